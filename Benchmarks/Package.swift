@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// A package of its own: nobody who uses Causeway builds it.
+let package = Package(
+    name: "causeway-benchmarks",
+    dependencies: [.package(name: "causeway", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "StyleRatios", dependencies: [.product(name: "Causeway", package: "causeway")], swiftSettings: house)
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,50 @@
+// Shows a TCP server that sends back what it receives: swift run EchoServer 7000
+import Network
+
+@main
+enum EchoServer {
+    static func main() throws {
+        let port = CommandLine.arguments.dropFirst().first.flatMap { NWEndpoint.Port($0) } ?? 7000
+        let queue = DispatchQueue(label: "echo")
+        let listener = try NWListener(using: .tcp, on: port)
+
+        listener.stateUpdateHandler = { state in
+            switch state {
+            case .ready:
+                print("Listening on port \(port)")
+            case .failed(let error):
+                print("Cannot listen: \(error)")
+                exit(1)
+            default:
+                break
+            }
+        }
+        listener.newConnectionHandler = { connection in
+            print("New client \(connection.endpoint)")
+            connection.start(queue: queue)
+            echo(on: connection)
+        }
+        listener.start(queue: queue)
+        dispatchMain()
+    }
+
+    /// Takes some bytes, sends them back, and begins again once they are on their way: a client that does not read
+    /// its answers is not read from either.
+    static func echo(on connection: NWConnection) {
+        connection.receive(minimumIncompleteLength: 1, maximumLength: 65_536) { content, _, isComplete, error in
+            guard let content, error == nil else {
+                connection.cancel()
+                return
+            }
+            connection.send(
+                content: content,
+                completion: .contentProcessed { error in
+                    if isComplete || error != nil {
+                        connection.cancel()
+                    } else {
+                        echo(on: connection)
+                    }
+                })
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One executable for each idea. Their sources say `import Network`, as on Apple platforms.
+let examples = ["EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody"]
+
+let package = Package(
+    name: "examples",
+    dependencies: [.package(name: "causeway", path: "..")],
+    targets: examples.map { example in
+        .executableTarget(
+            name: example, dependencies: [.product(name: "Network", package: "causeway")], path: example)
+    },
+    swiftLanguageModes: [.v6]
+)

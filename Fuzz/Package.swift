@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// A package of its own, because its executables link only with the fuzzer: see README.md.
+let package = Package(
+    name: "causeway-fuzz",
+    dependencies: [.package(name: "causeway", path: "..")],
+    targets: [
+        .target(name: "CFuzzerMain"),
+        .executableTarget(
+            name: "FuzzAddresses",
+            dependencies: ["CFuzzerMain", .product(name: "Causeway", package: "causeway")],
+            swiftSettings: house),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target: Swift 6 mode with the upcoming features that make imports and existentials explicit.
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+/// Layers that read untrusted bytes: no pointer without the word `unsafe` beside it.
+let pure: [SwiftSetting] =
+    house + [
+        .enableUpcomingFeature("MemberImportVisibility"), .enableExperimentalFeature("Lifetimes"),
+        .strictMemorySafety(),
+    ]
+/// Layers that talk to the kernel.
+let system: [SwiftSetting] = house + [.enableExperimentalFeature("Lifetimes")]
+
+let package = Package(
+    name: "causeway",
+    products: [
+        .library(name: "Causeway", targets: ["Causeway"]),
+        .library(name: "Network", targets: ["Network"]),
+        .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
+        .executable(name: "nw", targets: ["nw"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        // Values. FoundationEssentials is where `POSIXErrorCode` is reachable without naming a libc, which
+        // MemberImportVisibility would demand: hence `house`.
+        .target(
+            name: "CausewayTypes", dependencies: ["CCausewayLinux"], swiftSettings: house + [.strictMemorySafety()]),
+        .target(name: "CausewayWire", dependencies: ["CausewayTypes"], swiftSettings: pure),
+        .target(
+            name: "CausewayProtocols",
+            dependencies: [
+                "CausewayTypes", "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: pure),
+        .target(name: "CCausewayLinux"),
+        .target(
+            name: "CausewaySystem", dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux"],
+            swiftSettings: system),
+        .target(
+            name: "CausewayRuntime",
+            dependencies: [
+                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: system),
+        .target(
+            name: "Causeway",
+            dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
+            swiftSettings: house),
+        .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
+        .target(
+            name: "CausewayTestKit",
+            dependencies: ["CausewayTypes", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
+            swiftSettings: house),
+        .executableTarget(
+            name: "nw",
+            dependencies: [
+                "Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTypes",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: house),
+
+        .testTarget(name: "CausewayTypesTests", dependencies: ["CausewayTypes"], swiftSettings: house),
+        .testTarget(name: "CausewayWireTests", dependencies: ["CausewayWire"], swiftSettings: house),
+        .testTarget(
+            name: "CausewayProtocolsTests", dependencies: ["CausewayProtocols", "CausewayTestKit"], swiftSettings: house
+        ),
+        .testTarget(name: "CausewaySystemTests", dependencies: ["CausewaySystem"], swiftSettings: house),
+        .testTarget(
+            name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
+        .testTarget(name: "CausewayTests", dependencies: ["Causeway", "Network"], swiftSettings: house),
+        .testTarget(
+            name: "LoopbackTests", dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit"],
+            swiftSettings: house),
+        .testTarget(name: "InteropTests", dependencies: ["Causeway", "nw"], swiftSettings: house),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,176 @@
+// What Swift cannot import from the kernel's and libc's headers: control messages, packed epoll events,
+// datagram batches, function-like macros. Every call returns a result or a negated errno, so that no other
+// call can overwrite errno in between, and every call restarts itself after EINTR.
+#ifndef CAUSEWAY_LINUX_H
+#define CAUSEWAY_LINUX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+// MARK: Addresses
+
+/// An address in the form that the kernel takes, whatever its family.
+typedef struct cw_address {
+    struct sockaddr_storage storage;
+    socklen_t length;
+} cw_address;
+
+void cw_address_v4(cw_address *out, uint32_t address, uint16_t port);
+void cw_address_v6(cw_address *out, uint64_t high, uint64_t low, uint16_t port, uint32_t scope);
+/// A path that begins with a zero octet names a socket in the abstract name space.
+int cw_address_unix(cw_address *out, const char *path, size_t length);
+/// 4, 6, 1 (AF_UNIX) or 0 for anything else.
+int cw_address_family(const cw_address *address);
+void cw_address_read_v4(const cw_address *address, uint32_t *bits, uint16_t *port);
+void cw_address_read_v6(const cw_address *address, uint64_t *high, uint64_t *low, uint16_t *port, uint32_t *scope);
+size_t cw_address_read_unix(const cw_address *address, char *out, size_t capacity);
+
+// MARK: Sockets
+
+enum cw_domain { CW_IPV4 = 4, CW_IPV6 = 6, CW_UNIX = 1 };
+
+/// A non-blocking, close-on-exec socket.
+int cw_socket(int family, bool datagram, bool multipath);
+int cw_close(int fd);
+int cw_bind(int fd, const cw_address *address);
+int cw_listen(int fd, int backlog);
+int cw_connect(int fd, const cw_address *address);
+int cw_accept(int fd, cw_address *peer);
+int cw_shutdown_write(int fd);
+int cw_local_address(int fd, cw_address *out);
+int cw_peer_address(int fd, cw_address *out);
+/// The pending error of a socket as a positive errno, 0 when there is none.
+int cw_take_error(int fd);
+/// Makes `close` send a reset and drop what is queued.
+int cw_abort_on_close(int fd);
+
+long cw_recv(int fd, void *buffer, size_t length);
+long cw_send(int fd, const void *buffer, size_t length);
+long cw_sendv(int fd, const struct iovec *pieces, int count);
+/// Connects with data in the SYN (TCP Fast Open). Returns octets accepted or a negated errno.
+long cw_send_fastopen(int fd, const struct iovec *pieces, int count, const cw_address *address);
+int cw_bytes_readable(int fd);
+int cw_bytes_unsent(int fd);
+
+// MARK: Options
+
+enum cw_option {
+    CW_REUSE_ADDRESS, CW_REUSE_PORT, CW_V6_ONLY, CW_NO_DELAY, CW_CORK, CW_KEEPALIVE, CW_KEEP_IDLE, CW_KEEP_INTERVAL,
+    CW_KEEP_COUNT, CW_MAX_SEGMENT, CW_USER_TIMEOUT_MS, CW_QUICK_ACK, CW_FAST_OPEN_CONNECT, CW_FAST_OPEN_QUEUE,
+    CW_V4_TTL, CW_V6_HOPS, CW_V4_TOS, CW_V6_TCLASS, CW_PRIORITY, CW_V4_DONT_FRAGMENT, CW_V6_DONT_FRAGMENT,
+    CW_V6_MINIMUM_MTU, CW_RECEIVE_V4_TOS, CW_RECEIVE_V6_TCLASS, CW_RECEIVE_V4_PACKET_INFO, CW_RECEIVE_V6_PACKET_INFO,
+    CW_RECEIVE_TIME, CW_V4_MULTICAST_LOOP, CW_V6_MULTICAST_LOOP, CW_NO_CHECKSUM, CW_UDP_RECEIVE_OFFLOAD,
+    CW_RECEIVE_BUFFER, CW_SEND_BUFFER, CW_V6_ADDRESS_PREFERENCE, CW_V6_AUTO_FLOW_LABEL, CW_V4_MTU, CW_V6_MTU,
+    CW_V4_RECEIVE_ERRORS, CW_V6_RECEIVE_ERRORS, CW_LINGER2, CW_UNICAST_INTERFACE, CW_BROADCAST
+};
+int cw_set_option(int fd, int option, int value);
+/// The value, or a negated errno.
+int cw_get_option(int fd, int option);
+int cw_bind_to_device(int fd, const char *name);
+
+typedef struct cw_tcp_info {
+    uint32_t rtt_us, rtt_variance_us, minimum_rtt_us, send_mss, path_mtu;
+    uint64_t bytes_received, bytes_acked, bytes_sent, bytes_retransmitted, segments_in, segments_out;
+    uint32_t receive_out_of_order, duplicate_acks;
+    bool fast_open_data_accepted;
+} cw_tcp_info;
+int cw_tcp_information(int fd, cw_tcp_info *out);
+
+// MARK: Datagrams
+
+/// One received datagram, or one train of equal datagrams that the kernel coalesced.
+typedef struct cw_packet {
+    /// In: where to receive and how much fits. Out: octets received.
+    void *buffer;
+    size_t length;
+    cw_address peer;
+    /// Octets of each datagram in the train; 0 when it is a single datagram.
+    uint32_t segment;
+    /// The octet with DSCP and ECN; -1 when unknown.
+    int16_t traffic_class;
+    bool truncated;
+    /// The local address it came to, for answers from a wildcard socket. Family 0 when unknown.
+    uint8_t local_family;
+    uint32_t local_interface;
+    uint64_t local_high, local_low;
+    /// Nanoseconds of the raw monotonic clock; 0 when not asked for.
+    uint64_t time_ns;
+} cw_packet;
+
+/// Receives up to `count` (at most 16) packets. Returns how many, or a negated errno.
+int cw_receive_packets(int fd, cw_packet *packets, int count, bool want_peer);
+
+/// One datagram, or one train (when `segment` is not 0), to send.
+typedef struct cw_outgoing {
+    const struct iovec *pieces;
+    int piece_count;
+    /// Octets of each datagram in the train; 0 for a single datagram.
+    uint16_t segment;
+    /// The octet with DSCP and ECN; -1 for the socket's own.
+    int16_t traffic_class;
+    /// Null on a connected socket.
+    const cw_address *peer;
+    /// Source address for a wildcard socket; family 0 for the kernel's choice.
+    uint8_t local_family;
+    uint32_t local_interface;
+    uint64_t local_high, local_low;
+} cw_outgoing;
+
+/// Sends up to `count` (at most 32) entries. Returns how many entries were taken, or a negated errno for the first.
+int cw_send_packets(int fd, const cw_outgoing *entries, int count);
+
+// MARK: Readiness
+
+enum cw_readiness { CW_READABLE = 1, CW_WRITABLE = 2, CW_PEER_CLOSED = 4, CW_HANG_UP = 8, CW_FAILED = 16 };
+
+typedef struct cw_event {
+    uint64_t token;
+    uint32_t readiness;
+} cw_event;
+
+int cw_epoll_create(void);
+int cw_epoll_add(int epoll, int fd, uint64_t token, uint32_t readiness);
+int cw_epoll_modify(int epoll, int fd, uint64_t token, uint32_t readiness);
+int cw_epoll_remove(int epoll, int fd);
+/// Waits at most `timeout_ns` nanoseconds (negative: for ever). Returns 0 after EINTR.
+int cw_epoll_wait(int epoll, cw_event *events, int capacity, int64_t timeout_ns);
+int cw_wake_create(void);
+void cw_wake_signal(int fd);
+void cw_wake_drain(int fd);
+
+// MARK: Process
+
+/// Nanoseconds of the monotonic clock.
+uint64_t cw_now(void);
+int cw_processor_count(void);
+/// Runs `body(context)` on a detached thread with every signal blocked. Returns 0 or a negated errno.
+int cw_thread_start(const char *name, void (*body)(void *), void *context);
+/// Peak and current resident memory in octets.
+void cw_memory(uint64_t *peak, uint64_t *current);
+
+// MARK: Thread
+
+/// A block that belongs to the calling thread until the next call on this thread; freed when the thread ends.
+enum { CW_SCRATCH_SIZE = 262144 };
+void *cw_scratch(void);
+/// Takes the block away from the thread: whoever took it frees it with `free`.
+void *cw_take_scratch(void);
+/// One word per thread for each slot (0 or 1), null at first.
+void *cw_thread_word(int slot);
+void cw_set_thread_word(int slot, void *word);
+
+/// Tell ThreadSanitizer that a lock was taken, and that it will be given back. They do nothing in other builds.
+void cw_lock_acquired(const void *lock);
+void cw_lock_releasing(const void *lock);
+
+// MARK: Names
+
+/// Resolves a name with the system's resolver. Blocks. Calls `found` per address in the system's order.
+/// Returns 0 or a positive cw_name_error.
+enum cw_name_error { CW_NAME_OK = 0, CW_NAME_NOT_FOUND = 1, CW_NAME_TRY_AGAIN = 2, CW_NAME_FAILED = 3 };
+int cw_resolve(const char *name, int family, void (*found)(void *context, const cw_address *address), void *context);
+
+#endif

@@ -1,0 +1,143 @@
+#define _GNU_SOURCE
+#include "causeway_linux.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { batch_limit = 256 };
+
+static uint32_t to_epoll(uint32_t readiness) {
+    uint32_t events = EPOLLET;
+    if (readiness & CW_READABLE) events |= EPOLLIN;
+    if (readiness & CW_WRITABLE) events |= EPOLLOUT;
+    if (readiness & CW_PEER_CLOSED) events |= EPOLLRDHUP;
+    return events;
+}
+
+static uint32_t from_epoll(uint32_t events) {
+    uint32_t readiness = 0;
+    if (events & EPOLLIN) readiness |= CW_READABLE;
+    if (events & EPOLLOUT) readiness |= CW_WRITABLE;
+    if (events & EPOLLRDHUP) readiness |= CW_PEER_CLOSED;
+    if (events & EPOLLHUP) readiness |= CW_HANG_UP;
+    if (events & EPOLLERR) readiness |= CW_FAILED;
+    return readiness;
+}
+
+int cw_epoll_create(void) {
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int control(int epoll, int operation, int fd, uint64_t token, uint32_t readiness) {
+    struct epoll_event event = {.events = to_epoll(readiness), .data.u64 = token};
+    return epoll_ctl(epoll, operation, fd, &event) < 0 ? -errno : 0;
+}
+
+int cw_epoll_add(int epoll, int fd, uint64_t token, uint32_t readiness) {
+    return control(epoll, EPOLL_CTL_ADD, fd, token, readiness);
+}
+
+int cw_epoll_modify(int epoll, int fd, uint64_t token, uint32_t readiness) {
+    return control(epoll, EPOLL_CTL_MOD, fd, token, readiness);
+}
+
+int cw_epoll_remove(int epoll, int fd) { return control(epoll, EPOLL_CTL_DEL, fd, 0, 0); }
+
+int cw_epoll_wait(int epoll, cw_event *events, int capacity, int64_t timeout_ns) {
+    struct epoll_event raw[batch_limit];
+    if (capacity > batch_limit) capacity = batch_limit;
+    if (timeout_ns > INT64_C(1) << 60) timeout_ns = INT64_C(1) << 60;
+    // Rounded up: a timer must not find that it has been woken a fraction too early.
+    int64_t milliseconds = timeout_ns < 0 ? -1 : (timeout_ns + 999999) / 1000000;
+    if (milliseconds > 1 << 30) milliseconds = 1 << 30;
+    int count = epoll_wait(epoll, raw, capacity, (int)milliseconds);
+    if (count < 0) return errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; i++) events[i] = (cw_event){raw[i].data.u64, from_epoll(raw[i].events)};
+    return count;
+}
+
+int cw_wake_create(void) {
+    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+void cw_wake_signal(int fd) {
+    uint64_t one = 1;
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+void cw_wake_drain(int fd) {
+    uint64_t count;
+    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {}
+}
+
+uint64_t cw_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+int cw_processor_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+struct start {
+    void (*body)(void *);
+    void *context;
+    char name[16];
+};
+
+static void *run(void *argument) {
+    struct start start = *(struct start *)argument;
+    free(argument);
+    prctl(PR_SET_NAME, start.name, 0, 0, 0);
+    start.body(start.context);
+    return NULL;
+}
+
+int cw_thread_start(const char *name, void (*body)(void *), void *context) {
+    struct start *start = malloc(sizeof *start);
+    if (!start) return -ENOMEM;
+    start->body = body;
+    start->context = context;
+    snprintf(start->name, sizeof start->name, "%s", name);
+    // Signals belong to the program's own threads.
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    int result = pthread_create(&thread, &attributes, run, start);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (result != 0) free(start);
+    return -result;
+}
+
+void cw_memory(uint64_t *peak, uint64_t *current) {
+    *peak = *current = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    if (!file) return;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        unsigned long kibibytes;
+        if (sscanf(line, "VmHWM: %lu kB", &kibibytes) == 1) *peak = (uint64_t)kibibytes * 1024;
+        if (sscanf(line, "VmRSS: %lu kB", &kibibytes) == 1) *current = (uint64_t)kibibytes * 1024;
+    }
+    fclose(file);
+}

@@ -1,0 +1,46 @@
+#include "causeway_linux.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+static _Thread_local void *scratch;
+static _Thread_local void *words[2];
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_key(void) { pthread_key_create(&key, free); }
+
+void *cw_scratch(void) {
+    if (scratch) return scratch;
+    pthread_once(&once, make_key);
+    scratch = malloc(CW_SCRATCH_SIZE);
+    if (!scratch) abort();
+    // The key's destructor frees the block with the thread.
+    pthread_setspecific(key, scratch);
+    return scratch;
+}
+
+void *cw_take_scratch(void) {
+    void *taken = cw_scratch();
+    scratch = NULL;
+    pthread_setspecific(key, NULL);
+    return taken;
+}
+
+void *cw_thread_word(int slot) { return words[slot & 1]; }
+void cw_set_thread_word(int slot, void *word) { words[slot & 1] = word; }
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CW_SANITIZES_THREADS 1
+#endif
+#endif
+
+#ifdef CW_SANITIZES_THREADS
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+void cw_lock_acquired(const void *lock) { __tsan_acquire((void *)lock); }
+void cw_lock_releasing(const void *lock) { __tsan_release((void *)lock); }
+#else
+void cw_lock_acquired(const void *lock) { (void)lock; }
+void cw_lock_releasing(const void *lock) { (void)lock; }
+#endif

@@ -1,0 +1,162 @@
+internal import CausewayProtocols
+package import CausewayRuntime
+internal import CausewaySystem
+public import CausewayTypes
+public import Dispatch
+
+/// A two-way flow of content to one endpoint.
+///
+/// The connection resolves the endpoint, tries its addresses, waits where there is no way, and reports every step to
+/// ``stateUpdateHandler``. Nothing blocks the caller; every callback comes on the queue given to ``start(queue:)``, in
+/// order, `cancelled` last. Once started, a connection lives until it is cancelled or has failed.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public final class NWConnection: Sendable {
+    struct Handlers: Sendable {
+        var state: (@Sendable (State) -> Void)?
+        var viability: (@Sendable (Bool) -> Void)?
+        var betterPath: (@Sendable (Bool) -> Void)?
+        var path: (@Sendable (NWPath) -> Void)?
+    }
+
+    /// The endpoint given when the connection was made; for an accepted connection, the peer's address.
+    public let endpoint: NWEndpoint
+    /// The parameters given when the connection was made; for an accepted connection, the listener's.
+    public let parameters: NWParameters
+    package let driver: ConnectionDriver
+    let handlers = Guarded(Handlers())
+
+    /// Makes a connection to an endpoint. Nothing happens until ``start(queue:)``.
+    public init(to endpoint: NWEndpoint, using parameters: NWParameters) {
+        self.endpoint = endpoint
+        self.parameters = parameters
+        do throws(NWError) {
+            driver = ConnectionDriver(
+                try .connecting(to: endpoint), FrozenSettings(try parameters.makeSocketSettings()))
+        } catch {
+            driver = ConnectionDriver(.mistaken(Failure(error)), FrozenSettings(SocketSettings(transport: .tcp)))
+        }
+    }
+
+    /// Makes a connection to a host and port. Nothing happens until ``start(queue:)``.
+    public convenience init(host: NWEndpoint.Host, port: NWEndpoint.Port, using parameters: NWParameters) {
+        self.init(to: .hostPort(host: host, port: port), using: parameters)
+    }
+
+    /// Wraps what a listener accepted.
+    init(_ driver: ConnectionDriver, endpoint: NWEndpoint, parameters: NWParameters) {
+        self.endpoint = endpoint
+        self.parameters = parameters
+        self.driver = driver
+    }
+
+    /// Wraps the flow of a received group message. `nil` if the message was not received, or groups carry no flow of their own.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
+    public convenience init?(message: NWConnectionGroup.Message) { nil }
+
+    /// Opens a flow out of a group. `nil` where the group has none to give.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
+    public convenience init?(from group: NWConnectionGroup, to: NWEndpoint? = nil, using: NWProtocolOptions? = nil) {
+        nil
+    }
+
+    // MARK: Life
+
+    /// Begins to establish the connection. `queue` takes every callback from now on. Only the first call counts.
+    public func start(queue: DispatchQueue) { driver.start(on: queue, observer: self) }
+
+    /// The queue given to ``start(queue:)``; `nil` before.
+    public var queue: DispatchQueue? { driver.queue }
+
+    /// Ends the connection gracefully: outstanding requests complete with `ECANCELED`, the transport closes, and `cancelled`
+    /// is the last callback. Content that was not reported as processed may be lost. More calls are ignored.
+    public func cancel() { driver.cancel(.graceful, observer: self) }
+
+    /// Ends the connection at once: TCP sends a reset.
+    public func forceCancel() { driver.cancel(.abortive, observer: self) }
+
+    /// Leaves the address that is being tried, or used, and goes on with the next one; with none left the connection waits.
+    ///
+    /// On TCP that is ready there is no going on: the connection fails with `ECONNABORTED`.
+    public func cancelCurrentEndpoint() { driver.cancelCurrentEndpoint() }
+
+    /// Tries again now. Only a waiting connection does.
+    public func restart() { driver.restart() }
+
+    /// The current state. Readable from any thread.
+    public var state: State { State(driver.state) }
+}
+
+extension NWConnection {
+    /// Called at each change of state. Set it before ``start(queue:)``.
+    @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWConnection.State) -> Void)? {
+        get { handlers.withLock { $0.state } }
+        set { update { $0.state = newValue } }
+    }
+
+    /// Called with `true` when the connection is ready and packets can flow, and at each change.
+    @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
+        get { handlers.withLock { $0.viability } }
+        set { update { $0.viability = newValue } }
+    }
+
+    /// Called when another path would now be preferred.
+    @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
+        get { handlers.withLock { $0.betterPath } }
+        set { update { $0.betterPath = newValue } }
+    }
+
+    /// Called with the connection's path when it is ready, and at each change.
+    @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
+        get { handlers.withLock { $0.path } }
+        set { update { $0.path = newValue } }
+    }
+
+    private func update(_ body: (inout Handlers) -> Void) {
+        // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
+        let old = handlers.withLock { handlers in
+            let old = handlers
+            body(&handlers)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}
+
+extension NWConnection: ConnectionObserver {
+    package func connectionChanged(to state: ConnectionDriver.State) {
+        handlers.withLock { $0.state }?(State(state))
+    }
+
+    package var wantsPathReports: Bool { handlers.withLock { $0.path != nil || $0.viability != nil } }
+
+    package func connectionBecameViable() {
+        let handlers = handlers.withLock { $0 }
+        if let report = handlers.path, let path = currentPath { report(path) }
+        handlers.viability?(true)
+    }
+
+    package func connectionReleased() { update { $0 = Handlers() } }
+}
+
+extension NWConnection: CustomDebugStringConvertible {
+    public var debugDescription: String {
+        let transport = driver.settings.transport == .udp ? "udp" : "tcp"
+        return "[\(endpoint.debugDescription) \(transport), \(state)]"
+    }
+}
+
+extension NWConnection.State {
+    init(_ state: ConnectionDriver.State) {
+        switch state {
+        case .setup: self = .setup
+        case .preparing: self = .preparing
+        case .ready: self = .ready
+        case .cancelled: self = .cancelled
+        case .waiting(let error): self = .waiting(error.networkError)
+        case .failed(let error): self = .failed(error.networkError)
+        }
+    }
+}

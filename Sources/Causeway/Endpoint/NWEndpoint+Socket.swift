@@ -1,0 +1,81 @@
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import FoundationEssentials
+
+extension NWEndpoint {
+    /// The family of a numeric endpoint.
+    var family: SocketAddress.Family? {
+        switch self {
+        case .hostPort(.ipv4, _): .ipv4
+        case .hostPort(.ipv6, _): .ipv6
+        case .unix: .unix
+        case .hostPort(.name, _), .service, .url, .opaque: nil
+        }
+    }
+
+    init(_ address: SocketAddress) {
+        switch address {
+        case .ipv4(let bits, let port):
+            self = .hostPort(host: .ipv4(IPv4Address(bits: bits)), port: Port(port))
+        case .ipv6(let high, let low, let port, let scope):
+            let interface = scope == 0 ? nil : NWInterface(index: Int(scope))
+            self = .hostPort(host: .ipv6(IPv6Address(high: high, low: low, interface: interface)), port: Port(port))
+        case .unix(let path):
+            self = .unix(path: path)
+        }
+    }
+
+    init(_ address: InternetAddress) {
+        switch address {
+        case .ipv4(let address): self = .hostPort(host: .ipv4(address), port: .any)
+        case .ipv6(let address): self = .hostPort(host: .ipv6(address), port: .any)
+        }
+    }
+}
+
+extension NWEndpoint.Port {
+    fileprivate init(_ number: UInt16) { self = NWEndpoint.Port(rawValue: number) ?? .any }
+}
+
+extension ConnectionDriver.Origin {
+    /// What to connect to for an endpoint.
+    ///
+    /// - Throws: `EINVAL` for an endpoint that names no place, `ENOTSUP` for services.
+    static func connecting(to endpoint: NWEndpoint) throws(NWError) -> Self {
+        switch endpoint {
+        case .hostPort(let host, let port): return .connect(target(host, port.rawValue))
+        case .unix(let path):
+            // `sun_path` holds 108 octets, one of them the zero at the end (unix(7)).
+            guard !path.isEmpty, path.utf8.count < 108 else { throw .posix(.EINVAL) }
+            return .connect(.addresses([.unix(path: path)]))
+        case .url(let url):
+            guard let host = url.host(percentEncoded: false), !host.isEmpty, let port = port(of: url) else {
+                throw .posix(.EINVAL)
+            }
+            return .connect(target(NWEndpoint.Host(host), port))
+        case .service: throw .posix(.ENOTSUP)
+        case .opaque: throw .posix(.EINVAL)
+        }
+    }
+
+    private static func target(_ host: NWEndpoint.Host, _ port: UInt16) -> Connector.Target {
+        switch host {
+        case .ipv4(let address): .addresses([SocketAddress(address, port: port)])
+        case .ipv6(let address): .addresses([SocketAddress(address, port: port)])
+        case .name(let name, let interface): .name(name, port: port, interface: interface)
+        }
+    }
+
+    /// The port that a URL names, or the usual one of its scheme.
+    private static func port(of url: URL) -> UInt16? {
+        if let port = url.port { return UInt16(exactly: port) }
+        switch url.scheme?.lowercased() {
+        case "http", "ws": return 80
+        case "https", "wss": return 443
+        case let scheme?: return NWEndpoint.Port(scheme)?.rawValue
+        case nil: return nil
+        }
+    }
+}

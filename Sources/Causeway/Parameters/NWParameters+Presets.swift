@@ -1,0 +1,38 @@
+extension NWParameters {
+    /// TLS over TCP with every default: new parameters on each access.
+    public class var tls: NWParameters { NWParameters(tls: NWProtocolTLS.Options()) }
+
+    /// DTLS over UDP with every default: new parameters on each access.
+    public class var dtls: NWParameters { NWParameters(dtls: NWProtocolTLS.Options()) }
+
+    /// Plain TCP with every default: new parameters on each access.
+    public class var tcp: NWParameters { NWParameters(tls: nil) }
+
+    /// Plain UDP with every default: new parameters on each access.
+    public class var udp: NWParameters { NWParameters(dtls: nil) }
+
+    /// A QUIC stream that offers application protocols: new parameters on each call.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
+    public class func quic(alpn: [String]) -> NWParameters {
+        NWParameters(quic: NWProtocolQUIC.Options(alpn: alpn))
+    }
+
+    /// The datagram flow of a QUIC tunnel that offers application protocols: new parameters on each call.
+    ///
+    /// Counterpart: macOS 13, iOS 16.
+    public class func quicDatagram(alpn: [String]) -> NWParameters {
+        let options = NWProtocolQUIC.Options(alpn: alpn)
+        options.isDatagram = true
+        return NWParameters(quic: options)
+    }
+
+    /// TLS over TCP, peer-to-peer interfaces included: new parameters on each access.
+    ///
+    /// Counterpart: macOS 13, iOS 16.
+    public class var applicationService: NWParameters {
+        let parameters = NWParameters.tls
+        parameters.includePeerToPeer = true
+        return parameters
+    }
+}

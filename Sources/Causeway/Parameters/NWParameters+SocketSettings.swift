@@ -1,0 +1,164 @@
+package import CausewayRuntime
+import CausewaySystem
+
+extension NWParameters {
+    /// What these parameters mean for a socket, frozen at this moment.
+    ///
+    /// - Throws: `.posix(.EINVAL)` for values that contradict each other or make no sense; `.posix(.ENOTSUP)` for
+    ///   protocols that do not exist yet and for protections that cannot be given yet (proxies, encrypted or validated
+    ///   names): those are never silently left out.
+    package func makeSocketSettings() throws(NWError) -> SocketSettings {
+        let values = values
+        try values.requireWhatExists()
+        guard defaultProtocolStack.applicationProtocols.isEmpty else { throw .posix(.ENOTSUP) }
+        var settings = try defaultProtocolStack.transportSettings()
+        settings.ip = try defaultProtocolStack.internetSettings()
+        settings.ip.dscp = values.serviceClass.dscp
+        settings.ip.priority = values.serviceClass.socketPriority
+        settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
+        // TCP is the top of every stack there is, so the parameters have to agree to early data as well.
+        settings.tcp.fastOpen = settings.tcp.fastOpen && values.allowFastOpen
+        settings.allowsFastOpen = values.allowFastOpen
+        settings.reuseLocalAddress = values.allowLocalEndpointReuse
+        settings.localAddress = try values.localAddress(for: settings.ip.version)
+        settings.requiredInterface = values.requiredInterface
+        settings.prohibitedInterfaces = values.prohibitedInterfaces ?? []
+        settings.requiredInterfaceType = values.requiredInterfaceType == .other ? nil : values.requiredInterfaceType
+        settings.prohibitedInterfaceTypes = values.prohibitedInterfaceTypes ?? []
+        settings.acceptsLocalOnly = values.acceptLocalOnly
+        return settings
+    }
+}
+
+extension NWParameters.Values {
+    /// Refuses what would weaken a protection if it were ignored.
+    fileprivate func requireWhatExists() throws(NWError) {
+        let context = privacyContext.settings
+        // No proxy can be used, so each counts as failed: only configurations that then allow going direct remain.
+        let mayGoDirect = preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
+        guard mayGoDirect, !context.requiresEncryptedNames, !requiresDNSSECValidation else {
+            throw .posix(.ENOTSUP)
+        }
+    }
+
+    fileprivate func localAddress(for version: SocketSettings.IPVersion) throws(NWError) -> SocketAddress? {
+        switch requiredLocalEndpoint {
+        case nil:
+            return nil
+        case .hostPort(.ipv4(let address), let port):
+            guard version != .v6 else { throw .posix(.EINVAL) }
+            return SocketAddress(address, port: port.rawValue)
+        case .hostPort(.ipv6(let address), let port):
+            guard version == .v4 else { return SocketAddress(address, port: port.rawValue) }
+            // The unspecified address asks for a port only, in either family.
+            guard address.high == 0, address.low == 0 else { throw .posix(.EINVAL) }
+            return SocketAddress(IPv4Address(bits: 0), port: port.rawValue)
+        case .unix(let path):
+            return .unix(path: path)
+        case .hostPort(.name, _), .service, .url, .opaque:
+            throw .posix(.EINVAL)
+        }
+    }
+}
+
+extension NWParameters.ProtocolStack {
+    fileprivate func transportSettings() throws(NWError) -> SocketSettings {
+        switch transportProtocol {
+        case let options as NWProtocolTCP.Options:
+            var settings = SocketSettings(transport: .tcp)
+            settings.tcp = try options.values.makeSettings()
+            return settings
+        case let options as NWProtocolUDP.Options:
+            var settings = SocketSettings(transport: .udp)
+            settings.noChecksum = options.preferNoChecksum
+            return settings
+        case nil:
+            throw .posix(.EINVAL)
+        default:
+            throw .posix(.ENOTSUP)
+        }
+    }
+
+    fileprivate func internetSettings() throws(NWError) -> SocketSettings.IP {
+        switch internetProtocol {
+        case let options as NWProtocolIP.Options: options.values.makeSettings()
+        case nil: SocketSettings.IP()
+        default: throw .posix(.ENOTSUP)
+        }
+    }
+}
+
+extension NWProtocolIP.Options.Values {
+    fileprivate func makeSettings() -> SocketSettings.IP {
+        var settings = SocketSettings.IP()
+        settings.version =
+            switch version {
+            case .any: .any
+            case .v4: .v4
+            case .v6: .v6
+            }
+        settings.addressPreference =
+            switch localAddressPreference {
+            case .default: .system
+            case .temporary: .temporary
+            case .stable: .stable
+            }
+        settings.hopLimit = hopLimit
+        settings.useMinimumMTU = useMinimumMTU
+        settings.disableFragmentation = disableFragmentation
+        settings.wantsReceiveTime = shouldCalculateReceiveTime
+        settings.disableMulticastLoopback = disableMulticastLoopback
+        return settings
+    }
+}
+
+extension NWProtocolTCP.Options.Values {
+    /// The kernel's limits; beyond them `setsockopt` fails. `tcp(7)` names the options.
+    private enum Limit {
+        static let keepaliveSeconds = 32_767
+        static let keepaliveProbes = 127
+        static let segmentSizes = 88...32_767
+        /// `TCP_USER_TIMEOUT` counts milliseconds in 31 bits.
+        static let timeoutSeconds = Int(Int32.max) / 1_000
+    }
+
+    fileprivate func makeSettings() throws(NWError) -> SocketSettings.TCP {
+        guard maximumSegmentSize == 0 || maximumSegmentSize >= Limit.segmentSizes.lowerBound else {
+            throw .posix(.EINVAL)
+        }
+        var settings = SocketSettings.TCP()
+        settings.noDelay = noDelay
+        settings.noPush = noPush
+        settings.maximumSegmentSize = min(maximumSegmentSize, Limit.segmentSizes.upperBound)
+        settings.connectionTimeoutSeconds = try within(Limit.timeoutSeconds, connectionTimeout)
+        settings.persistTimeoutSeconds = try within(Limit.timeoutSeconds, persistTimeout)
+        settings.dropTimeSeconds = try within(Limit.timeoutSeconds, connectionDropTime)
+        settings.giveUpUnansweredFin = retransmitFinDrop
+        settings.quickAcknowledgements = disableAckStretching
+        settings.fastOpen = enableFastOpen
+        let keepalive = SocketSettings.Keepalive(
+            idleSeconds: try within(Limit.keepaliveSeconds, keepaliveIdle),
+            intervalSeconds: try within(Limit.keepaliveSeconds, keepaliveInterval),
+            count: try within(Limit.keepaliveProbes, keepaliveCount))
+        settings.keepalive = enableKeepalive ? keepalive : nil
+        return settings
+    }
+
+    /// Cuts a value to what the kernel takes: asking for longer than that is no mistake.
+    private func within(_ limit: Int, _ value: Int) throws(NWError) -> Int {
+        guard value >= 0 else { throw .posix(.EINVAL) }
+        return min(value, limit)
+    }
+}
+
+extension NWParameters.ServiceClass {
+    /// The kernel's queueing priority (`SO_PRIORITY`): 2 waits behind all others, 6 goes ahead of them.
+    fileprivate var socketPriority: Int {
+        switch self {
+        case .bestEffort: 0
+        case .background: 2
+        case .interactiveVideo, .responsiveData: 4
+        case .interactiveVoice, .signaling: 6
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import CausewaySystem
+public import FoundationEssentials
+
+extension NWParameters {
+    /// Keeps the caches and settings of a set of connections apart from all others.
+    ///
+    /// A context that asks for proxies or for encrypted name resolution makes connections fail with
+    /// `.posix(.ENOTSUP)`: neither exists yet, and connecting without them would betray what they protect.
+    ///
+    /// Counterpart: macOS 11, iOS 14.
+    // SAFETY: `debugDescription` is immutable and everything else is behind a lock.
+    public class PrivacyContext: CustomDebugStringConvertible, @unchecked Sendable {
+        /// The settings at one moment.
+        package struct Settings: Sendable {
+            package var isLoggingDisabled = false
+            package var requiresEncryptedNames = false
+            package var fallbackResolver: ResolverConfiguration?
+            package var proxies: [ProxyConfiguration] = []
+            /// Grows by one with each flush: a cache entry of an earlier generation is stale.
+            package var cacheGeneration: UInt64 = 0
+        }
+
+        /// The context of all connections that name no other.
+        public static let `default` = PrivacyContext(description: "default")
+
+        /// The text given to ``init(description:)``.
+        public let debugDescription: String
+
+        private let storage = Guarded(Settings())
+
+        /// Makes a context that shares nothing with others.
+        public init(description: String) {
+            debugDescription = description
+        }
+
+        package var settings: Settings { storage.withLock { $0 } }
+
+        /// Forgets what connections of this context cached.
+        public func flushCache() {
+            storage.withLock { $0.cacheGeneration &+= 1 }
+        }
+
+        /// Stops logging for connections of this context. It has no effect on ``default``.
+        public func disableLogging() {
+            guard self !== Self.default else { return }
+            storage.withLock { $0.isLoggingDisabled = true }
+        }
+
+        /// Forbids name resolution in clear text, or allows it again.
+        ///
+        /// - Parameters:
+        ///   - requireEncryption: Whether names may only be resolved over an encrypted transport.
+        ///   - fallbackResolver: The resolver to use when the system's is not encrypted.
+        public func requireEncryptedNameResolution(
+            _ requireEncryption: Bool, fallbackResolver: NWParameters.PrivacyContext.ResolverConfiguration?
+        ) {
+            storage.withLock {
+                $0.requiresEncryptedNames = requireEncryption
+                $0.fallbackResolver = fallbackResolver
+            }
+        }
+
+        /// The proxies for connections of this context, best first. Default none.
+        ///
+        /// Counterpart: macOS 14, iOS 17.
+        public var proxyConfigurations: [ProxyConfiguration] {
+            get { storage.withLock { $0.proxies } }
+            set { storage.withLock { $0.proxies = newValue } }
+        }
+
+        /// A resolver that is asked over an encrypted transport.
+        ///
+        /// Counterpart: macOS 11, iOS 14.
+        public enum ResolverConfiguration: CustomDebugStringConvertible, Sendable {
+            /// DNS over TLS (RFC 7858), with addresses to use instead of resolving the server's name.
+            case tls(_: NWEndpoint, serverAddresses: [NWEndpoint])
+            /// DNS over HTTPS (RFC 8484), with addresses to use instead of resolving the server's name.
+            case https(_: URL, serverAddresses: [NWEndpoint])
+
+            /// The kind of resolver and where it is.
+            public var debugDescription: String {
+                switch self {
+                case .tls(let server, _): "DNS over TLS: \(server.debugDescription)"
+                case .https(let url, _): "DNS over HTTPS: \(url.absoluteString)"
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+internal import CausewaySystem
+public import FoundationEssentials
+
+/// A proxy to connect through.
+///
+/// Proxies are declared and not implemented: a connection whose context has one that does not allow
+/// going direct fails with `.posix(.ENOTSUP)`.
+///
+/// Counterpart: macOS 14, iOS 17.
+public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
+    /// What kind of proxy it is, and where.
+    package enum Kind: Sendable {
+        case socksV5(NWEndpoint)
+        case httpCONNECT(NWEndpoint, tls: NWProtocolTLS.Options?)
+        case relay([RelayHop])
+        case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
+    }
+
+    /// Whose name and password the proxy asks for.
+    package struct Credential: Equatable, Sendable {
+        package let username: String
+        package let password: String
+    }
+
+    /// Copies share it, because a credential can be applied to a constant.
+    private final class CredentialBox: Sendable {
+        let credential = Guarded<Credential?>(nil)
+    }
+
+    package let kind: Kind
+    private var box = CredentialBox()
+
+    /// Whether to connect directly when the proxy fails. Default `false`.
+    public var allowFailover = false
+
+    /// The domains to use the proxy for. Empty, the default, means all.
+    public var matchDomains: [String] = []
+
+    /// The domains never to use the proxy for. Default none.
+    public var excludedDomains: [String] = []
+
+    /// A SOCKS version 5 proxy (RFC 1928).
+    public init(socksv5Proxy: NWEndpoint) {
+        kind = .socksV5(socksv5Proxy)
+    }
+
+    /// An HTTP proxy with the CONNECT method (RFC 9110 §9.3.6).
+    ///
+    /// - Parameters:
+    ///   - httpCONNECTProxy: Where the proxy is.
+    ///   - tlsOptions: How to encrypt the way to the proxy; `nil` for clear text.
+    public init(httpCONNECTProxy: NWEndpoint, tlsOptions: NWProtocolTLS.Options? = nil) {
+        kind = .httpCONNECT(httpCONNECTProxy, tls: tlsOptions)
+    }
+
+    /// One or two MASQUE relays (RFC 9298), nearest first.
+    public init(relayHops: [ProxyConfiguration.RelayHop]) {
+        kind = .relay(relayHops)
+    }
+
+    /// An oblivious HTTP relay (RFC 9458). It is for HTTP only.
+    ///
+    /// - Parameters:
+    ///   - obliviousHTTPRelay: The relay.
+    ///   - relayResourcePath: The path of the relay's resource.
+    ///   - gatewayKeyConfig: The key configuration of the gateway (RFC 9458 §3).
+    ///   - matchDomains: The domains to use the relay for.
+    public init(
+        obliviousHTTPRelay: ProxyConfiguration.RelayHop, relayResourcePath: String, gatewayKeyConfig: Data,
+        matchDomains: [String]
+    ) {
+        kind = .obliviousHTTP(
+            obliviousHTTPRelay, resourcePath: relayResourcePath, gatewayKeyConfig: gatewayKeyConfig)
+        self.matchDomains = matchDomains
+    }
+
+    /// Sets the user name and password to give to the proxy, in this value and in all copies of it.
+    public func applyCredential(username: String, password: String) {
+        box.credential.withLock { $0 = Credential(username: username, password: password) }
+    }
+
+    /// Unpacks the object form.
+    public init(_nw: nw_proxy_config_t) {
+        self = _nw.configuration
+    }
+
+    /// The object form.
+    public var _nw: nw_proxy_config_t { OS_nw_proxy_config(configuration: self) }
+
+    package var credential: Credential? { box.credential.withLock { $0 } }
+
+    /// The kind of proxy and where it is, without the credential.
+    public var debugDescription: String {
+        switch kind {
+        case .socksV5(let endpoint): "SOCKSv5 \(endpoint.debugDescription)"
+        case .httpCONNECT(let endpoint, let tls):
+            "HTTP CONNECT \(endpoint.debugDescription)\(tls == nil ? "" : " over TLS")"
+        case .relay(let hops): "relay \(hops.map(\.debugDescription).joined(separator: ", "))"
+        case .obliviousHTTP(let hop, let path, _): "oblivious HTTP \(hop.debugDescription) \(path)"
+        }
+    }
+
+    /// One MASQUE relay.
+    ///
+    /// Counterpart: macOS 14, iOS 17.
+    public struct RelayHop: CustomDebugStringConvertible, Sendable {
+        package let http3Endpoint: NWEndpoint?
+        package let http2Endpoint: NWEndpoint?
+        package let tlsOptions: NWProtocolTLS.Options
+        package let headerFields: [String: String]
+
+        /// A relay that speaks HTTP/3, with an HTTP/2 relay to fall back to.
+        public init(
+            http3RelayEndpoint: NWEndpoint, http2RelayEndpoint: NWEndpoint? = nil,
+            tlsOptions: NWProtocolTLS.Options = .init(), additionalHTTPHeaderFields: [String: String] = [:]
+        ) {
+            http3Endpoint = http3RelayEndpoint
+            http2Endpoint = http2RelayEndpoint
+            self.tlsOptions = tlsOptions
+            headerFields = additionalHTTPHeaderFields
+        }
+
+        /// A relay that speaks HTTP/2 only.
+        public init(
+            http2RelayEndpoint: NWEndpoint, tlsOptions: NWProtocolTLS.Options = .init(),
+            additionalHTTPHeaderFields: [String: String] = [:]
+        ) {
+            http3Endpoint = nil
+            http2Endpoint = http2RelayEndpoint
+            self.tlsOptions = tlsOptions
+            headerFields = additionalHTTPHeaderFields
+        }
+
+        /// Where the relay is, for each version of HTTP.
+        public var debugDescription: String {
+            let http3 = http3Endpoint.map { "h3 \($0.debugDescription)" }
+            let http2 = http2Endpoint.map { "h2 \($0.debugDescription)" }
+            return [http3, http2].compactMap { $0 }.joined(separator: " or ")
+        }
+    }
+}
+
+/// A ``ProxyConfiguration`` as an object, the form that Apple's C interface uses.
+public final class OS_nw_proxy_config: Sendable {
+    fileprivate let configuration: ProxyConfiguration
+
+    fileprivate init(configuration: ProxyConfiguration) {
+        self.configuration = configuration
+    }
+}
+
+/// The name by which programs refer to a proxy configuration object.
+///
+/// Counterpart: macOS 14, iOS 17.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public typealias nw_proxy_config_t = OS_nw_proxy_config

@@ -1,0 +1,38 @@
+/// The transmission control protocol: a namespace.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+// SAFETY: no stored properties.
+public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
+    /// The identity of TCP.
+    public static let definition = NWProtocolDefinition(name: "tcp")
+
+    /// The state of a connection's TCP buffers.
+    ///
+    /// Read it from ``NWConnection/metadata(definition:)``. The values are live: each read asks the socket. They are 0
+    /// once the connection has ended.
+    ///
+    /// Counterpart: macOS 10.14, iOS 12.
+    // SAFETY: the only state is an immutable weak reference to a `Sendable` object.
+    public final class Metadata: NWProtocolMetadata, @unchecked Sendable {
+        private weak let source: (any TCPMetadataSource)?
+
+        package init(source: any TCPMetadataSource) {
+            self.source = source
+            super.init(definition: NWProtocolTCP.definition)
+        }
+
+        /// How many octets have arrived and were not read yet.
+        public var availableReceiveBuffer: UInt32 { source?.availableReceiveBuffer ?? 0 }
+
+        /// How many octets were sent and are not acknowledged yet.
+        public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
+    }
+}
+
+/// Where ``NWProtocolTCP/Metadata`` reads its values: a connection with a TCP socket.
+package protocol TCPMetadataSource: AnyObject, Sendable {
+    /// Octets in the receive buffer (`FIONREAD`).
+    var availableReceiveBuffer: UInt32 { get }
+    /// Octets in the send buffer (`SIOCOUTQ`).
+    var availableSendBuffer: UInt32 { get }
+}

@@ -1,0 +1,62 @@
+package import CausewayTypes
+
+/// The states of a listener and the only ways between them: forward, `cancelled` last and once.
+package struct ListenerLifecycle: Sendable {
+    package enum State: Equatable, Sendable {
+        case setup, ready, cancelled
+        case waiting(Failure)
+        case failed(Failure)
+    }
+
+    package enum Action: Equatable, Sendable {
+        case report(State)
+        /// Open and bind the socket.
+        case open
+        /// Close it, if it is open.
+        case close
+        case release
+    }
+
+    package private(set) var state: State = .setup
+    private var hasStarted = false
+
+    package init() {}
+
+    package mutating func started() -> [Action] {
+        guard state == .setup, !hasStarted else { return [] }
+        hasStarted = true
+        return [.open]
+    }
+
+    package mutating func startedWithMistake(_ failure: Failure) -> [Action] {
+        guard state == .setup, !hasStarted else { return [] }
+        hasStarted = true
+        state = .failed(failure)
+        return [.report(state)]
+    }
+
+    package mutating func opened() -> [Action] {
+        switch state {
+        case .setup, .waiting:
+            state = .ready
+            return [.report(.ready)]
+        case .failed, .cancelled: return [.close]
+        case .ready: return []
+        }
+    }
+
+    package mutating func broke(_ failure: Failure) -> [Action] {
+        switch state {
+        case .setup, .waiting, .ready:
+            state = .failed(failure)
+            return [.close, .report(state)]
+        case .failed, .cancelled: return []
+        }
+    }
+
+    package mutating func cancelled() -> [Action] {
+        guard state != .cancelled else { return [] }
+        state = .cancelled
+        return [.close, .report(.cancelled), .release]
+    }
+}

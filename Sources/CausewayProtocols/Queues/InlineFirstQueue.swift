@@ -1,0 +1,47 @@
+public import DequeModule
+
+/// A first-in first-out queue whose first element needs no storage on the heap.
+///
+/// Most connections wait with exactly one receive outstanding: ten thousand of them save ten thousand buffers. It is `public`
+/// for the compiler alone, which specializes nothing less across modules; no product shows this module.
+@frozen public struct InlineFirstQueue<Element> {
+    public var first: Element?
+    public var rest: Deque<Element> = []
+
+    @inlinable public init() {}
+
+    @inlinable public var isEmpty: Bool { first == nil }
+    @inlinable public var count: Int { first == nil ? 0 : 1 + rest.count }
+
+    @inlinable public mutating func append(_ element: Element) {
+        if first == nil { first = element } else { rest.append(element) }
+    }
+
+    @inlinable public mutating func prepend(_ element: Element) {
+        if let head = first { rest.prepend(head) }
+        first = element
+    }
+
+    @inlinable public mutating func popFirst() -> Element? {
+        let element = first.take()
+        if element != nil { first = rest.popFirst() }
+        return element
+    }
+
+    /// Removes and returns every element, in order.
+    @inlinable public mutating func removeAll() -> [Element] {
+        var all: [Element] = []
+        while let element = popFirst() { all.append(element) }
+        rest = []
+        return all
+    }
+
+    /// Removes the first element that satisfies the predicate.
+    @inlinable public mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+        if let head = first, predicate(head) { return popFirst() }
+        guard let index = rest.firstIndex(where: predicate) else { return nil }
+        return rest.remove(at: index)
+    }
+}
+
+extension InlineFirstQueue: Sendable where Element: Sendable {}

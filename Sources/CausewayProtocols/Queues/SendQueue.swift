@@ -1,0 +1,160 @@
+internal import DequeModule
+internal import Synchronization
+
+/// How far one logical message has come: shared by all who must wait for it.
+package final class MessageTicket: Sendable {
+    package enum Progress: UInt8, Sendable { case unfinished, sent, failed }
+
+    private let state = Atomic<UInt8>(0)
+
+    package init() {}
+
+    package var progress: Progress {
+        get { Progress(rawValue: state.load(ordering: .acquiring)) ?? .unfinished }
+        set { state.store(newValue.rawValue, ordering: .releasing) }
+    }
+}
+
+/// Decides in which order messages leave: by priority, after their antecedents, and not after they have expired.
+///
+/// Content of one message goes out in the order given and without a stranger in between. What ``next(at:)`` returned has
+/// begun and is never reordered. The queue reads no clock: times are durations since any fixed instant.
+package struct SendQueue<Payload: Sendable>: Sendable {
+    package struct Entry: Sendable {
+        package var payload: Payload
+        /// Identifies the message; `nil` for a message of its own that is complete and has no wishes.
+        package var ticket: MessageTicket?
+        package var endsMessage: Bool
+        package var priority: Double
+        package var deadline: Duration?
+        package var antecedent: MessageTicket?
+
+        package init(
+            _ payload: Payload, ticket: MessageTicket? = nil, endsMessage: Bool = true, priority: Double = 0.5,
+            deadline: Duration? = nil, antecedent: MessageTicket? = nil
+        ) {
+            self.payload = payload
+            self.ticket = ticket
+            self.endsMessage = endsMessage
+            self.priority = priority
+            self.deadline = deadline
+            self.antecedent = antecedent
+        }
+
+        var isPlain: Bool { ticket == nil && endsMessage && priority == 0.5 && deadline == nil && antecedent == nil }
+    }
+
+    package enum Step: Sendable {
+        case send(Entry)
+        /// The message's time ran out before its first octet left.
+        case expired(Entry)
+        /// The message waited for one that failed.
+        case antecedentFailed(Entry)
+    }
+
+    private var entries: Deque<Entry> = []
+    private var wishes = 0
+    /// The message that has begun and not ended: nothing else may leave.
+    private var open: MessageTicket?
+    /// Messages that failed before they began and whose last part has not come: what follows of them fails with them, or the
+    /// peer would take the rest for a whole message.
+    private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
+    package var count: Int { entries.count }
+    /// Whether a new plain message would leave before all others: then it need not be queued at all.
+    package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
+
+    package mutating func append(_ entry: Entry) {
+        if !entry.isPlain { wishes += 1 }
+        entries.append(entry)
+    }
+
+    /// The next thing to do, or `nil` when nothing may leave now.
+    package mutating func next(at now: @autoclosure () -> Duration) -> Step? {
+        if wishes == 0, open == nil { return entries.popFirst().map { .send($0) } }
+        guard let step = chooseByWishes(at: now()) else { return nil }
+        if case .send(let entry) = step { begin(entry) }
+        return step
+    }
+
+    /// Removes all that has not begun.
+    package mutating func removeAll() -> [Entry] {
+        defer {
+            entries = []
+            wishes = 0
+            open = nil
+            lost = []
+        }
+        return Array(entries)
+    }
+
+    private mutating func begin(_ entry: Entry) {
+        if entry.endsMessage {
+            open = nil
+        } else if let ticket = entry.ticket {
+            open = ticket
+        }
+    }
+
+    private mutating func chooseByWishes(at now: Duration) -> Step? {
+        if let open {
+            guard let index = entries.firstIndex(where: { $0.ticket === open }) else { return nil }
+            return .send(remove(at: index))
+        }
+        if let step = chooseLost() { return step }
+        if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isOldestOfMessage(at: $0) }) {
+            return lose(at: index, hasExpired: true)
+        }
+        if let index = entries.indices.first(where: {
+            entries[$0].antecedent?.progress == .failed && isOldestOfMessage(at: $0)
+        }) {
+            return lose(at: index, hasExpired: false)
+        }
+        var best: Int?
+        for index in entries.indices where isEligible(at: index) {
+            if best.map({ entries[index].priority > entries[$0].priority }) ?? true { best = index }
+        }
+        return best.map { .send(remove(at: $0)) }
+    }
+
+    /// The next part of a message whose beginning was lost.
+    private mutating func chooseLost() -> Step? {
+        guard !lost.isEmpty else { return nil }
+        for (index, entry) in entries.enumerated() {
+            guard let position = lost.firstIndex(where: { $0.ticket === entry.ticket }) else { continue }
+            let hasExpired = lost[position].hasExpired
+            lost.remove(at: position)
+            return lose(at: index, hasExpired: hasExpired)
+        }
+        return nil
+    }
+
+    private mutating func lose(at index: Int, hasExpired: Bool) -> Step {
+        let entry = remove(at: index)
+        if let ticket = entry.ticket, !entry.endsMessage { lost.append((ticket, hasExpired)) }
+        return hasExpired ? .expired(entry) : .antecedentFailed(entry)
+    }
+
+    private func isLate(_ entry: Entry, at now: Duration) -> Bool { entry.deadline.map { $0 <= now } ?? false }
+
+    /// An entry may go next if it is the oldest of its message and what it follows has been sent.
+    private func isEligible(at index: Int) -> Bool {
+        let entry = entries[index]
+        if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }
+        return isOldestOfMessage(at: index)
+    }
+
+    private func isOldestOfMessage(at index: Int) -> Bool {
+        guard let ticket = entries[index].ticket else { return true }
+        return !entries[..<index].contains { $0.ticket === ticket }
+    }
+
+    private mutating func remove(at index: Int) -> Entry {
+        let entry = entries.remove(at: index)
+        if !entry.isPlain { wishes -= 1 }
+        return entry
+    }
+}

@@ -1,0 +1,337 @@
+package import CausewayProtocols
+package import CausewaySystem
+package import CausewayTypes
+package import Dispatch
+internal import DequeModule
+
+/// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
+///
+/// Transitions happen under one lock. Their actions are performed by one thread at a time, in order, with the lock released:
+/// whoever makes a transition while somebody performs leaves its actions to that one.
+package final class ConnectionDriver: FlowOwner {
+    package typealias Lifecycle = ConnectionLifecycle
+    package typealias State = Lifecycle.State
+
+    /// What the connection is made of.
+    package enum Origin: Sendable {
+        case connect(Connector.Target)
+        /// A socket from a listener, until it is attached.
+        case accepted(CInt, peer: SocketAddress?)
+        case peer(SharedDatagramSocket, SocketAddress)
+        /// What was accepted has met its flow.
+        case attached
+        /// Parameters or endpoint that cannot work: the connection fails when it starts.
+        case mistaken(Failure)
+    }
+
+    struct Progress: Sendable {
+        var lifecycle = Lifecycle()
+        var origin: Origin
+        var observer: (any ConnectionObserver)?
+        var delivery: Delivery?
+        var queue: DispatchQueue?
+        var hasStarted = false
+        var actions = InlineFirstQueue<Lifecycle.Action>()
+        var isPerforming = false
+        var connector: Connector?
+        var watch: NetworkChangeMonitor.Subscription?
+        var outcome: Outcome?
+    }
+
+    /// Kept apart: an accepted connection does without.
+    final class Outcome: Sendable {
+        let address: SocketAddress
+        let facts: EstablishmentFacts
+        let untried: [SocketAddress]
+
+        init(_ winner: Connector.Winner) {
+            address = winner.address
+            facts = winner.facts
+            untried = winner.untried
+        }
+    }
+
+    package let flow: Flow
+    private let frozen: FrozenSettings
+    package var settings: SocketSettings { frozen.value }
+    private let resolver: any NameResolver
+    private let progress: Guarded<Progress>
+
+    package init(
+        _ origin: Origin, _ settings: FrozenSettings, flow: Flow? = nil, loop: (any EventLoop)? = nil,
+        resolver: any NameResolver = SystemNameResolver()
+    ) {
+        frozen = settings
+        self.resolver = resolver
+        self.flow =
+            flow
+            ?? Flow(
+                loop: loop ?? Engine.nextLoop(), kind: settings.value.transport == .udp ? .datagram : .stream)
+        progress = Guarded(Progress(origin: origin))
+    }
+
+    deinit {
+        // Never started: nobody else will close what a listener accepted.
+        switch progress.withLock({ progress in progress.origin }) {
+        case .accepted(let fd, _): Descriptor(adopting: fd).close()
+        case .peer(let shared, let peer): if case .setup = state { shared.forget(peer) }
+        case .connect, .attached, .mistaken: break
+        }
+    }
+
+    // MARK: The program's side
+
+    package var state: State { progress.withLock { progress in progress.lifecycle.state } }
+    package var queue: DispatchQueue? { progress.withLock { progress in progress.queue } }
+    package var establishment: EstablishmentFacts? { progress.withLock { progress in progress.outcome?.facts } }
+
+    /// Begins; `queue` takes every callback from now on. Without one, nothing is called back.
+    ///
+    /// The observer is retained until the connection has ended.
+    package func start(on queue: DispatchQueue?, observer: any ConnectionObserver) {
+        let delivery = queue.map { Delivery.on($0) }
+        transition { progress in
+            guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
+            progress.hasStarted = true
+            progress.queue = queue
+            progress.delivery = delivery
+            progress.observer = observer
+            if let delivery { flow.deliver(on: delivery) }
+            switch progress.origin {
+            case .connect: return progress.lifecycle.started()
+            case .mistaken(let error): return progress.lifecycle.startedWithMistake(error)
+            case .accepted, .peer, .attached: return progress.lifecycle.startedEstablished()
+            }
+        }
+    }
+
+    package func cancel(_ ending: Lifecycle.Ending, observer: any ConnectionObserver) {
+        transition { progress in
+            let actions = progress.lifecycle.cancelled(ending)
+            // A failed connection has let go of its observer already.
+            if !actions.isEmpty { progress.observer = observer }
+            return actions
+        }
+    }
+
+    package func restart() { transition { progress in progress.lifecycle.retry() } }
+
+    package func cancelCurrentEndpoint() {
+        let isDatagram = settings.transport == .udp
+        transition { progress in
+            progress.lifecycle.endpointCancelled(
+                isDatagram: isDatagram, failure: Failure(errno: Errno.connectionAborted))
+        }
+    }
+
+    /// Calls `body` on the connection's queue, after what is queued there. Without a queue it is not called.
+    package func call(_ body: @escaping @Sendable () -> Void) {
+        progress.withLock { progress in progress.delivery }?.post(.call(body))
+    }
+
+    // MARK: Events
+
+    package func flowFailed(_ error: Failure) {
+        transition { progress in progress.lifecycle.broke(error) }
+    }
+
+    package func flowClosed() {
+        transition { progress in progress.lifecycle.closed() }
+    }
+
+    package func flowDetached() { tryNext() }
+
+    private func established(_ winner: Connector.Winner) {
+        let registration: Registration
+        do throws(SystemError) {
+            if let known = winner.registration {
+                registration = known
+            } else {
+                registration = try flow.loop.register(winner.fd, for: flow.interest, flow)
+            }
+        } catch {
+            Descriptor(adopting: winner.fd).close()
+            return transition { progress in progress.lifecycle.endpointsExhausted(Failure(errno: error.errno)) }
+        }
+        flow.attach(.socket(winner.fd, registration), owner: self)
+        if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
+        transition { progress in
+            progress.connector = nil
+            progress.outcome = Outcome(winner)
+            return progress.lifecycle.established()
+        }
+    }
+
+    // MARK: Transitions and their actions
+
+    private func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
+        let mustPerform = progress.withLock { progress in
+            for action in body(&progress) { progress.actions.append(action) }
+            guard !progress.isPerforming, !progress.actions.isEmpty else { return false }
+            progress.isPerforming = true
+            return true
+        }
+        guard mustPerform else { return }
+        while let action = progress.withLock({ progress in progress.nextAction() }) { perform(action) }
+    }
+
+    private func perform(_ action: Lifecycle.Action) {
+        switch action {
+        // Told with the release: a concurrent queue could otherwise let go of the handlers first.
+        case .report(.cancelled): break
+        case .report(let state): report(state)
+        case .establish: establish()
+        case .tryNextEndpoint: leaveEndpoint()
+        case .stopEstablishing: progress.withLock { progress in progress.connector.take() }?.cancel()
+        case .watchNetwork: watchNetwork()
+        case .stopWatching: progress.withLock { progress in progress.watch.take() }?.cancel()
+        case .open: open()
+        case .fail(let error): flow.fail(error)
+        case .close(let ending): close(ending)
+        case .release: release()
+        }
+    }
+
+    private func report(_ state: State) {
+        let (delivery, observer, hasStarted) = progress.withLock { progress in
+            (progress.delivery, progress.observer, progress.hasStarted)
+        }
+        guard let observer else { return }
+        if let delivery {
+            delivery.post(.call { observer.connectionChanged(to: state) })
+        } else if hasStarted {
+            observer.connectionChanged(to: state)
+        }
+        // Nothing but `cancelled` can follow, and whoever asks for that holds the observer.
+        if case .failed = state {
+            progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
+        }
+    }
+
+    private func release() {
+        let (delivery, observer, hasStarted) = progress.withLock { progress in
+            (progress.delivery, progress.observer.take(), progress.hasStarted)
+        }
+        guard let observer else { return }
+        let last: @Sendable () -> Void = {
+            if hasStarted { observer.connectionChanged(to: .cancelled) }
+            // After the last report: the program's handlers may hold what it wants to see released.
+            observer.connectionReleased()
+        }
+        if let delivery { delivery.post(.call(last)) } else { last() }
+    }
+
+    private func establish() {
+        let connector = progress.withLock { progress -> Connector? in
+            guard case .connect(let target) = progress.origin, case .preparing = progress.lifecycle.state else {
+                return nil
+            }
+            let connector = makeConnector(target)
+            progress.connector = connector
+            return connector
+        }
+        connector?.start()
+    }
+
+    private func makeConnector(_ target: Connector.Target) -> Connector {
+        Connector(target, settings, on: flow.loop, resolver: resolver) { outcome in
+            switch outcome {
+            case .success(let winner): self.established(winner)
+            case .failure(let error):
+                self.transition { progress in
+                    progress.connector = nil
+                    return progress.lifecycle.endpointsExhausted(error)
+                }
+            }
+        }
+    }
+
+    private func leaveEndpoint() {
+        if let connector = progress.withLock({ progress in progress.connector }) {
+            connector.skip()
+        } else {
+            flow.detach()
+        }
+    }
+
+    /// The endpoint in use was left: the addresses that were never tried are next.
+    private func tryNext() {
+        let connector = progress.withLock { progress -> Connector? in
+            let untried = progress.outcome?.untried ?? []
+            guard !untried.isEmpty, case .preparing = progress.lifecycle.state else { return nil }
+            let connector = makeConnector(.addresses(untried))
+            progress.connector = connector
+            return connector
+        }
+        if let connector { return connector.start() }
+        transition { progress in
+            progress.lifecycle.endpointsExhausted(Failure(errno: Errno.connectionAborted))
+        }
+    }
+
+    private func watchNetwork() {
+        let watch = NetworkChangeMonitor.shared.subscribe { self.restart() }
+        let isLate = progress.withLock { progress -> Bool in
+            guard case .waiting = progress.lifecycle.state else { return true }
+            progress.watch = watch
+            return false
+        }
+        if isLate { watch.cancel() }
+    }
+
+    private func open() {
+        attachAccepted()
+        flow.begin()
+        guard let observer = progress.withLock({ progress in progress.observer }), observer.wantsPathReports else {
+            return
+        }
+        call { observer.connectionBecameViable() }
+    }
+
+    /// What a listener gave is connected from the start; it meets its flow when the program starts it.
+    private func attachAccepted() {
+        let origin = progress.withLock { progress -> Origin? in
+            switch progress.origin {
+            case .accepted, .peer:
+                defer { progress.origin = .attached }
+                return progress.origin
+            case .connect, .attached, .mistaken: return nil
+            }
+        }
+        switch origin {
+        case .accepted(let fd, _):
+            do throws(SystemError) {
+                let registration = try flow.loop.register(fd, for: flow.interest, flow)
+                flow.attach(.socket(fd, registration), owner: self)
+            } catch {
+                Descriptor(adopting: fd).close()
+                flowFailed(Failure(errno: error.errno))
+            }
+        case .peer(let shared, let peer): flow.attach(.peer(shared, peer), owner: self)
+        case .connect, .attached, .mistaken, nil: break
+        }
+    }
+
+    private func close(_ ending: Lifecycle.Ending) {
+        attachAccepted()
+        if !flow.close(abortively: ending == .abortive, owner: self) { flowClosed() }
+    }
+}
+
+extension ConnectionDriver.Progress {
+    mutating func nextAction() -> ConnectionDriver.Lifecycle.Action? {
+        let action = actions.popFirst()
+        if action == nil { isPerforming = false }
+        return action
+    }
+}
+
+/// The program's side of a connection. Its methods are called in order on the connection's queue, or on any thread if it was
+/// started without one.
+package protocol ConnectionObserver: AnyObject, Sendable {
+    func connectionChanged(to state: ConnectionDriver.State)
+    var wantsPathReports: Bool { get }
+    func connectionBecameViable()
+    /// Nothing will be called any more.
+    func connectionReleased()
+}

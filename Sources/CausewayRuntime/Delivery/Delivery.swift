@@ -1,0 +1,163 @@
+internal import CausewaySystem
+package import CausewayTypes
+package import Dispatch
+
+/// Calls the program's code on one queue, in order, with one dispatch for all that one batch of events brings.
+///
+/// Items go to the end of a list; a dispatched block drains it. What the drained items themselves add is drained in the same
+/// block, up to a budget, after which the queue's other work gets its turn.
+package final class Delivery: Sendable {
+    package enum Item: Sendable {
+        /// Read from the transport, on the program's queue, and deliver.
+        case read(Flow)
+        case received(ReceiveCompletion, ReceivedContent)
+        case sent(SendCompletion, Failure?)
+        case call(@Sendable () -> Void)
+    }
+
+    fileprivate struct State {
+        var items: [Item] = []
+        /// A block that will drain the list is queued, or promised at the end of an event batch.
+        var isDispatched = false
+        /// On a concurrent queue: items for which no block is queued yet.
+        var undispatched = 0
+    }
+
+    /// Items that one block drains before it lets the queue's other work pass.
+    private static let budget = 256
+
+    package let queue: DispatchQueue
+    /// A block per item: on a concurrent queue the program may wait, inside one callback, for another.
+    private let isConcurrent: Bool
+    private let state = Guarded(State())
+
+    private init(_ queue: DispatchQueue) {
+        self.queue = queue
+        isConcurrent = Self.isGlobal(queue)
+    }
+
+    /// Dispatch does not tell whether a queue is concurrent, but its global queues have well-known labels.
+    private static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
+
+    /// Where the answers of a flow go that has no queue of the program's.
+    static let fallback = Delivery(.global())
+
+    // MARK: One delivery per queue
+
+    private final class Reference: Sendable {
+        private struct Box { weak var delivery: Delivery? }
+        private let box: Guarded<Box>
+        init(_ delivery: Delivery) { box = Guarded(Box(delivery: delivery)) }
+        var delivery: Delivery? { box.withLock { $0.delivery } }
+    }
+
+    private static let known = Guarded<[ObjectIdentifier: Reference]>([:])
+
+    /// The delivery of a queue, shared by all connections that use it.
+    package static func on(_ queue: DispatchQueue) -> Delivery {
+        if isGlobal(queue) { return Delivery(queue) }
+        let id = ObjectIdentifier(queue)
+        return known.withLock { known in
+            if let delivery = known[id]?.delivery { return delivery }
+            let delivery = Delivery(queue)
+            known[id] = Reference(delivery)
+            return delivery
+        }
+    }
+
+    deinit {
+        let id = ObjectIdentifier(queue)
+        let successor = Self.known.withLock { known in
+            // Another delivery may have taken the place of this one already.
+            let successor = known[id]?.delivery
+            if successor == nil { known[id] = nil }
+            return successor
+        }
+        // This may be its last reference: its own end must not come under the lock.
+        withExtendedLifetime(successor) {}
+    }
+
+    // MARK: Adding
+
+    /// Adds an item. Returns whether the caller must call ``dispatch()`` once it holds no lock.
+    package func add(_ item: Item) -> Bool {
+        let isOwnDrain = isDraining
+        return state.withLock { state in
+            state.items.append(item)
+            if isConcurrent {
+                state.undispatched += 1
+                return true
+            }
+            if isOwnDrain || state.isDispatched { return false }
+            state.isDispatched = true
+            return true
+        }
+    }
+
+    /// Whether the caller is code that this delivery is calling.
+    package var isDraining: Bool { ThreadLocal.delivery == Unmanaged.passUnretained(self).toOpaque() }
+
+    package func dispatch() {
+        guard isConcurrent else { return queue.async { self.drain() } }
+        let count = state.withLock { state in
+            defer { state.undispatched = 0 }
+            return state.undispatched
+        }
+        for _ in 0..<count { queue.async { self.drainOne() } }
+    }
+
+    /// Adds an item and dispatches, from a place that holds no lock.
+    package func post(_ item: Item) {
+        if add(item) { dispatch() }
+    }
+
+    // MARK: Draining
+
+    private func drain() {
+        let outer = ThreadLocal.delivery
+        ThreadLocal.delivery = Unmanaged.passUnretained(self).toOpaque()
+        defer { ThreadLocal.delivery = outer }
+        var remaining = Self.budget
+        var batch = state.withLock { state in
+            state.isDispatched = false
+            return state.takeItems()
+        }
+        while !batch.isEmpty {
+            for item in batch { run(item) }
+            remaining -= batch.count
+            let isSpent = remaining <= 0
+            var mustDispatch = false
+            batch = state.withLock { state in
+                guard !state.items.isEmpty, !state.isDispatched else { return [] }
+                guard !isSpent else {
+                    state.isDispatched = true
+                    mustDispatch = true
+                    return []
+                }
+                return state.takeItems()
+            }
+            if mustDispatch { dispatch() }
+        }
+    }
+
+    private func drainOne() {
+        let item = state.withLock { state in state.items.isEmpty ? nil : state.items.removeFirst() }
+        if let item { run(item) }
+    }
+
+    private func run(_ item: Item) {
+        switch item {
+        case .read(let flow): flow.readOnQueue()
+        case .received(let completion, let content): completion(content)
+        case .sent(let completion, let failure): completion(failure)
+        case .call(let body): body()
+        }
+    }
+}
+
+extension Delivery.State {
+    fileprivate mutating func takeItems() -> [Delivery.Item] {
+        defer { items = [] }
+        return items
+    }
+}

@@ -1,0 +1,227 @@
+internal import CausewayProtocols
+package import CausewaySystem
+internal import Dispatch
+
+/// The same loop on `DispatchSource`: slower, and available wherever Dispatch is.
+///
+/// It is the oracle that the epoll loop is tested against. A source reports levels; to turn them into edges it sleeps after
+/// each report until ``await(_:of:)`` or ``update(_:_:for:)`` asks for the next one.
+package final class DispatchLoop: EventLoop {
+    /// The two sources of one descriptor. Confined to the loop's queue, except for creation.
+    // SAFETY: every member is touched on the loop's serial queue only.
+    private final class Entry: @unchecked Sendable {
+        var handler: any ReadinessHandler
+        var read: (any DispatchSourceRead)?
+        var write: (any DispatchSourceWrite)?
+        /// A source does not say whether the peer has ended as well, and says nothing more if both came at once: whoever wants
+        /// to know of the end is told of it each time, and reads on until there is nothing.
+        var readReport: Readiness = .readable
+        var isReadArmed = false
+        var isWriteArmed = false
+        var isClosed = false
+
+        init(_ handler: any ReadinessHandler) { self.handler = handler }
+    }
+
+    /// A timer source: Dispatch's objects may be used from any thread, though not all of them say so here.
+    // SAFETY: the reference never changes, and dispatch sources are thread-safe.
+    private final class Timer: @unchecked Sendable {
+        let source: any DispatchSourceTimer
+        init(on queue: DispatchQueue) { source = DispatchSource.makeTimerSource(queue: queue) }
+    }
+
+    private struct Shared {
+        var entries: [UInt64: Entry] = [:]
+        var lastToken: UInt64 = 0
+        var timers: [UInt64: Timer] = [:]
+        var deliveries: [Delivery] = []
+    }
+
+    private let queue: DispatchQueue
+    private let shared = Guarded(Shared())
+    private let key = DispatchSpecificKey<Bool>()
+    // SAFETY: written once, before the loop is shared.
+    nonisolated(unsafe) private var executorStorage: LoopExecutor?
+
+    package init(name: String) {
+        queue = DispatchQueue(label: name, target: .global())
+        queue.setSpecific(key: key, value: true)
+        executorStorage = LoopExecutor { [unowned self] job in
+            self.queue.async {
+                job.runSynchronously(on: self.executor.asUnownedTaskExecutor())
+                self.flushDeliveries()
+            }
+        }
+    }
+
+    package var executor: LoopExecutor { executorStorage! }
+
+    package var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    package func register(
+        _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
+    ) throws(SystemError) -> Registration {
+        let entry = Entry(handler)
+        let token = shared.withLock { shared in
+            shared.lastToken += 1
+            shared.entries[shared.lastToken] = entry
+            return shared.lastToken
+        }
+        queue.async { self.arm(entry, fd, interest) }
+        return Registration(token: token)
+    }
+
+    package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
+        guard let entry = entry(registration) else { return }
+        queue.async { self.arm(entry, fd, interest) }
+    }
+
+    package func hand(
+        _ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness
+    ) {
+        guard let entry = entry(registration) else { return }
+        queue.async {
+            entry.handler = handler
+            self.arm(entry, fd, interest)
+        }
+    }
+
+    package func await(_ readiness: Readiness, of registration: Registration) {
+        guard let entry = entry(registration) else { return }
+        queue.async {
+            guard !entry.isClosed else { return }
+            if readiness.contains(.readable), !entry.isReadArmed, let source = entry.read {
+                entry.isReadArmed = true
+                source.resume()
+            }
+            if readiness.contains(.writable), !entry.isWriteArmed, let source = entry.write {
+                entry.isWriteArmed = true
+                source.resume()
+            }
+        }
+    }
+
+    package func close(_ registration: Registration, _ descriptor: consuming Descriptor) {
+        close(registration, descriptor) {}
+    }
+
+    package func close(
+        _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void
+    ) {
+        let fd = descriptor.release()
+        let entry = shared.withLock { shared in shared.entries.removeValue(forKey: registration.token) }
+        guard let entry else {
+            Descriptor(adopting: fd).close()
+            return completion()
+        }
+        // On the queue it counts at once: another source's report may stand in the queue already.
+        if isCurrent { entry.isClosed = true }
+        queue.async {
+            entry.isClosed = true
+            // A source may only be cancelled awake, and the descriptor may only be closed after its last source.
+            let done = DispatchGroup()
+            if let read = entry.read {
+                done.enter()
+                read.setCancelHandler { done.leave() }
+                read.cancel()
+                if !entry.isReadArmed { read.resume() }
+            }
+            if let write = entry.write {
+                done.enter()
+                write.setCancelHandler { done.leave() }
+                write.cancel()
+                if !entry.isWriteArmed { write.resume() }
+            }
+            (entry.read, entry.write) = (nil, nil)
+            done.notify(queue: self.queue) {
+                Descriptor(adopting: fd).close()
+                completion()
+            }
+        }
+    }
+
+    package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
+        let timer = Timer(on: queue)
+        let id = shared.withLock { shared in
+            shared.lastToken += 1
+            shared.timers[shared.lastToken] = timer
+            return shared.lastToken
+        }
+        timer.source.setEventHandler { [unowned self] in
+            guard self.shared.withLock({ shared in shared.timers.removeValue(forKey: id) }) != nil else { return }
+            body()
+            self.flushDeliveries()
+        }
+        timer.source.schedule(deadline: .now() + .nanoseconds(Int(max(delay, .zero).nanoseconds)))
+        timer.source.activate()
+        return TimerID(value: id)
+    }
+
+    package func cancel(_ timer: TimerID) {
+        shared.withLock { shared in shared.timers.removeValue(forKey: timer.value) }?.source.cancel()
+    }
+
+    package func execute(_ body: @escaping @Sendable () -> Void) {
+        queue.async {
+            body()
+            self.flushDeliveries()
+        }
+    }
+
+    package func dispatchAfterBatch(_ delivery: Delivery) {
+        shared.withLock { shared in shared.deliveries.append(delivery) }
+    }
+
+    private func entry(_ registration: Registration) -> Entry? {
+        shared.withLock { shared in shared.entries[registration.token] }
+    }
+
+    private func flushDeliveries() {
+        let deliveries = shared.withLock { shared in
+            defer { shared.deliveries = [] }
+            return shared.deliveries
+        }
+        for delivery in deliveries { delivery.dispatch() }
+    }
+
+    private func arm(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
+        guard !entry.isClosed else { return }
+        entry.readReport = interest.intersection([.readable, .peerClosed])
+        if interest.contains(.readable), entry.read == nil {
+            let source = DispatchSource.makeReadSource(fileDescriptor: fd, queue: queue)
+            source.setEventHandler { [unowned self, unowned entry] in
+                guard !entry.isClosed else { return }
+                entry.isReadArmed = false
+                entry.read?.suspend()
+                // A source says only that something is up: it may be a refusal or a reset.
+                entry.handler.ready(for: entry.readReport.union(.troubles(of: fd)))
+                self.flushDeliveries()
+            }
+            entry.read = source
+        }
+        if interest.contains(.writable), entry.write == nil {
+            let source = DispatchSource.makeWriteSource(fileDescriptor: fd, queue: queue)
+            source.setEventHandler { [unowned self, unowned entry] in
+                guard !entry.isClosed else { return }
+                entry.isWriteArmed = false
+                entry.write?.suspend()
+                entry.handler.ready(for: Readiness.writable.union(.troubles(of: fd)))
+                self.flushDeliveries()
+            }
+            entry.write = source
+        }
+        if interest.contains(.readable), !entry.isReadArmed, let source = entry.read {
+            entry.isReadArmed = true
+            source.activateOrResume()
+        }
+        if interest.contains(.writable), !entry.isWriteArmed, let source = entry.write {
+            entry.isWriteArmed = true
+            source.activateOrResume()
+        }
+    }
+}
+
+extension DispatchSourceProtocol {
+    /// A fresh source is inactive and counts as suspended once: either way one resume starts it.
+    fileprivate func activateOrResume() { resume() }
+}

@@ -1,0 +1,91 @@
+internal import CausewayProtocols
+package import CausewaySystem
+
+/// One socket that is trying to connect. Confined to its connector's loop.
+final class Attempt: ReadinessHandler {
+    private let candidate: Int
+    private let address: SocketAddress
+    // SAFETY: everything below is touched on the connector's loop only.
+    nonisolated(unsafe) private weak var connector: Connector?
+    nonisolated(unsafe) private var fd: CInt?
+    nonisolated(unsafe) private var registration: Registration?
+    nonisolated(unsafe) private var timer: TimerID?
+    nonisolated(unsafe) private(set) var started: Duration = .zero
+    private let loop: any EventLoop
+
+    init(_ candidate: Int, _ address: SocketAddress, _ connector: Connector) {
+        self.candidate = candidate
+        self.address = address
+        self.connector = connector
+        loop = connector.loop
+    }
+
+    /// Returns whether the socket is connected at once, as datagram and local sockets are.
+    func start(_ settings: SocketSettings) throws(SystemError) -> Bool {
+        started = Machine.now
+        try settings.checkInterface(toward: address)
+        let descriptor = try settings.openSocket(address.family)
+        try settings.bindLocal(descriptor.rawValue, address.family)
+        let isConnected = try Socket.connect(descriptor.rawValue, to: address)
+        if !isConnected {
+            registration = try loop.register(descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)
+        }
+        fd = descriptor.release()
+        if !isConnected, settings.tcp.connectionTimeoutSeconds > 0 {
+            timer = loop.schedule(after: .seconds(settings.tcp.connectionTimeoutSeconds)) { [weak self] in
+                self?.fail(Errno.timedOut)
+            }
+        }
+        return isConnected
+    }
+
+    func ready(for readiness: Readiness) {
+        guard let fd, !readiness.isDisjoint(with: [.writable, .failed, .hangUp]) else { return }
+        let code = Socket.takeError(fd)
+        if code == 0 { connector?.connected(candidate) } else { fail(code) }
+    }
+
+    private func fail(_ code: CInt) {
+        guard fd != nil else { return }
+        connector?.failed(candidate, code)
+    }
+
+    /// Gives the socket away.
+    func win(_ facts: EstablishmentFacts, _ untried: [SocketAddress]) -> Connector.Winner? {
+        stopTimer()
+        guard let fd = fd.take() else { return nil }
+        return Connector.Winner(
+            fd: fd, registration: registration.take(), address: address, facts: facts, untried: untried)
+    }
+
+    func abandon() {
+        stopTimer()
+        guard let fd = fd.take() else { return }
+        if let registration = registration.take() {
+            loop.close(registration, Descriptor(adopting: fd))
+        } else {
+            Descriptor(adopting: fd).close()
+        }
+    }
+
+    private func stopTimer() {
+        if let timer = timer.take() { loop.cancel(timer) }
+    }
+}
+
+/// When and how a connection came about. Times are of the monotonic clock.
+package struct EstablishmentFacts: Sendable {
+    package struct Resolution: Sendable {
+        package var duration: Duration
+        package var addressCount: Int
+    }
+
+    package var started: Duration = .zero
+    package var attemptStarted: Duration = .zero
+    package var finished: Duration = .zero
+    package var previousAttempts = 0
+    package var firstAddress: SocketAddress?
+    package var resolution: Resolution?
+
+    package init() {}
+}

@@ -1,0 +1,218 @@
+internal import CausewayProtocols
+package import CausewaySystem
+package import CausewayTypes
+
+/// Runs an ``AttemptRace`` against real sockets, once: it resolves, races and reports one outcome.
+///
+/// Everything happens on one loop's thread. It starts, skips and cancels from anywhere.
+package final class Connector: Sendable {
+    package enum Target: Sendable {
+        case addresses([SocketAddress])
+        case name(String, port: UInt16, interface: NWInterface?)
+    }
+
+    /// A socket that is connected.
+    package struct Winner: Sendable {
+        package var fd: CInt
+        package var registration: Registration?
+        package var address: SocketAddress
+        package var facts: EstablishmentFacts
+        /// Addresses that were not tried.
+        package var untried: [SocketAddress]
+    }
+
+    package typealias Outcome = Result<Winner, Failure>
+
+    // SAFETY: touched on the loop's thread only: every public method goes there first.
+    nonisolated(unsafe) private var progress: Progress
+    let loop: any EventLoop
+
+    struct Progress {
+        let target: Target
+        let settings: SocketSettings
+        let resolver: any NameResolver
+        var completion: (@Sendable (Outcome) -> Void)?
+        var race = AttemptRace()
+        var addresses: [SocketAddress] = []
+        var attempts: [Int: Attempt] = [:]
+        var failure: Failure?
+        var facts = EstablishmentFacts()
+        var timer: TimerID?
+    }
+
+    package init(
+        _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
+        completion: @escaping @Sendable (Outcome) -> Void
+    ) {
+        self.loop = loop
+        progress = Progress(target: target, settings: settings, resolver: resolver, completion: completion)
+    }
+
+    package func start() { loop.execute { self.begin() } }
+
+    /// Gives up what is being tried and goes on with the next address.
+    package func skip() { loop.execute { self.perform(self.progress.race.skipped(at: Machine.now)) } }
+
+    /// Ends without an outcome.
+    package func cancel() {
+        loop.execute {
+            self.progress.completion = nil
+            self.stop()
+        }
+    }
+
+    // MARK: On the loop
+
+    private func begin() {
+        progress.facts.started = Machine.now
+        switch progress.target {
+        case .addresses(let addresses): use(addresses)
+        case .name(let name, let port, let interface):
+            progress.resolver.resolve(name, family: progress.settings.ip.version.family) { result in
+                self.loop.execute { self.resolved(result, port: port, interface: interface) }
+            }
+        }
+    }
+
+    private func resolved(_ result: Result<[SocketAddress], NameFailure>, port: UInt16, interface: NWInterface?) {
+        guard progress.completion != nil else { return }
+        switch result {
+        case .success(let addresses):
+            progress.facts.resolution = EstablishmentFacts.Resolution(
+                duration: Machine.now - progress.facts.started, addressCount: addresses.count)
+            use(addresses.map { $0.with(port: port, scope: interface?.index) })
+        case .failure(let failure):
+            finish(.failure(failure.failure))
+        }
+    }
+
+    private func use(_ addresses: [SocketAddress]) {
+        progress.addresses = addresses.filter(progress.settings.permits).interleavingFamilies()
+        if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
+        perform(progress.race.joined(by: progress.addresses.count, at: Machine.now))
+        perform(progress.race.closed(at: Machine.now))
+    }
+
+    private func perform(_ steps: [AttemptRace.Step]) {
+        for step in steps {
+            switch step {
+            case .start(let candidate): startAttempt(candidate)
+            case .wake(let time):
+                if let timer = progress.timer { loop.cancel(timer) }
+                progress.timer = loop.schedule(after: time - Machine.now) {
+                    self.perform(self.progress.race.advance(to: Machine.now))
+                }
+            case .abandon(let candidates):
+                for candidate in candidates { progress.attempts.removeValue(forKey: candidate)?.abandon() }
+            case .win(let candidate): win(candidate)
+            case .exhausted: finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown)))
+            }
+        }
+    }
+
+    private func startAttempt(_ candidate: Int) {
+        let attempt = Attempt(candidate, progress.addresses[candidate], self)
+        progress.attempts[candidate] = attempt
+        do throws(SystemError) {
+            if try attempt.start(progress.settings) { connected(candidate) }
+        } catch {
+            failed(candidate, error.errno)
+        }
+    }
+
+    func connected(_ candidate: Int) { perform(progress.race.connected(candidate)) }
+
+    func failed(_ candidate: Int, _ code: CInt) {
+        progress.attempts.removeValue(forKey: candidate)?.abandon()
+        note(code)
+        perform(progress.race.failed(candidate, at: Machine.now))
+    }
+
+    /// Keeps the failure that tells most: an answer from the peer's host tells more than the lack of a route to it.
+    private func note(_ code: CInt) {
+        let lacksRoute = [
+            Errno.networkUnreachable, Errno.hostUnreachable, Errno.addressNotAvailable, Errno.noDevice,
+        ].contains(code)
+        if progress.failure == nil || !lacksRoute {
+            progress.failure = Failure(
+                errno: lacksRoute && progress.settings.requiredInterface != nil ? Errno.networkDown : code)
+        }
+    }
+
+    private func win(_ candidate: Int) {
+        guard let attempt = progress.attempts.removeValue(forKey: candidate) else { return }
+        let untried = progress.addresses.dropFirst(progress.race.startedCount)
+        progress.facts.attemptStarted = attempt.started
+        progress.facts.previousAttempts = progress.race.startedCount - 1
+        progress.facts.finished = Machine.now
+        progress.facts.firstAddress = progress.addresses.first
+        guard progress.completion != nil, let winner = attempt.win(progress.facts, Array(untried)) else { return }
+        finish(.success(winner))
+    }
+
+    private func finish(_ outcome: Outcome) {
+        let completion = progress.completion.take()
+        stop()
+        completion?(outcome)
+    }
+
+    private func stop() {
+        if let timer = progress.timer.take() { loop.cancel(timer) }
+        for attempt in progress.attempts.values { attempt.abandon() }
+        progress.attempts = [:]
+    }
+}
+
+extension NameFailure {
+    /// In the numbers of dns_sd, which is what programs compare with.
+    var failure: Failure {
+        switch self {
+        case .notFound: Failure(.dns, -65554)
+        case .tryAgain: Failure(.dns, -65568)
+        case .failed: Failure(.dns, -65537)
+        }
+    }
+}
+
+extension SocketSettings.IPVersion {
+    var family: SocketAddress.Family? {
+        switch self {
+        case .any: nil
+        case .v4: .ipv4
+        case .v6: .ipv6
+        }
+    }
+}
+
+extension SocketSettings {
+    fileprivate func permits(_ address: SocketAddress) -> Bool {
+        if address.family == .unix { return transport == .tcp }
+        return ip.version.family.map { $0 == address.family } ?? true
+    }
+}
+
+extension SocketAddress {
+    fileprivate func with(port: UInt16, scope: Int?) -> SocketAddress {
+        switch self {
+        case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
+        case .ipv6(let high, let low, _, let known):
+            .ipv6(high: high, low: low, port: port, scope: known != 0 ? known : UInt32(truncatingIfNeeded: scope ?? 0))
+        case .unix: self
+        }
+    }
+}
+
+extension [SocketAddress] {
+    /// Families take turns, the preferred one first (RFC 8305 §4).
+    fileprivate func interleavingFamilies() -> [SocketAddress] {
+        guard let first else { return [] }
+        let preferred = filter { $0.family == first.family }
+        let others = filter { $0.family != first.family }
+        var result: [SocketAddress] = []
+        for index in 0..<Swift.max(preferred.count, others.count) {
+            if index < preferred.count { result.append(preferred[index]) }
+            if index < others.count { result.append(others[index]) }
+        }
+        return result
+    }
+}

@@ -1,0 +1,133 @@
+package import CausewaySystem
+
+extension SocketSettings {
+    /// Opens a socket for a family and makes it what these settings say, up to and including its local address.
+    ///
+    /// What a program relies on (its interface, its local address) fails loudly; what merely tunes the transport, and not every
+    /// kernel knows, does not.
+    package func openSocket(_ family: SocketAddress.Family) throws(SystemError) -> Descriptor {
+        let isDatagram = transport == .udp
+        let wantsMultipath = tcp.isMultipath && !isDatagram && family != .unix
+        let descriptor: Descriptor
+        do throws(SystemError) {
+            descriptor = try Socket.open(family, isDatagram ? .datagram : .stream, multipath: wantsMultipath)
+        } catch  where wantsMultipath && Self.lacksMultipath(error) {
+            // A kernel without Multipath TCP speaks TCP (RFC 8684 §1.4).
+            descriptor = try Socket.open(family, .stream)
+        }
+        try configure(descriptor.rawValue, family)
+        return descriptor
+    }
+
+    private static func lacksMultipath(_ error: SystemError) -> Bool {
+        [Errno.protocolNotSupported, Errno.invalid, Errno.protocolOptionNotSupported].contains(error.errno)
+    }
+
+    /// Applies the options alone, to an accepted socket for instance.
+    package func configure(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
+        guard family != .unix else { return }
+        if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, fd) }
+        // The kernel's IPV6_MTU does not bind TCP: its segments are 60 octets of headers smaller (RFC 9293 §3.7.1).
+        if transport == .tcp, ip.useMinimumMTU, family == .ipv6, tcp.maximumSegmentSize == 0 {
+            try? Socket.set(.maximumSegment, to: 1_220, on: fd)
+        }
+        if transport == .tcp { tcp.configure(fd) } else { configureDatagrams(fd, family) }
+        ip.configure(fd, family)
+    }
+
+    private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
+        // A default-sized buffer holds a hundred datagrams, which a busy peer sends in less than a scheduling delay.
+        try? Socket.set(.receiveBuffer, to: 4 << 20, on: fd)
+        try? Socket.set(.sendBuffer, to: 1 << 20, on: fd)
+        try? Socket.set(.receiveOffload, to: 1, on: fd)
+        // To a broadcast address a program sends on purpose.
+        if family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: fd) }
+        if noChecksum, family == .ipv4 { try? Socket.set(.noChecksum, to: 1, on: fd) }
+        try? Socket.set(.receiveIPv4TrafficClass, to: 1, on: fd)
+        if family == .ipv6 { try? Socket.set(.receiveIPv6TrafficClass, to: 1, on: fd) }
+        if ip.wantsReceiveTime { try? Socket.set(.receiveTime, to: 1, on: fd) }
+        if ip.disableMulticastLoopback {
+            try? Socket.set(family == .ipv6 ? .ipv6MulticastLoop : .ipv4MulticastLoop, to: 0, on: fd)
+        }
+    }
+
+    /// Binds the local side of an outgoing socket, where one is asked for.
+    package func bindLocal(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
+        if reuseLocalAddress, family != .unix {
+            try Socket.set(.reuseAddress, to: 1, on: fd)
+            try Socket.set(.reusePort, to: 1, on: fd)
+        }
+        guard let localAddress else {
+            // A port that the kernel chooses while connecting cannot be shared afterwards; one that was bound can.
+            guard reuseLocalAddress, family != .unix else { return }
+            return try Socket.bind(
+                fd, to: family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0))
+        }
+        switch (localAddress.family, family) {
+        case (.ipv4, .ipv4), (.ipv6, .ipv6), (.unix, .unix): try Socket.bind(fd, to: localAddress)
+        case (.ipv4, .ipv6) where localAddress.isWildcard, (.ipv6, .ipv4) where localAddress.isWildcard:
+            let port = localAddress.port
+            try Socket.bind(
+                fd, to: family == .ipv4 ? .ipv4(bits: 0, port: port) : .ipv6(high: 0, low: 0, port: port, scope: 0))
+        default: throw SystemError(errno: Errno.addressNotAvailable, call: "bind")
+        }
+    }
+}
+
+extension SocketSettings.TCP {
+    fileprivate func configure(_ fd: CInt) {
+        func set(_ option: SocketOption, _ value: Int) { try? Socket.set(option, to: value, on: fd) }
+        if noDelay { set(.noDelay, 1) }
+        if noPush { set(.cork, 1) }
+        if let keepalive {
+            set(.keepalive, 1)
+            if keepalive.idleSeconds > 0 { set(.keepaliveIdle, keepalive.idleSeconds) }
+            if keepalive.intervalSeconds > 0 { set(.keepaliveInterval, keepalive.intervalSeconds) }
+            if keepalive.count > 0 { set(.keepaliveCount, keepalive.count) }
+        }
+        if maximumSegmentSize > 0 { set(.maximumSegment, maximumSegmentSize) }
+        // One kernel timer covers lost acknowledgements and closed windows alike; the stricter wish wins.
+        let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
+        if let limit = limits.min() { set(.userTimeout, limit.multipliedReportingOverflow(by: 1_000).partialValue) }
+        if giveUpUnansweredFin { set(.finTimeout, 5) }
+        if quickAcknowledgements { set(.quickAck, 1) }
+    }
+}
+
+extension SocketSettings.IP {
+    fileprivate func configure(_ fd: CInt, _ family: SocketAddress.Family) {
+        func set(_ option: SocketOption, _ value: Int) { try? Socket.set(option, to: value, on: fd) }
+        let isV6 = family == .ipv6
+        if hopLimit > 0 {
+            set(.ipv4TimeToLive, Int(hopLimit))
+            if isV6 { set(.ipv6HopLimit, Int(hopLimit)) }
+        }
+        if dscp > 0 {
+            set(.ipv4TrafficClass, Int(dscp) << 2)
+            if isV6 { set(.ipv6TrafficClass, Int(dscp) << 2) }
+        }
+        if priority > 0 { set(.priority, priority) }
+        if disableFragmentation {
+            // IP_PMTUDISC_DO: never fragment, report what is too long.
+            set(.ipv4PathDiscovery, 2)
+            if isV6 { set(.ipv6DontFragment, 1) }
+        }
+        // RFC 8200 §5: every link carries 1,280 octets.
+        if useMinimumMTU, isV6 { set(.ipv6MaximumTransmission, 1_280) }
+        switch addressPreference {
+        case .system: break
+        // RFC 5014 §4: IPV6_PREFER_SRC_TMP, IPV6_PREFER_SRC_PUBLIC.
+        case .temporary: if isV6 { set(.ipv6AddressPreference, 1) }
+        case .stable: if isV6 { set(.ipv6AddressPreference, 2) }
+        }
+    }
+}
+
+extension SocketAddress {
+    package var isWildcard: Bool {
+        switch self {
+        case .ipv4(0, _), .ipv6(0, 0, _, _): true
+        case .ipv4, .ipv6, .unix: false
+        }
+    }
+}

@@ -1,0 +1,283 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+package import CausewayTypes
+internal import FoundationEssentials
+internal import Synchronization
+
+extension Flow {
+    /// Reads that one pump does before others get their turn.
+    private static var readBudget: Int { 16 }
+    /// How much a read may take beyond what is waited for, so that small requests do not cost a system call each.
+    static var readAhead: Int { 16 << 10 }
+    /// From here on a block is handed over instead of copied.
+    static var handOverByteCount: Int { 48 << 10 }
+
+    // MARK: Requests
+
+    /// Delivers at least `minimum` and at most `maximum` octets, fewer where the message or stream ends.
+    package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
+        request(.callback(completion)) { $0.demand(minimum: minimum, maximum: maximum) }
+    }
+
+    /// Delivers one whole message.
+    package func receiveMessage(_ completion: @escaping ReceiveCompletion) {
+        request(.callback(completion)) { $0.demandMessage() }
+    }
+
+    /// Delivers all datagrams that have arrived, at least one.
+    package func receiveBatch(_ completion: @escaping BatchCompletion) {
+        request(.batch(completion)) { $0.demandMessage() }
+    }
+
+    /// As ``receive(minimum:maximum:_:)``. Cancelling the task ends this receive alone and loses no octet.
+    nonisolated(nonsending)
+        package func receive(minimum: Int, maximum: Int) async -> ReceivedContent
+    {
+        let id = lastTaskID.wrappingAdd(1, ordering: .relaxed).newValue
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in request(id, minimum, maximum, waiter) }
+        } onCancel: {
+            cancelReceive(id)
+        }
+    }
+
+    /// Out of line: what it needs must not lie in the frame of every suspended task.
+    @inline(never)
+    private func request(
+        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: UnsafeContinuation<ReceivedContent, Never>
+    ) {
+        guard !Task.isCancelled else {
+            return waiter.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
+        }
+        request(.task(id, waiter)) { $0.demand(minimum: minimum, maximum: maximum) }
+        // The task may have been cancelled before its request was there to be found.
+        if Task.isCancelled { cancelReceive(id) }
+    }
+
+    /// As ``receiveBatch(_:)``; `nil` when the flow has ended.
+    nonisolated(nonsending)
+        package func receiveBatch() async throws(Failure) -> DatagramBatch?
+    {
+        try await withUnsafeContinuation { continuation in
+            request(.batchTask(continuation)) { $0.demandMessage() }
+        }.get()
+    }
+
+    private func request(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
+        var aftermath = Aftermath()
+        var plan: ReadPlan?
+        let delivery = state.withLock { state -> Delivery? in
+            if let failure = state.failure {
+                state.answer(waiter, ReceivedContent(error: failure), &aftermath)
+            } else {
+                demand(&state.receive)
+                state.waiters.append(waiter)
+                state.match(nil, &aftermath)
+                plan = state.beginRead()
+            }
+            return state.delivery
+        }
+        aftermath.perform(delivery, on: loop)
+        if let plan { pumpReads(plan) }
+    }
+
+    private func cancelReceive(_ id: UInt64) {
+        var aftermath = Aftermath()
+        let (delivery, continuation) = state.withLock { state in
+            let continuation = state.forget(id)
+            // What it had waited for may be enough for the next.
+            if continuation != nil { state.match(nil, &aftermath) }
+            return (state.delivery, continuation)
+        }
+        continuation?.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
+        aftermath.perform(delivery, on: loop)
+    }
+
+    // MARK: Reading
+
+    func readOnQueue() {
+        let plan = state.withLock { state in
+            state.isReadPosted = false
+            return state.beginRead()
+        }
+        if let plan { pumpReads(plan) }
+    }
+
+    func pumpReads() {
+        if let plan = state.withLock({ state in state.beginRead() }) { pumpReads(plan) }
+    }
+
+    /// Performs a claimed read, and those that follow it, within a budget.
+    func pumpReads(_ first: ReadPlan) {
+        var budget = Self.readBudget
+        var plan: ReadPlan? = first
+        while let current = plan.take() {
+            budget -= 1
+            let mayGoOn = budget > 0
+            plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
+        }
+        // Others on this thread get their turn; the rest is read as if it had just become readable.
+        if budget <= 0 { requeueRead() }
+    }
+
+    private func requeueRead() {
+        var aftermath = Aftermath()
+        var onLoop = false
+        let delivery = state.withLock { state -> Delivery? in
+            guard state.hasReadWork else { return nil }
+            if state.waiters.first?.isTask == false, let delivery = state.delivery {
+                state.postRead(self, on: delivery, &aftermath)
+            } else {
+                onLoop = true
+            }
+            return state.delivery
+        }
+        aftermath.perform(delivery, on: loop)
+        if onLoop { loop.execute { self.pumpReads() } }
+    }
+
+    /// Returns the next read, if there is one to do and it may be done at once.
+    private func readStream(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
+        let scratch = ThreadLocal.scratch
+        let length = min(plan.length, scratch.count)
+        let result = plan.transport.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
+        // Allocating is done before the lock is taken.
+        var arrived: Data?
+        if case .moved(let count) = result, count > 0 { arrived = Self.content(of: scratch, count) }
+        return finishRead(plan) { state, aftermath in
+            state.finishRead(result, length, arrived, &aftermath)
+            return mayGoOn ? state.beginRead() : nil
+        }
+    }
+
+    /// Ends a claim: what the read brought is delivered, and the transport closed if it was waited for.
+    func finishRead(
+        _ plan: ReadPlan, _ finish: (inout State, inout Aftermath) -> ReadPlan?
+    ) -> ReadPlan? {
+        var aftermath = Aftermath()
+        var next: ReadPlan?
+        var closing: Closing?
+        var mustAwait = false
+        let delivery = state.withLock { state -> Delivery? in
+            next = finish(&state, &aftermath)
+            closing = state.takeClosing()
+            mustAwait = !state.isReadable && next == nil
+            return state.delivery
+        }
+        aftermath.perform(delivery, on: loop)
+        if mustAwait, closing == nil, case .socket(_, let registration) = plan.transport {
+            loop.await(.readable, of: registration)
+        }
+        closing?.perform(on: loop)
+        return next
+    }
+
+    /// Small content is copied out of the thread's block; large content takes the block with it.
+    private static func content(of scratch: UnsafeMutableRawBufferPointer, _ count: Int) -> Data {
+        guard count >= handOverByteCount, let base = scratch.baseAddress else {
+            return Data(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+        }
+        _ = ThreadLocal.takeScratch()
+        return Data(bytesNoCopy: base, count: count, deallocator: .free)
+    }
+}
+
+/// One read that was claimed.
+struct ReadPlan {
+    var transport: Transport
+    var length: Int
+    var isDatagram: Bool
+}
+
+extension Flow.State {
+    mutating func beginRead() -> ReadPlan? {
+        guard hasReadWork, let transport else { return nil }
+        if case .peer = transport { return nil }
+        isReading = true
+        // Cleared before the call: an edge that comes during it must not be lost.
+        isReadable = false
+        let length = min(max(receive.wanted, Flow.readAhead), 256 << 10)
+        return ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
+    }
+
+    mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Data?, _ aftermath: inout Aftermath) {
+        isReading = false
+        guard closing == nil else { return }
+        switch result {
+        case .moved(0):
+            receive.ended()
+            match(nil, &aftermath)
+        case .moved(let count):
+            // After a large read more has often come meanwhile, and one more call costs little beside it.
+            if count == length || hasEndPending || count >= Flow.handOverByteCount { isReadable = true }
+            receivedByteCount &+= UInt64(count)
+            receive.arrived(count)
+            match(arrived, &aftermath)
+        case .wouldBlock:
+            break
+        case .failed(let code):
+            breakDown(Failure(errno: code), &aftermath)
+        }
+    }
+
+    /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.
+    mutating func match(_ arrived: Data?, _ aftermath: inout Aftermath) {
+        guard mayTransfer else { return }
+        if inbox != nil { return matchDatagrams(&aftermath) }
+        var pending = Backlog(leftover: leftover, arrived: arrived)
+        while let outcome = receive.next(), let waiter = waiters.popFirst() {
+            switch outcome {
+            case .content(let count, let endsMessage, let endsStream):
+                let data = count == 0 ? nil : pending.take(count)
+                answer(
+                    waiter, ReceivedContent(data: data, isFinal: endsStream, isComplete: endsMessage), &aftermath)
+            case .nothingMore:
+                let error = Failure(errno: Errno.noData)
+                answer(waiter, ReceivedContent(isFinal: true, isComplete: true, error: error), &aftermath)
+            }
+        }
+        leftover = pending.rest()
+    }
+
+    /// Finds the request of a task, unless it has been answered already.
+    mutating func forget(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
+        var position = 0
+        var found: UnsafeContinuation<ReceivedContent, Never>?
+        _ = waiters.removeFirst { waiter in
+            if case .task(id, let continuation) = waiter {
+                found = continuation
+                return true
+            }
+            position += 1
+            return false
+        }
+        if found != nil { _ = receive.forgetDemand(at: position) }
+        return found
+    }
+}
+
+/// Octets that were left over, and those that arrived behind them.
+private struct Backlog {
+    private var bytes: Data
+    private var offset = 0
+
+    init(leftover: Data, arrived: Data?) {
+        guard let arrived else {
+            bytes = leftover
+            return
+        }
+        bytes = leftover.count == 0 ? arrived : leftover + arrived
+    }
+
+    mutating func take(_ count: Int) -> Data {
+        defer { offset += count }
+        if offset == 0, count == bytes.count { return bytes }
+        let start = bytes.startIndex + offset
+        // Programs index from zero.
+        return Data(bytes[start..<(start + count)])
+    }
+
+    func rest() -> Data {
+        offset == bytes.count ? Data() : offset == 0 ? bytes : Data(bytes[(bytes.startIndex + offset)...])
+    }
+}

@@ -1,0 +1,117 @@
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// Datagrams that go out in one system call, some of them as trains for segmentation offload.
+struct DatagramPlan {
+    /// A run of equal datagrams, the last perhaps shorter, or a single one.
+    struct Group {
+        var range: Range<Int>
+        /// 0 for a single datagram.
+        var segment: Int
+        var trafficClass: UInt8?
+    }
+
+    var contents: [Data] = []
+    var groups: [Group] = []
+
+    func perform(_ transport: Transport) -> IOResult {
+        withPieces(contents, from: 0) { pieces in
+            withUnsafeTemporaryAllocation(of: OutgoingPacket.self, capacity: groups.count) { packets in
+                for (index, group) in groups.enumerated() {
+                    let packet = OutgoingPacket(
+                        pieces: UnsafeBufferPointer(rebasing: pieces[group.range]), segmentByteCount: group.segment,
+                        trafficClass: group.trafficClass)
+                    packets.initializeElement(at: index, to: packet)
+                }
+                return transport.send(UnsafeBufferPointer(packets))
+            }
+        }
+    }
+}
+
+extension Transport {
+    func send(_ packets: UnsafeBufferPointer<OutgoingPacket>) -> IOResult {
+        switch self {
+        case .socket(let fd, _): Socket.send(fd, packets, to: nil, from: nil)
+        case .peer(let shared, let address):
+            Socket.send(shared.descriptor, packets, to: address, from: shared.source(for: address))
+        case .scripted(let script):
+            // A script sees one datagram per write.
+            packets.first.map { script.write($0.pieces) == .wouldBlock ? .wouldBlock : .moved(1) } ?? .moved(0)
+        }
+    }
+}
+
+extension Flow.State {
+    private static var datagramLimit: Int { 64 }
+
+    /// Groups what is in flight: equal lengths make a train, where the kernel can segment it.
+    func planDatagrams() -> DatagramPlan {
+        var plan = DatagramPlan()
+        append(inFlight.first, to: &plan)
+        for entry in inFlight.rest {
+            guard plan.contents.count < Self.datagramLimit, entry.outbound.isDatagram else { break }
+            guard plan.groups.count < Socket.packetLimit else { break }
+            append(entry, to: &plan)
+        }
+        return plan
+    }
+
+    private func append(_ entry: InFlight?, to plan: inout DatagramPlan) {
+        guard let outbound = entry?.outbound else { return }
+        let index = plan.contents.count
+        let count = outbound.data.count
+        if hasSegmentOffload, var group = plan.groups.last, group.trafficClass == outbound.trafficClass, count > 0 {
+            let first = plan.contents[group.range.lowerBound].count
+            let last = plan.contents[group.range.upperBound - 1].count
+            let fits =
+                group.range.count < Socket.trainDatagramLimit
+                && first * (group.range.count + 1) <= Socket.trainByteLimit
+            if last == first, count <= first, fits {
+                group.range = group.range.lowerBound..<(index + 1)
+                group.segment = first
+                plan.groups[plan.groups.count - 1] = group
+                plan.contents.append(outbound.data)
+                return
+            }
+        }
+        plan.contents.append(outbound.data)
+        plan.groups.append(
+            DatagramPlan.Group(range: index..<(index + 1), segment: 0, trafficClass: outbound.trafficClass))
+    }
+
+    mutating func finishDatagrams(
+        _ plan: DatagramPlan, _ result: IOResult, _ aftermath: inout Aftermath
+    ) -> Flow.Retry {
+        switch result {
+        case .moved(let count):
+            isWritable = true
+            for group in plan.groups.prefix(count) {
+                for _ in group.range { finishDatagram(nil, &aftermath) }
+            }
+            return .none
+        case .wouldBlock:
+            // An edge may have come during the call: it is the only one.
+            return isWritable ? .none : .whenWritable
+        case .failed(Errno.noBuffers), .failed(Errno.noMemory):
+            return .later
+        case .failed(let code):
+            isWritable = true
+            if (plan.groups.first?.segment ?? 0) > 0 {
+                // Not every device and every path takes trains: this flow sends its datagrams one by one from now on.
+                hasSegmentOffload = false
+            } else {
+                finishDatagram(Failure(errno: code), &aftermath)
+            }
+            return .none
+        }
+    }
+
+    private mutating func finishDatagram(_ error: Failure?, _ aftermath: inout Aftermath) {
+        guard let head = inFlight.popFirst() else { return }
+        inFlightByteCount -= head.outbound.data.count
+        if error == nil { sentByteCount &+= UInt64(head.outbound.data.count) }
+        finish(head, error, &aftermath)
+    }
+}

@@ -1,0 +1,192 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import DequeModule
+internal import FoundationEssentials
+internal import Synchronization
+
+extension Flow {
+    enum Phase: Sendable { case idle, open, closed }
+    enum Ending: Sendable { case graceful, abortive, detached, broken(Failure) }
+
+    /// What is left to do with a transport that nobody claims any more.
+    struct Closing {
+        var transport: Transport?
+        var ending: Ending
+        var owner: (any FlowOwner)?
+
+        func perform(on loop: any EventLoop) {
+            switch ending {
+            case .graceful: transport?.closeGracefully(on: loop)
+            case .abortive: transport?.abort(on: loop)
+            case .broken, .detached: transport?.discard(on: loop)
+            }
+            switch ending {
+            case .broken(let error): owner?.flowFailed(error)
+            case .detached: owner?.flowDetached()
+            case .graceful, .abortive: owner?.flowClosed()
+            }
+        }
+    }
+
+    /// Everything behind the flow's lock.
+    struct State: ~Copyable, Sendable {
+        let kind: Kind
+        var phase = Phase.idle
+        var closing: Ending?
+        var failure: Failure?
+        var owner: (any FlowOwner)?
+        var transport: Transport?
+        var delivery: Delivery?
+        var mayTransfer = false
+        /// Uses of the transport under way.
+        var claims = 0
+
+        var isReadable = false
+        var isReading = false
+        var isReadPosted = false
+        /// The peer's end was announced: a short read does not mean that there is nothing more to learn.
+        var hasEndPending = false
+        var receive = ReceiveQueue()
+        var waiters = InlineFirstQueue<ReceiveWaiter>()
+        /// Received beyond what the waiting requests could take, at most one read-ahead.
+        var leftover = Data()
+        /// For datagrams only: what arrived and waits.
+        var inbox: DatagramInbox?
+        /// An earlier datagram was refused on its way, and no receive has learnt of it.
+        var refusal: Failure?
+
+        var isWritable = true
+        var isWriting = false
+        var isCorked = false
+        /// Immediate writes since the last suspension.
+        var burst: UInt8 = 0
+        var sendingHasEnded = false
+        var hasSegmentOffload = true
+        /// Content that may not begin yet: made when there is some, for most connections never have any.
+        var backlog: SendQueue<Outbound>?
+        /// Begun, in this order.
+        var inFlight = InlineFirstQueue<InFlight>()
+        var inFlightByteCount = 0
+        /// The first parts of a datagram whose last part has not come.
+        var partialDatagram = Data()
+
+        var receivedByteCount: UInt64 = 0
+        var sentByteCount: UInt64 = 0
+
+        init(kind: Kind) {
+            self.kind = kind
+            if kind == .datagram { inbox = DatagramInbox() }
+        }
+
+        struct InFlight: Sendable {
+            var outbound: Outbound
+            var ticket: MessageTicket?
+            var endsMessage: Bool
+        }
+    }
+}
+
+extension Flow.State {
+    var hasReadWork: Bool {
+        mayTransfer && isReadable && !isReading && closing == nil && phase == .open && !waiters.isEmpty
+    }
+
+    var hasWriteWork: Bool {
+        mayTransfer && isWritable && !isWriting && !isCorked && closing == nil && phase == .open
+            && (!inFlight.isEmpty || backlog != nil)
+    }
+
+    /// Takes the closing work if it is time for it: asked for, and no claim left.
+    mutating func takeClosing() -> Flow.Closing? {
+        guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
+        if case .detached = ending { return takeDetaching() }
+        phase = .closed
+        let work = Flow.Closing(transport: transport.take(), ending: ending, owner: owner.take())
+        leftover = Data()
+        if kind == .datagram { inbox = DatagramInbox() }
+        return work
+    }
+
+    private mutating func takeDetaching() -> Flow.Closing {
+        phase = .idle
+        closing = nil
+        mayTransfer = false
+        (isReadable, isWritable, hasEndPending) = (false, true, false)
+        return Flow.Closing(transport: transport.take(), ending: .detached, owner: owner.take())
+    }
+
+    mutating func breakDown(_ error: Failure, _ aftermath: inout Aftermath) {
+        guard closing == nil, phase != .closed else { return }
+        closing = .broken(error)
+        failure = error
+        answerAll(error, &aftermath)
+    }
+
+    /// Answers every outstanding request with an error; what had arrived goes with the first.
+    mutating func answerAll(_ error: Failure, _ aftermath: inout Aftermath) {
+        failure = failure ?? error
+        _ = receive.abandon()
+        var rest: Data? = leftover.count == 0 ? nil : leftover
+        leftover = Data()
+        for waiter in waiters.removeAll() {
+            answer(waiter, ReceivedContent(data: rest.take(), error: error), &aftermath)
+        }
+        for entry in inFlight.removeAll() { finish(entry, error, &aftermath) }
+        for entry in backlog?.removeAll() ?? [] {
+            entry.ticket?.progress = .failed
+            answer(entry.payload.waiter, error, &aftermath)
+        }
+        backlog = nil
+        inFlightByteCount = 0
+    }
+
+    mutating func finish(_ entry: InFlight, _ error: Failure?, _ aftermath: inout Aftermath) {
+        if let ticket = entry.ticket {
+            if error != nil { ticket.progress = .failed } else if entry.endsMessage { ticket.progress = .sent }
+        }
+        answer(entry.outbound.waiter, error, &aftermath)
+    }
+
+    func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ aftermath: inout Aftermath) {
+        switch waiter {
+        case .callback(let completion): add(.received(completion, content), &aftermath)
+        case .task(_, let continuation): aftermath.resume(.receive(continuation, content))
+        case .batch(let completion):
+            let error = content.error
+            add(.call { completion(nil, error) }, &aftermath)
+        case .batchTask(let continuation):
+            aftermath.resume(.batch(continuation, content.error.map { .failure($0) } ?? .success(nil)))
+        }
+    }
+
+    func answer(_ waiter: ReceiveWaiter, _ batch: DatagramBatch, _ aftermath: inout Aftermath) {
+        switch waiter {
+        case .batch(let completion): add(.call { completion(batch, nil) }, &aftermath)
+        case .batchTask(let continuation): aftermath.resume(.batch(continuation, .success(batch)))
+        case .callback, .task: break
+        }
+    }
+
+    func answer(_ waiter: SendWaiter, _ error: Failure?, _ aftermath: inout Aftermath) {
+        switch waiter {
+        case .nobody: break
+        case .callback(let completion): add(.sent(completion, error), &aftermath)
+        case .task(let continuation): aftermath.resume(.send(continuation, error))
+        }
+    }
+
+    private func add(_ item: Delivery.Item, _ aftermath: inout Aftermath) {
+        // A flow that never started has no queue of the program's: its answers still come, on a global one.
+        let delivery = delivery ?? Delivery.fallback
+        if delivery.add(item) {
+            if self.delivery == nil { delivery.dispatch() } else { aftermath.mustDispatch = true }
+        }
+    }
+
+    mutating func postRead(_ flow: Flow, on delivery: Delivery, _ aftermath: inout Aftermath) {
+        guard !isReadPosted else { return }
+        isReadPosted = true
+        if delivery.add(.read(flow)) { aftermath.mustDispatch = true }
+    }
+}

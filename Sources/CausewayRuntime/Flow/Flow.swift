@@ -1,0 +1,181 @@
+internal import CausewayProtocols
+package import CausewaySystem
+internal import CausewayTypes
+internal import DequeModule
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Moves content between the program's requests and one transport, in both directions, with back-pressure.
+///
+/// Requests may come from any thread, before the transport is there, and after it is gone. One lock guards the state; no
+/// system call and none of the program's code runs under it. Reading and writing are claimed: whoever finds work and no
+/// claim does the work on its own thread, everybody else leaves a note in the state. The transport is closed by the last
+/// claim to end, so a descriptor is never used after it was closed.
+package final class Flow: ReadinessHandler {
+    package let loop: any EventLoop
+    let state: Guarded<State>
+    /// Numbers the receives of tasks, so that each can be cancelled alone.
+    let lastTaskID = Atomic<UInt64>(0)
+
+    package init(loop: any EventLoop, kind: Kind) {
+        self.loop = loop
+        state = Guarded(State(kind: kind))
+    }
+
+    package enum Kind: Sendable {
+        case stream, datagram
+    }
+
+    /// What an event loop should report of this flow's socket.
+    package var interest: Readiness {
+        // A stream's edge for writing comes only after a write found no room; a datagram socket's comes for each datagram.
+        state.withLock { state in state.kind == .stream ? .stream : .readable }
+    }
+
+    // MARK: Life
+
+    /// Completions of the program's closures are called on this delivery from now on.
+    package func deliver(on delivery: Delivery) {
+        state.withLock { state in state.delivery = delivery }
+    }
+
+    /// Connects the flow to its transport. What was requested before begins now.
+    package func attach(_ transport: Transport, owner: any FlowOwner) {
+        let isGone = state.withLock { state -> Bool in
+            guard state.phase == .idle else { return true }
+            state.phase = .open
+            state.transport = transport
+            state.owner = owner
+            return false
+        }
+        if isGone { transport.discard(on: loop) }
+    }
+
+    /// The transport may be used: the first readiness reports may have come before this.
+    package func begin() {
+        var aftermath = Aftermath()
+        let delivery = state.withLock { state -> Delivery? in
+            state.mayTransfer = true
+            // Datagrams of a peer may have come before the program started its connection.
+            state.match(nil, &aftermath)
+            return state.delivery
+        }
+        aftermath.perform(delivery, on: loop)
+        pumpWrites()
+        pumpReads()
+    }
+
+    /// Takes the transport away without ending the flow: what waits goes on waiting for the next transport. The owner is told.
+    package func detach() {
+        let closing = state.withLock { state -> Closing? in
+            guard state.phase == .open, state.closing == nil else { return nil }
+            state.closing = .detached
+            return state.takeClosing()
+        }
+        closing?.perform(on: loop)
+    }
+
+    /// Answers every request with `ECANCELED` and closes the transport: with a reset if `abortively`.
+    ///
+    /// Returns whether `owner` will be told; if not, there was nothing left to close.
+    package func close(abortively: Bool, owner: any FlowOwner) -> Bool {
+        var aftermath = Aftermath()
+        var willTell = true
+        let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
+            switch state.closing {
+            case .graceful, .abortive: return (nil, nil)
+            case .broken, .detached, nil: break
+            }
+            if state.phase == .closed {
+                willTell = false
+                return (nil, nil)
+            }
+            if case .broken = state.closing {
+                // Somebody is still at it; the owner is told once it is closed, of the end that it asked for.
+            } else {
+                state.answerAll(Failure(errno: Errno.cancelled), &aftermath)
+            }
+            state.closing = abortively ? .abortive : .graceful
+            state.owner = owner
+            return (state.delivery, state.takeClosing())
+        }
+        aftermath.perform(delivery, on: loop)
+        closing?.perform(on: loop)
+        return willTell
+    }
+
+    /// The transport broke: answers every request, then tells the owner.
+    func fail(_ error: Failure) {
+        var aftermath = Aftermath()
+        let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
+            state.breakDown(error, &aftermath)
+            return (state.delivery, state.takeClosing())
+        }
+        aftermath.perform(delivery, on: loop)
+        closing?.perform(on: loop)
+    }
+
+    /// Calls `body` with the socket, which stays open meanwhile. `nil` when there is none.
+    package func withDescriptor<R>(_ body: (CInt) -> R) -> R? {
+        let transport = state.withLock { state -> Transport? in
+            guard state.phase == .open, state.closing == nil, let transport = state.transport else { return nil }
+            state.claims += 1
+            return transport
+        }
+        guard let transport else { return nil }
+        defer { endClaim() }
+        return body(transport.descriptor)
+    }
+
+    private func endClaim() {
+        let closing = state.withLock { state -> Closing? in
+            state.claims -= 1
+            return state.takeClosing()
+        }
+        closing?.perform(on: loop)
+    }
+
+    /// Octets that the program received and sent so far.
+    package var transferred: (received: UInt64, sent: UInt64) {
+        state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
+    }
+
+    // MARK: Readiness
+
+    package func ready(for readiness: Readiness) {
+        var mustWrite = false
+        var plan: ReadPlan?
+        var broken = false
+        var aftermath = Aftermath()
+        let delivery = state.withLock { state -> Delivery? in
+            if readiness.touches(.ending) { state.hasEndPending = true }
+            if readiness.touches(.reading) { state.isReadable = true }
+            if readiness.touches(.writable) { state.isWritable = true }
+            mustWrite = state.hasWriteWork
+            let mustRead = state.hasReadWork
+            broken = readiness.touches(.failed) && !mustRead
+            // The program's closures are called on its queue, so that is where the reading is done; a task is resumed here.
+            if mustRead, state.waiters.first?.isTask == false, let delivery = state.delivery {
+                state.postRead(self, on: delivery, &aftermath)
+            } else if mustRead {
+                plan = state.beginRead()
+            }
+            return state.delivery
+        }
+        aftermath.perform(delivery, on: loop)
+        if broken { checkError() }
+        if let plan { pumpReads(plan) }
+        if mustWrite { pumpWrites() }
+    }
+
+    /// An error was reported while nobody reads.
+    private func checkError() {
+        guard let code = withDescriptor({ Socket.takeError($0) }), code != 0 else { return }
+        let isStream = state.withLock { state -> Bool in
+            // A datagram socket lives on: somebody refused one datagram (RFC 1122 §4.1.3.3). The next receive learns of it.
+            if state.kind == .datagram { state.refusal = Failure(errno: code) }
+            return state.kind == .stream
+        }
+        if isStream { fail(Failure(errno: code)) }
+    }
+}

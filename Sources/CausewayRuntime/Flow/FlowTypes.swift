@@ -1,0 +1,128 @@
+package import CausewaySystem
+package import CausewayTypes
+package import FoundationEssentials
+
+/// What one receive gave.
+package struct ReceivedContent: Sendable {
+    package var data: Data?
+    /// What the kernel said about a datagram.
+    package var packet: PacketMark?
+    /// The peer will send no more.
+    package var isFinal = false
+    /// A message, or the stream, ends with this content.
+    package var isComplete = false
+    package var error: Failure?
+
+    package init(
+        data: Data? = nil, packet: PacketMark? = nil, isFinal: Bool = false, isComplete: Bool = false,
+        error: Failure? = nil
+    ) {
+        self.data = data
+        self.packet = packet
+        self.isFinal = isFinal
+        self.isComplete = isComplete
+        self.error = error
+    }
+}
+
+package typealias ReceiveCompletion = @Sendable (ReceivedContent) -> Void
+package typealias SendCompletion = @Sendable (Failure?) -> Void
+package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
+
+/// Who waits for a receive: a program's closure, or a suspended task.
+enum ReceiveWaiter: Sendable {
+    case callback(ReceiveCompletion)
+    case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
+    case batch(BatchCompletion)
+    case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
+
+    /// A task is resumed from any thread; a closure is called on the program's queue.
+    var isTask: Bool {
+        switch self {
+        case .task, .batchTask: true
+        case .callback, .batch: false
+        }
+    }
+}
+
+/// Who waits for a send.
+package enum SendWaiter: Sendable {
+    case nobody
+    case callback(SendCompletion)
+    case task(UnsafeContinuation<Failure?, Never>)
+}
+
+/// Content on its way to the transport.
+package struct Outbound: Sendable {
+    package var data: Data
+    /// Octets that the transport has taken.
+    var offset = 0
+    /// The sending side ends after this content.
+    package var endsStream: Bool
+    /// DSCP and ECN of this datagram; `nil` for the socket's own.
+    package var trafficClass: UInt8?
+    package var waiter: SendWaiter
+    /// Whether the program gave content, if only an empty one.
+    package var hasContent: Bool
+    /// Leaves as one datagram even when it is empty.
+    var isDatagram = false
+
+    package init(
+        _ data: Data?, offset: Int = 0, endsStream: Bool = false, trafficClass: UInt8? = nil, waiter: SendWaiter
+    ) {
+        self.offset = offset
+        hasContent = data != nil
+        self.data = data ?? Data()
+        self.endsStream = endsStream
+        self.trafficClass = trafficClass
+        self.waiter = waiter
+    }
+
+    var remaining: Int { data.count - offset }
+}
+
+/// Whoever owns a flow learns of its end.
+package protocol FlowOwner: AnyObject, Sendable {
+    /// The transport broke. Every outstanding request has been answered.
+    func flowFailed(_ error: Failure)
+    /// The flow is closed, as asked. Every outstanding request has been answered.
+    func flowClosed()
+    /// The transport was taken away; requests wait for another one.
+    func flowDetached()
+}
+
+/// What must happen once the flow's lock is released, in this order.
+struct Aftermath: ~Copyable {
+    var mustDispatch = false
+    private var first: Resumption?
+    private var more: [Resumption] = []
+
+    enum Resumption {
+        case receive(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
+        case send(UnsafeContinuation<Failure?, Never>, Failure?)
+        case batch(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>, Result<DatagramBatch?, Failure>)
+
+        func perform() {
+            switch self {
+            case .receive(let continuation, let content): continuation.resume(returning: content)
+            case .send(let continuation, let error): continuation.resume(returning: error)
+            case .batch(let continuation, let result): continuation.resume(returning: result)
+            }
+        }
+    }
+
+    mutating func resume(_ resumption: Resumption) {
+        if first == nil { first = resumption } else { more.append(resumption) }
+    }
+
+    mutating func perform(_ delivery: Delivery?, on loop: any EventLoop) {
+        if mustDispatch, let delivery {
+            if loop.isCurrent { loop.dispatchAfterBatch(delivery) } else { delivery.dispatch() }
+        }
+        first?.perform()
+        for resumption in more { resumption.perform() }
+        mustDispatch = false
+        first = nil
+        more = []
+    }
+}

@@ -1,0 +1,85 @@
+package import CausewaySystem
+package import CausewayTypes
+
+/// Everything that parameters say about a socket, as plain values: what an option object means once it is frozen.
+///
+/// Zero and `nil` mean the system's default.
+package struct SocketSettings: Equatable, Sendable {
+    package enum Transport: Equatable, Sendable { case tcp, udp }
+    package enum IPVersion: Equatable, Sendable { case any, v4, v6 }
+    package enum AddressPreference: Equatable, Sendable { case system, temporary, stable }
+
+    package struct Keepalive: Equatable, Sendable {
+        package var idleSeconds: Int
+        package var intervalSeconds: Int
+        package var count: Int
+
+        package init(idleSeconds: Int = 0, intervalSeconds: Int = 0, count: Int = 0) {
+            self.idleSeconds = idleSeconds
+            self.intervalSeconds = intervalSeconds
+            self.count = count
+        }
+    }
+
+    package struct TCP: Equatable, Sendable {
+        package var noDelay = false
+        package var noPush = false
+        package var keepalive: Keepalive?
+        package var maximumSegmentSize = 0
+        /// Of the handshake.
+        package var connectionTimeoutSeconds = 0
+        /// How long a peer may keep its window closed.
+        package var persistTimeoutSeconds = 0
+        /// How long sent data may stay unacknowledged.
+        package var dropTimeSeconds = 0
+        package var giveUpUnansweredFin = false
+        package var quickAcknowledgements = false
+        package var fastOpen = false
+        package var isMultipath = false
+
+        package init() {}
+    }
+
+    package struct IP: Equatable, Sendable {
+        package var version: IPVersion = .any
+        package var hopLimit: UInt8 = 0
+        package var useMinimumMTU = false
+        package var disableFragmentation = false
+        package var wantsReceiveTime = false
+        package var addressPreference: AddressPreference = .system
+        package var disableMulticastLoopback = false
+        /// The six bits of RFC 2474 §3.
+        package var dscp: UInt8 = 0
+        /// `SO_PRIORITY`, 0 to 6.
+        package var priority = 0
+
+        package init() {}
+    }
+
+    package var transport: Transport
+    package var tcp = TCP()
+    package var ip = IP()
+    /// UDP over IPv4 without checksum.
+    package var noChecksum = false
+    package var reuseLocalAddress = false
+    package var localAddress: SocketAddress?
+    package var requiredInterface: NWInterface?
+    package var prohibitedInterfaces: [NWInterface] = []
+    package var requiredInterfaceType: NWInterface.InterfaceType?
+    package var prohibitedInterfaceTypes: [NWInterface.InterfaceType] = []
+    /// The first content may leave before the handshake ends.
+    package var allowsFastOpen = false
+    /// A listener accepts peers of its own link only.
+    package var acceptsLocalOnly = false
+
+    package init(transport: Transport) {
+        self.transport = transport
+    }
+}
+
+/// Settings that many connections share: all that one listener accepts, for instance.
+package final class FrozenSettings: Sendable {
+    package let value: SocketSettings
+
+    package init(_ value: SocketSettings) { self.value = value }
+}

@@ -1,0 +1,306 @@
+package import CausewayProtocols
+package import CausewaySystem
+package import CausewayTypes
+internal import CausewayWire
+package import Dispatch
+
+/// Listens at one address and hands over what arrives: stream connections one by one, datagram peers as they first send.
+package final class ListenerDriver: ReadinessHandler {
+    package typealias Lifecycle = ListenerLifecycle
+    package typealias State = Lifecycle.State
+
+    /// The most peers of one datagram listener at a time: a bound against forged source addresses.
+    static let peerLimit = 65_536
+    private static let backlog: CInt = 4_096
+    /// Connections accepted in one turn of the loop.
+    private static let acceptBudget = 64
+    /// How long to wait for a descriptor to become free.
+    private static let retryDelay: Duration = .milliseconds(100)
+
+    struct Progress: Sendable {
+        var lifecycle = Lifecycle()
+        var observer: (any ListenerObserver)?
+        var delivery: Delivery?
+        var queue: DispatchQueue?
+        var hasStarted = false
+        var actions = InlineFirstQueue<Lifecycle.Action>()
+        var isPerforming = false
+        var socket: (fd: CInt, registration: Registration)?
+        var datagrams: SharedDatagramSocket?
+        var address: SocketAddress?
+        /// Connections that may still be handed over.
+        var allowance = Int.max
+        var isAccepting = false
+        var hasBacklog = false
+        var peerCount = 0
+    }
+
+    private let settings: FrozenSettings
+    private let mistake: Failure?
+    private let port: UInt16
+    /// A socket that listens already, from the service manager, until it is used.
+    private let inherited: Guarded<CInt?>
+    let loop: any EventLoop
+    let progress = Guarded(Progress())
+
+    package init(
+        _ settings: FrozenSettings, port: UInt16, inherited: consuming Descriptor? = nil, mistake: Failure? = nil
+    ) {
+        self.inherited = Guarded(inherited.release())
+        self.settings = settings
+        self.port = port
+        self.mistake = mistake
+        loop = Engine.nextLoop()
+    }
+
+    /// Runs tasks where connections are accepted.
+    package var executor: LoopExecutor { loop.executor }
+    deinit {
+        if let fd = inherited.withLock({ inherited in inherited.take() }) { Descriptor(adopting: fd).close() }
+    }
+
+    package var state: State { progress.withLock { progress in progress.lifecycle.state } }
+    package var queue: DispatchQueue? { progress.withLock { progress in progress.queue } }
+    package var address: SocketAddress? { progress.withLock { progress in progress.address } }
+
+    package func start(on queue: DispatchQueue?, observer: any ListenerObserver, mistake late: Failure? = nil) {
+        let delivery = queue.map { Delivery.on($0) }
+        transition { progress in
+            guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
+            progress.hasStarted = true
+            progress.queue = queue
+            progress.delivery = delivery
+            progress.observer = observer
+            if let mistake = late ?? mistake { return progress.lifecycle.startedWithMistake(mistake) }
+            return progress.lifecycle.started()
+        }
+    }
+
+    package func cancel(observer: any ListenerObserver) {
+        transition { progress in
+            let actions = progress.lifecycle.cancelled()
+            if !actions.isEmpty { progress.observer = observer }
+            return actions
+        }
+    }
+
+    /// How many connections may be handed over from now on.
+    package var allowance: Int {
+        get { progress.withLock { progress in progress.allowance } }
+        set {
+            let mustAccept = progress.withLock { progress in
+                progress.allowance = max(0, newValue)
+                return progress.hasBacklog && progress.allowance > 0
+            }
+            if mustAccept { loop.execute { self.accept() } }
+        }
+    }
+
+    // MARK: Transitions and their actions
+
+    private func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
+        let mustPerform = progress.withLock { progress in
+            for action in body(&progress) { progress.actions.append(action) }
+            guard !progress.isPerforming, !progress.actions.isEmpty else { return false }
+            progress.isPerforming = true
+            return true
+        }
+        if mustPerform { performActions() }
+    }
+
+    private func performActions() {
+        while let action = progress.withLock({ progress in progress.nextAction() }) {
+            guard case .close = action else {
+                perform(action)
+                continue
+            }
+            // Accepting is done on the loop. Closed elsewhere meanwhile, the descriptor's number could be somebody else's.
+            if loop.isCurrent { close() } else { loop.execute { self.close() } }
+            // What follows waits until the port is free.
+            return
+        }
+    }
+
+    private func perform(_ action: Lifecycle.Action) {
+        switch action {
+        // Told with the release: a concurrent queue could otherwise let go of the handlers first.
+        case .report(.cancelled): break
+        case .report(let state): report(state)
+        case .open: loop.execute { self.open() }
+        case .close: break
+        case .release: release()
+        }
+    }
+
+    private func release() {
+        let (delivery, observer, hasStarted) = progress.withLock { progress in
+            (progress.delivery, progress.observer.take(), progress.hasStarted)
+        }
+        guard let observer else { return }
+        let last: @Sendable () -> Void = {
+            if hasStarted { observer.listenerChanged(to: .cancelled) }
+            observer.listenerReleased()
+        }
+        if let delivery { delivery.post(.call(last)) } else { last() }
+    }
+
+    private func report(_ state: State) {
+        let (delivery, observer, hasStarted) = progress.withLock { progress in
+            (progress.delivery, progress.observer, progress.hasStarted)
+        }
+        guard let observer else { return }
+        if let delivery {
+            delivery.post(.call { observer.listenerChanged(to: state) })
+        } else if hasStarted {
+            observer.listenerChanged(to: state)
+        }
+        if case .failed = state {
+            // Unless the program has asked for the end meanwhile, and is to be told of it.
+            progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
+        }
+    }
+
+    /// Goes on with the actions behind the closing when it is done.
+    private func close() {
+        let (socket, datagrams, address) = progress.withLock { progress in
+            (progress.socket.take(), progress.datagrams.take(), progress.address)
+        }
+        if let datagrams { return datagrams.stop { self.performActions() } }
+        guard let socket else { return performActions() }
+        if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
+        loop.close(socket.registration, Descriptor(adopting: socket.fd)) { self.performActions() }
+    }
+
+    // MARK: On the loop
+
+    private func open() {
+        do throws(SystemError) {
+            let bound = try openSocket()
+            let address = Socket.localAddress(bound.rawValue)
+            progress.withLock { progress in progress.address = address }
+            if settings.value.transport == .udp { try listenForDatagrams(bound, address) } else { try listen(bound) }
+            transition { progress in progress.lifecycle.opened() }
+        } catch {
+            transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
+        }
+    }
+
+    private func openSocket() throws(SystemError) -> Descriptor {
+        if let fd = inherited.withLock({ inherited in inherited.take() }) { return Descriptor(adopting: fd) }
+        return try settings.value.openListeningSocket(port: port)
+    }
+
+    private func listen(_ descriptor: consuming Descriptor) throws(SystemError) {
+        try Socket.listen(descriptor.rawValue, backlog: Self.backlog)
+        let registration = try loop.register(descriptor.rawValue, for: .readable, self)
+        let fd = descriptor.release()
+        progress.withLock { progress in progress.socket = (fd, registration) }
+    }
+
+    private func listenForDatagrams(_ descriptor: consuming Descriptor, _ address: SocketAddress?) throws(SystemError) {
+        let isWildcard = address?.isWildcard ?? true
+        let datagrams = try SharedDatagramSocket(
+            descriptor, on: loop, tracksSource: isWildcard
+        ) { [weak self] socket, flow, peer in self?.handOver(peer: peer, flow, socket) ?? false }
+        progress.withLock { progress in progress.datagrams = datagrams }
+    }
+
+    package func ready(for readiness: Readiness) { accept() }
+
+    private func accept() {
+        for _ in 0..<Self.acceptBudget {
+            let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
+                // Left in the kernel's backlog until the allowance grows.
+                progress.hasBacklog = progress.allowance == 0
+                return progress.hasBacklog ? nil : progress.socket
+            }
+            guard let socket else { return }
+            do throws(SystemError) {
+                var peer: SocketAddress?
+                guard let descriptor = try Socket.accept(socket.fd, peer: &peer) else {
+                    return loop.await(.readable, of: socket.registration)
+                }
+                handOver(descriptor, peer)
+            } catch {
+                guard isPassing(error) else { return }
+            }
+        }
+        loop.execute { self.accept() }
+    }
+
+    /// Whether accepting may go on at once after this error.
+    private func isPassing(_ error: SystemError) -> Bool {
+        switch error.errno {
+        case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
+            // The edge is spent and the connection still waits: try again when a descriptor may be free.
+            _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.accept() }
+            return false
+        case Errno.badDescriptor, Errno.invalid:
+            return false
+        default:
+            // The peer was gone before it was accepted (accept(2), «Error handling»).
+            return true
+        }
+    }
+
+    private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
+        let fd = descriptor.release()
+        // The one option that an accepted socket does not inherit.
+        if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
+        hand(ConnectionDriver(.accepted(fd, peer: peer), settings), peer?.unmapped)
+    }
+
+    private func handOver(peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket) -> Bool {
+        guard progress.withLock({ progress in progress.allowance > 0 }), socket.peerCount <= Self.peerLimit,
+            isWelcome(peer)
+        else { return false }
+        hand(ConnectionDriver(.peer(socket, peer), settings, flow: flow), peer.unmapped)
+        return true
+    }
+
+    private func isWelcome(_ peer: SocketAddress?) -> Bool {
+        guard settings.value.acceptsLocalOnly else { return true }
+        switch peer?.unmapped {
+        case .ipv4(let bits, _): return NetworkPathFacts.isLocal(.ipv4(IPv4Address(bits: bits)))
+        case .ipv6(let high, let low, _, _): return NetworkPathFacts.isLocal(.ipv6(IPv6Address(high: high, low: low)))
+        case .unix, nil: return true
+        }
+    }
+
+    private func hand(_ connection: ConnectionDriver, _ peer: SocketAddress?) {
+        let (delivery, observer) = progress.withLock { progress in
+            if progress.allowance != .max { progress.allowance -= 1 }
+            return (progress.delivery, progress.observer)
+        }
+        guard let observer else { return }
+        guard let delivery else { return observer.listenerAccepted(connection, peer) }
+        if delivery.add(.call { observer.listenerAccepted(connection, peer) }) {
+            if loop.isCurrent { loop.dispatchAfterBatch(delivery) } else { delivery.dispatch() }
+        }
+    }
+}
+
+extension ListenerDriver.Progress {
+    mutating func nextAction() -> ListenerDriver.Lifecycle.Action? {
+        let action = actions.popFirst()
+        if action == nil { isPerforming = false }
+        return action
+    }
+}
+
+/// The program's side of a listener. Its methods are called on the listener's queue, in order.
+package protocol ListenerObserver: AnyObject, Sendable {
+    func listenerChanged(to state: ListenerDriver.State)
+    func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
+    /// Nothing will be called any more.
+    func listenerReleased()
+}
+
+extension Optional where Wrapped: ~Copyable, Wrapped == Descriptor {
+    fileprivate consuming func release() -> CInt? {
+        switch consume self {
+        case .some(let descriptor): descriptor.release()
+        case .none: nil
+        }
+    }
+}

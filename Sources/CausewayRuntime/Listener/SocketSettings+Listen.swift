@@ -1,0 +1,52 @@
+package import CausewaySystem
+
+extension SocketSettings {
+    /// A socket bound to where a listener listens: the local address, else every address of both families.
+    package func openListeningSocket(port: UInt16) throws(SystemError) -> Descriptor {
+        if let localAddress { return try openListeningSocket(at: localAddress.with(port: port)) }
+        switch ip.version {
+        case .v4: return try openListeningSocket(at: .ipv4(bits: 0, port: port))
+        case .v6: return try openListeningSocket(at: .ipv6(high: 0, low: 0, port: port, scope: 0))
+        case .any:
+            do throws(SystemError) {
+                return try openListeningSocket(at: .ipv6(high: 0, low: 0, port: port, scope: 0))
+            } catch  where error.errno == Errno.familyNotSupported || error.errno == Errno.addressNotAvailable {
+                // A host without IPv6.
+                return try openListeningSocket(at: .ipv4(bits: 0, port: port))
+            }
+        }
+    }
+
+    private func openListeningSocket(at address: SocketAddress) throws(SystemError) -> Descriptor {
+        let descriptor = try openSocket(address.family)
+        let fd = descriptor.rawValue
+        switch address.family {
+        case .unix: if reuseLocalAddress, case .unix(let path) = address { LocalPath.removeIfAbandoned(path) }
+        case .ipv6: try Socket.set(.ipv6Only, to: ip.version == .v6 || !address.isWildcard ? 1 : 0, on: fd)
+        case .ipv4: break
+        }
+        if address.family != .unix {
+            // Without it a port stays taken for a minute after its last connection; a second listener is refused all the same.
+            if transport == .tcp || reuseLocalAddress { try Socket.set(.reuseAddress, to: 1, on: fd) }
+            if reuseLocalAddress { try Socket.set(.reusePort, to: 1, on: fd) }
+            if transport == .udp, address.isWildcard {
+                try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
+                if address.family == .ipv6 { try? Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd) }
+            }
+        }
+        try Socket.bind(fd, to: address)
+        return descriptor
+    }
+}
+
+extension SocketAddress {
+    /// The same address with a port, unless it has one.
+    fileprivate func with(port: UInt16) -> SocketAddress {
+        guard self.port == 0 else { return self }
+        switch self {
+        case .ipv4(let bits, _): return .ipv4(bits: bits, port: port)
+        case .ipv6(let high, let low, _, let scope): return .ipv6(high: high, low: low, port: port, scope: scope)
+        case .unix: return self
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import CCausewayLinux
+
+/// What a descriptor is ready for.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    package static let readable = Readiness(rawValue: CW_READABLE.rawValue)
+    package static let writable = Readiness(rawValue: CW_WRITABLE.rawValue)
+    /// The peer ended its side; there may still be bytes to read.
+    package static let peerClosed = Readiness(rawValue: CW_PEER_CLOSED.rawValue)
+    package static let hangUp = Readiness(rawValue: CW_HANG_UP.rawValue)
+    package static let failed = Readiness(rawValue: CW_FAILED.rawValue)
+
+    /// What a stream's socket is watched for.
+    package static let stream = Readiness(
+        rawValue: CW_READABLE.rawValue | CW_WRITABLE.rawValue | CW_PEER_CLOSED.rawValue)
+    /// All that a read would tell more about.
+    package static let reading = Readiness(
+        rawValue: CW_READABLE.rawValue | CW_PEER_CLOSED.rawValue | CW_HANG_UP.rawValue | CW_FAILED.rawValue)
+    package static let ending = Readiness(rawValue: CW_PEER_CLOSED.rawValue | CW_HANG_UP.rawValue)
+
+    /// What is wrong with a descriptor at this moment, if anything: poll(2) reports it unasked.
+    package static func troubles(of fd: CInt) -> Readiness {
+        var entry = pollfd(fd: fd, events: 0, revents: 0)
+        guard poll(&entry, 1, 0) > 0 else { return [] }
+        var troubles: Readiness = []
+        if entry.revents & Int16(POLLERR) != 0 { troubles.insert(.failed) }
+        if entry.revents & Int16(POLLHUP) != 0 { troubles.insert(.hangUp) }
+        return troubles
+    }
+
+    /// Whether the two have anything in common.
+    package func touches(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
+}
+
+/// An edge-triggered epoll set with a wake-up descriptor in it.
+package struct Epoll: ~Copyable, Sendable {
+    private let epoll: Descriptor
+    private let wake: Descriptor
+    /// The token of the wake-up descriptor; never given to another.
+    private static let wakeToken = UInt64.max
+
+    package init() throws(SystemError) {
+        let epoll = Descriptor(adopting: try check(cw_epoll_create(), "epoll_create1"))
+        let wake = Descriptor(adopting: try check(cw_wake_create(), "eventfd"))
+        let status = cw_epoll_add(epoll.rawValue, wake.rawValue, Self.wakeToken, Readiness.readable.rawValue)
+        guard status >= 0 else { throw SystemError(errno: -status, call: "epoll_ctl") }
+        self.epoll = epoll
+        self.wake = wake
+    }
+
+    package borrowing func add(_ fd: CInt, token: UInt64, _ interest: Readiness) throws(SystemError) {
+        precondition(token != Self.wakeToken)
+        try check(cw_epoll_add(epoll.rawValue, fd, token, interest.rawValue), "epoll_ctl")
+    }
+
+    package borrowing func modify(_ fd: CInt, token: UInt64, _ interest: Readiness) throws(SystemError) {
+        try check(cw_epoll_modify(epoll.rawValue, fd, token, interest.rawValue), "epoll_ctl")
+    }
+
+    package borrowing func remove(_ fd: CInt) { _ = cw_epoll_remove(epoll.rawValue, fd) }
+
+    /// Makes a ``wait(into:timeout:)`` return. Callable from any thread.
+    package borrowing func signal() { cw_wake_signal(wake.rawValue) }
+
+    /// Waits for events, at most `timeout` (for ever when `nil`), and hands each to `body`.
+    package borrowing func wait(
+        into events: inout EventBuffer, timeout: Duration?
+    ) -> Int {
+        let nanoseconds: Int64 = timeout.map { $0 <= .zero ? 0 : $0.nanoseconds } ?? -1
+        let count = Int(
+            cw_epoll_wait(epoll.rawValue, events.storage.baseAddress, CInt(events.storage.count), nanoseconds))
+        precondition(count >= 0, "epoll_wait failed with errno \(-count)")
+        var kept = 0
+        for index in 0..<count {
+            if events.storage[index].token == Self.wakeToken {
+                cw_wake_drain(wake.rawValue)
+            } else {
+                events.storage[kept] = events.storage[index]
+                kept += 1
+            }
+        }
+        return kept
+    }
+
+    /// Room for one batch of events, made once per loop.
+    package struct EventBuffer: ~Copyable {
+        fileprivate let storage: UnsafeMutableBufferPointer<cw_event>
+
+        package init(capacity: Int = 256) {
+            storage = .allocate(capacity: capacity)
+            storage.initialize(repeating: cw_event())
+        }
+
+        package subscript(index: Int) -> (token: UInt64, readiness: Readiness) {
+            (storage[index].token, Readiness(rawValue: storage[index].readiness))
+        }
+
+        deinit { storage.deallocate() }
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, clamped to what 64 bits hold.
+    package var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflows) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return isTooLong || overflows ? (seconds < 0 ? .min : .max) : sum
+    }
+}

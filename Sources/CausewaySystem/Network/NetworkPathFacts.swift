@@ -1,0 +1,108 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// Answers about the path of a connection that exists, from its local address.
+///
+/// Each is one question to the kernel and costs some tens of microseconds, so ask when somebody wants to know and not
+/// beforehand. The answers are of the calling thread's network namespace. Where the kernel cannot be asked they are
+/// the empty ones, because a description of a path is no reason for a connection to fail.
+package enum NetworkPathFacts {
+    /// The interface that holds `address`; for addresses that carry an interface, that one.
+    ///
+    /// `nil` when no interface has it, as after it was removed, and for `0.0.0.0`.
+    package static func interface(holding address: IPv4Address) -> NWInterface? {
+        if let interface = address.interface { return interface }
+        guard address.bits != 0 else { return nil }
+        if let found = holder(of: .ipv4(address)) { return found }
+        // All of 127.0.0.0/8 is the host itself, although only one address of it is assigned (RFC 1122 §3.2.1.3).
+        return address.bits >> 24 == 127 ? loopback : nil
+    }
+
+    /// The interface that holds `address`; for addresses that carry an interface, that one.
+    ///
+    /// An IPv4-mapped address is looked up as the IPv4 address that it stands for. `nil` when no interface has it,
+    /// and for `::`.
+    package static func interface(holding address: IPv6Address) -> NWInterface? {
+        if let interface = address.interface { return interface }
+        if address.isIPv4Mapped, let inner = address.asIPv4 { return interface(holding: inner) }
+        return address.isAny ? nil : holder(of: .ipv6(address))
+    }
+
+    /// The routers that packets leaving through `interface` go to when no other route covers their destination.
+    ///
+    /// In order of preference, each once. Empty for loopback and for tunnels.
+    package static func gateways(of interface: NWInterface) -> [InternetAddress] {
+        guard interface.type != .loopback else { return [] }
+        let routes = try? query { (socket) throws(SystemError) in try socket.listDefaultRoutes() }
+        let found = NetworkSnapshot.defaultRoutes(routes ?? []) { $0 == interface.index ? interface : nil }
+        return NetworkSnapshot(defaultRoutes: found).gateways()
+    }
+
+    /// Which families `interface` can carry beyond its own link: those it has a usable address of.
+    ///
+    /// A link-local IPv6 address alone does not count; on loopback every address does.
+    package static func families(of interface: NWInterface) -> Set<InternetAddress.Family> {
+        let addresses = try? query { (socket) throws(SystemError) in
+            try socket.list(.addresses(.unspecified)) { message -> NetlinkAddress? in
+                guard case .address(let address) = message, address.interfaceIndex == interface.index,
+                    address.isUsable
+                else { return nil }
+                return address
+            }
+        }
+        let reaching = (addresses ?? []).filter { address in
+            interface.type == .loopback || address.address.family == .ipv4 || address.scope != .link
+        }
+        return Set(reaching.map(\.address.family))
+    }
+
+    /// Whether `address` is this host's own, or a neighbour's: on a link that an interface is attached to.
+    ///
+    /// `false` where the kernel cannot be asked.
+    package static func isLocal(_ address: InternetAddress) -> Bool {
+        switch address {
+        case .ipv4(let address) where address.isLoopback || address.isLinkLocal: return true
+        case .ipv6(let address) where address.isLoopback || address.isLinkLocal: return true
+        case .ipv4, .ipv6: break
+        }
+        let networks = try? query { (socket) throws(SystemError) in
+            try socket.list(.addresses(address.family)) { message -> NetlinkAddress? in
+                guard case .address(let network) = message else { return nil }
+                return network
+            }
+        }
+        return (networks ?? []).contains {
+            $0.prefixLength > 0 && address.isInside($0.address, length: $0.prefixLength)
+        }
+    }
+
+    /// Whether any DNS server is configured. Does not ask whether one answers.
+    package static var isDNSAvailable: Bool { !ResolverState.current().servers.isEmpty }
+
+    private static var loopback: NWInterface? {
+        let index = try? query { (socket) throws(SystemError) in
+            try socket.list(.links) { message -> Int? in
+                guard case .link(let link) = message, link.flags.contains(.loopback) else { return nil }
+                return link.index
+            }
+        }
+        return index?.first.flatMap { NWInterface(index: $0) }
+    }
+
+    private static func holder(of wanted: InternetAddress) -> NWInterface? {
+        let indices = try? query { (socket) throws(SystemError) in
+            try socket.list(.addresses(wanted.family)) { message -> Int? in
+                guard case .address(let address) = message, address.address == wanted else { return nil }
+                return address.interfaceIndex
+            }
+        }
+        return indices?.first.flatMap { NWInterface(index: $0) }
+    }
+
+    private static func query<Value>(
+        _ body: (inout NetlinkSocket) throws(SystemError) -> [Value]
+    ) throws(SystemError) -> [Value] {
+        var socket = try NetlinkSocket()
+        return try body(&socket)
+    }
+}

@@ -1,0 +1,63 @@
+internal import CCausewayLinux
+
+/// Clock, threads and memory of this process.
+package enum Machine {
+    /// Time of the monotonic clock, from an unspecified start.
+    package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
+
+    /// Processors that this process may run on.
+    package static var processorCount: Int { max(1, Int(cw_processor_count())) }
+
+    /// Peak and current resident memory, in octets.
+    package static var residentMemory: (peak: Int, current: Int) {
+        var (peak, current): (UInt64, UInt64) = (0, 0)
+        cw_memory(&peak, &current)
+        return (Int(peak), Int(current))
+    }
+
+    /// Runs `body` on a new thread that takes no signals.
+    package static func startThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        final class Box {
+            let body: @Sendable () -> Void
+            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        }
+        let context = Unmanaged.passRetained(Box(body))
+        let status = cw_thread_start(
+            name, { Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body() }, context.toOpaque())
+        if status < 0 { context.release() }
+        try check(status, "pthread_create")
+    }
+}
+
+/// Why a name did not resolve.
+package enum NameFailure: Error, Equatable, Sendable {
+    case notFound
+    /// No server answered; the same question may succeed later.
+    case tryAgain
+    case failed
+}
+
+/// The system's own resolver.
+package enum SystemResolver {
+    /// The addresses of a name in the system's order of preference. Blocks: never call it on an event loop.
+    package static func addresses(
+        of name: String, family: SocketAddress.Family? = nil
+    ) throws(NameFailure) -> [SocketAddress] {
+        final class Box { var addresses: [SocketAddress] = [] }
+        let box = Box()
+        let status = cw_resolve(
+            name, family?.shimValue ?? 0,
+            { context, address in
+                let box = Unmanaged<Box>.fromOpaque(context!).takeUnretainedValue()
+                if let found = SocketAddress(pointer: address!), !box.addresses.contains(found) {
+                    box.addresses.append(found)
+                }
+            }, Unmanaged.passUnretained(box).toOpaque())
+        switch cw_name_error(UInt32(status)) {
+        case CW_NAME_OK: return box.addresses
+        case CW_NAME_NOT_FOUND: throw .notFound
+        case CW_NAME_TRY_AGAIN: throw .tryAgain
+        default: throw .failed
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/// The file-system names of local sockets.
+package enum LocalPath {
+    package static func remove(_ path: String) { _ = unlink(path) }
+
+    /// Removes a socket's name that nobody listens at any more. Leaves every other kind of file alone.
+    package static func removeIfAbandoned(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+        guard let probe = try? Socket.open(.unix, .stream) else { return }
+        do throws(SystemError) {
+            _ = try Socket.connect(probe.rawValue, to: .unix(path: path))
+        } catch {
+            if error.errno == ECONNREFUSED { remove(path) }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package import CCausewayLinux
+
+/// What of a datagram's header reaches the program.
+package struct PacketMark: Equatable, Sendable {
+    /// DSCP and ECN in one octet (RFC 2474 §3, RFC 3168 §5); `nil` when unknown.
+    package var trafficClass: UInt8?
+    /// Nanoseconds of the raw monotonic clock; 0 unless asked for.
+    package var timeNanoseconds: UInt64 = 0
+
+    package init() {}
+}
+
+/// What the kernel says about a datagram besides its bytes.
+package struct PacketInfo: Equatable, Sendable {
+    package var mark = PacketMark()
+    /// The local address that the datagram came to, and by which interface.
+    package var local: SocketAddress?
+    package var interfaceIndex: UInt32 = 0
+
+    package init() {}
+}
+
+/// One received datagram, or a train of datagrams of one peer that the kernel coalesced.
+package struct ReceivedPacket: Sendable {
+    package var byteCount: Int
+    /// Octets of every datagram of the train but the last; equals ``byteCount`` for a single datagram.
+    package var segmentByteCount: Int
+    package var peer: SocketAddress?
+    package var info: PacketInfo
+    package var isTruncated: Bool
+
+    package var datagramCount: Int {
+        byteCount == 0 ? 1 : (byteCount + segmentByteCount - 1) / segmentByteCount
+    }
+}
+
+/// Blocks into which datagrams are received in batches. Made once per socket or loop; not shared between threads.
+package struct PacketReader: ~Copyable, Sendable {
+    /// The largest train the kernel makes.
+    package static let blockByteCount = 65_536
+
+    // SAFETY: owned by this value alone, which is noncopyable; whoever calls ``receive(_:wantsPeer:)`` holds it exclusively.
+    nonisolated(unsafe) private let packets: UnsafeMutableBufferPointer<cw_packet>
+
+    package init(blockCount: Int) {
+        packets = .allocate(capacity: min(max(blockCount, 1), 16))
+        packets.initialize(repeating: cw_packet())
+    }
+
+    /// Receives what is there, at most one packet per block. Zero packets mean that the call would block.
+    package mutating func receive(_ fd: CInt, wantsPeer: Bool) throws(SystemError) -> Int {
+        for index in packets.indices {
+            if packets[index].buffer == nil { packets[index].buffer = malloc(Self.blockByteCount) }
+            guard packets[index].buffer != nil else { throw SystemError(errno: ENOMEM, call: "malloc") }
+            packets[index].length = Self.blockByteCount
+        }
+        let result = cw_receive_packets(fd, packets.baseAddress, CInt(packets.count), wantsPeer)
+        if result == -EAGAIN { return 0 }
+        return Int(try check(result, "recvmmsg"))
+    }
+
+    package subscript(index: Int) -> ReceivedPacket {
+        let packet = packets[index]
+        var info = PacketInfo()
+        info.mark.trafficClass = UInt8(exactly: packet.traffic_class)
+        info.mark.timeNanoseconds = packet.time_ns
+        info.interfaceIndex = packet.local_interface
+        switch UInt32(packet.local_family) {
+        case CW_IPV4.rawValue: info.local = .ipv4(bits: UInt32(truncatingIfNeeded: packet.local_low), port: 0)
+        case CW_IPV6.rawValue:
+            info.local = .ipv6(high: packet.local_high, low: packet.local_low, port: 0, scope: packet.local_interface)
+        default: break
+        }
+        var peer = packet.peer
+        return ReceivedPacket(
+            byteCount: packet.length, segmentByteCount: packet.segment == 0 ? packet.length : Int(packet.segment),
+            peer: SocketAddress(&peer), info: info, isTruncated: packet.truncated)
+    }
+
+    /// The bytes of a packet, until the next receive.
+    package func withBytes<R>(of index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+        body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
+    }
+
+    /// Takes a packet's block away; free it with `free`. The reader gets another one.
+    package mutating func takeBlock(of index: Int) -> UnsafeMutableRawPointer {
+        defer { packets[index].buffer = nil }
+        return packets[index].buffer
+    }
+
+    deinit {
+        for packet in packets { free(packet.buffer) }
+        packets.deallocate()
+    }
+}
+
+/// A datagram, or a train of equal datagrams, on its way to the kernel.
+package struct OutgoingPacket {
+    /// Valid for the duration of the send only.
+    package var pieces: UnsafeBufferPointer<iovec>
+    /// Octets of every datagram of the train but the last; 0 for a single datagram.
+    package var segmentByteCount: Int
+    package var trafficClass: UInt8?
+
+    package init(pieces: UnsafeBufferPointer<iovec>, segmentByteCount: Int, trafficClass: UInt8?) {
+        self.pieces = pieces
+        self.segmentByteCount = segmentByteCount
+        self.trafficClass = trafficClass
+    }
+}
+
+extension Socket {
+    /// The most packets that one call takes.
+    package static let packetLimit = 32
+    /// The most datagrams in one train, and its most octets (what one IP packet could carry).
+    package static let trainDatagramLimit = 64
+    package static let trainByteLimit = 65_000
+
+    /// Sends packets to one peer: the connected one when `peer` is `nil`. Returns how many were taken.
+    package static func send(
+        _ fd: CInt, _ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress?, from local: SocketAddress?
+    ) -> IOResult {
+        var kernelPeer = cw_address()
+        if let peer {
+            guard let kernel = try? peer.kernelForm() else { return .failed(EINVAL) }
+            kernelPeer = kernel
+        }
+        let count = min(packets.count, packetLimit)
+        return withUnsafePointer(to: &kernelPeer) { peerPointer in
+            withUnsafeTemporaryAllocation(of: cw_outgoing.self, capacity: count) { entries in
+                for index in 0..<count {
+                    var entry = cw_outgoing()
+                    entry.pieces = packets[index].pieces.baseAddress
+                    entry.piece_count = CInt(packets[index].pieces.count)
+                    entry.segment = UInt16(clamping: packets[index].segmentByteCount)
+                    entry.traffic_class = packets[index].trafficClass.map(Int16.init) ?? -1
+                    entry.peer = peer == nil ? nil : peerPointer
+                    entry.setSource(local)
+                    entries.initializeElement(at: index, to: entry)
+                }
+                return IOResult(Int(cw_send_packets(fd, entries.baseAddress, CInt(count))))
+            }
+        }
+    }
+}
+
+extension cw_outgoing {
+    fileprivate mutating func setSource(_ local: SocketAddress?) {
+        switch local {
+        case .ipv4(let bits, _):
+            local_family = UInt8(CW_IPV4.rawValue)
+            local_low = UInt64(bits)
+        case .ipv6(let high, let low, _, let scope):
+            local_family = UInt8(CW_IPV6.rawValue)
+            (local_high, local_low, local_interface) = (high, low, scope)
+        case .unix, nil:
+            local_family = 0
+        }
+    }
+}

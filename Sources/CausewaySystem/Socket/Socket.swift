@@ -1,0 +1,123 @@
+package import CCausewayLinux
+
+/// Sole owner of an open descriptor, closed exactly once: by ``close()``, or at the end of its life.
+package struct Descriptor: ~Copyable, Sendable {
+    package let rawValue: CInt
+
+    package init(adopting rawValue: CInt) {
+        precondition(rawValue >= 0, "not an open descriptor")
+        self.rawValue = rawValue
+    }
+
+    /// Gives up ownership: whoever takes the number closes it.
+    package consuming func release() -> CInt {
+        let value = rawValue
+        discard self
+        return value
+    }
+
+    package consuming func close() {
+        _ = cw_close(rawValue)
+        discard self
+    }
+
+    deinit { _ = cw_close(rawValue) }
+}
+
+/// What one non-blocking call on a socket gave.
+package enum IOResult: Equatable, Sendable {
+    /// Octets moved. Zero from a read of a stream means that the peer ended its side.
+    case moved(Int)
+    case wouldBlock
+    case failed(CInt)
+
+    init(_ result: Int) {
+        if result >= 0 {
+            self = .moved(result)
+        } else if result == Int(-EAGAIN) {
+            self = .wouldBlock
+        } else {
+            self = .failed(CInt(truncatingIfNeeded: -result))
+        }
+    }
+}
+
+/// System calls on one socket. Descriptors are non-blocking and close-on-exec; no call raises `SIGPIPE`.
+///
+/// These are functions of a number, not methods of an owner, because one thread may read while another writes: who
+/// owns the descriptor decides when nobody uses it any more.
+package enum Socket {
+    package enum Kind: Sendable { case stream, datagram }
+
+    package static func open(
+        _ family: SocketAddress.Family, _ kind: Kind, multipath: Bool = false
+    ) throws(SystemError) -> Descriptor {
+        Descriptor(adopting: try check(cw_socket(family.shimValue, kind == .datagram, multipath), "socket"))
+    }
+
+    package static func bind(_ fd: CInt, to address: SocketAddress) throws(SystemError) {
+        var kernel = try address.kernelForm()
+        try check(cw_bind(fd, &kernel), "bind")
+    }
+
+    package static func listen(_ fd: CInt, backlog: CInt) throws(SystemError) {
+        try check(cw_listen(fd, backlog), "listen")
+    }
+
+    /// Starts connecting. Returns whether the connection is there already; if not, wait until it is writable.
+    package static func connect(_ fd: CInt, to address: SocketAddress) throws(SystemError) -> Bool {
+        var kernel = try address.kernelForm()
+        let result = cw_connect(fd, &kernel)
+        if result == -EINPROGRESS { return false }
+        try check(result, "connect")
+        return true
+    }
+
+    /// The next connection in the backlog, or `nil` when there is none.
+    package static func accept(_ fd: CInt, peer: inout SocketAddress?) throws(SystemError) -> Descriptor? {
+        var kernel = cw_address()
+        let result = cw_accept(fd, &kernel)
+        if result == -EAGAIN { return nil }
+        try check(result, "accept")
+        peer = SocketAddress(&kernel)
+        return Descriptor(adopting: result)
+    }
+
+    package static func receive(_ fd: CInt, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+        IOResult(cw_recv(fd, buffer.baseAddress, buffer.count))
+    }
+
+    package static func send(_ fd: CInt, _ bytes: UnsafeRawBufferPointer) -> IOResult {
+        IOResult(cw_send(fd, bytes.baseAddress, bytes.count))
+    }
+
+    package static func send(_ fd: CInt, gathering pieces: UnsafeBufferPointer<iovec>) -> IOResult {
+        IOResult(cw_sendv(fd, pieces.baseAddress, CInt(pieces.count)))
+    }
+
+    package static func shutdownWrite(_ fd: CInt) throws(SystemError) {
+        try check(cw_shutdown_write(fd), "shutdown")
+    }
+
+    /// The pending error, as a positive errno; 0 when there is none. Reading clears it.
+    package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
+
+    /// From now on closing sends a reset.
+    package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
+
+    package static func localAddress(_ fd: CInt) -> SocketAddress? {
+        var kernel = cw_address()
+        return cw_local_address(fd, &kernel) == 0 ? SocketAddress(&kernel) : nil
+    }
+
+    package static func peerAddress(_ fd: CInt) -> SocketAddress? {
+        var kernel = cw_address()
+        return cw_peer_address(fd, &kernel) == 0 ? SocketAddress(&kernel) : nil
+    }
+
+    /// Octets received and not yet read.
+    package static func bytesReadable(_ fd: CInt) -> Int { max(0, Int(cw_bytes_readable(fd))) }
+
+    /// Octets written and not yet acknowledged.
+    package static func bytesUnsent(_ fd: CInt) -> Int { max(0, Int(cw_bytes_unsent(fd))) }
+}

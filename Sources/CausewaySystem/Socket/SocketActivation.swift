@@ -1,0 +1,46 @@
+/// Listening sockets that the process inherited from its service manager (systemd's `sd_listen_fds(3)` protocol).
+package enum SocketActivation {
+    /// The first descriptor that the protocol passes.
+    private static let firstDescriptor: CInt = 3
+    private static let taken = Guarded<Set<CInt>>([])
+
+    /// What the environment says: `LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`.
+    package struct Environment: Sendable {
+        package var process: String?
+        package var count: String?
+        package var names: String?
+
+        package init(process: String?, count: String?, names: String?) {
+            self.process = process
+            self.count = count
+            self.names = names
+        }
+
+        static var current: Environment {
+            func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+            return Environment(
+                process: value("LISTEN_PID"), count: value("LISTEN_FDS"), names: value("LISTEN_FDNAMES"))
+        }
+    }
+
+    /// Takes the socket of a name, once: whoever asks again finds it gone. `nil` when none was passed to this process.
+    package static func takeDescriptor(named name: String) -> Descriptor? {
+        guard let number = number(named: name, in: .current, process: getpid()) else { return nil }
+        guard taken.withLock({ taken in taken.insert(number).inserted }) else { return nil }
+        let flags = fcntl(number, F_GETFL)
+        guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0
+        else {
+            return nil
+        }
+        return Descriptor(adopting: number)
+    }
+
+    /// The number of the descriptor that has a name. The environment of another process counts for nothing.
+    package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
+        guard environment.process.flatMap({ CInt($0) }) == process else { return nil }
+        guard let count = environment.count.flatMap({ CInt($0) }), (1...1_024).contains(count) else { return nil }
+        let names = (environment.names ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        guard let index = names.firstIndex(where: { $0 == name }), index < count else { return nil }
+        return firstDescriptor + CInt(index)
+    }
+}

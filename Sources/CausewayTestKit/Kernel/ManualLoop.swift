@@ -1,0 +1,173 @@
+package import CausewayRuntime
+package import CausewaySystem
+
+/// An event loop that a test drives by hand: no thread, no descriptor set, no time but that of its ``clock``.
+///
+/// A descriptor is ready when the test says so. Work that is submitted waits until the test calls ``runUntilIdle()``,
+/// and runs on the thread that calls it.
+package final class ManualLoop: EventLoop {
+    /// What the loop knows of one descriptor.
+    package struct Watch: Sendable {
+        package var fd: CInt
+        package var interest: Readiness
+        package var handler: any ReadinessHandler
+        /// Edges asked for by ``ManualLoop/await(_:of:)`` since the last report.
+        package var awaited: Readiness = []
+    }
+
+    private struct State: Sendable {
+        var watches: [UInt64: Watch] = [:]
+        var lastToken: UInt64 = 0
+        var calls: [@Sendable () -> Void] = []
+        var jobs: [UnownedJob] = []
+        var deliveries: [Delivery] = []
+        var updateCount = 0
+        var closedCount = 0
+        var turnCount = 0
+    }
+
+    package let clock: VirtualClock
+    private let state = Guarded(State())
+    // SAFETY: written once, before the loop is shared.
+    nonisolated(unsafe) private var executorStorage: LoopExecutor?
+
+    package init(clock: VirtualClock = VirtualClock()) {
+        self.clock = clock
+        executorStorage = LoopExecutor { [unowned self] job in
+            self.state.withLock { state in state.jobs.append(job) }
+        }
+    }
+
+    package var executor: LoopExecutor { executorStorage! }
+
+    package var isCurrent: Bool { ThreadLocal.loop == Unmanaged.passUnretained(self).toOpaque() }
+
+    // MARK: What was asked of it
+
+    package func watch(_ registration: Registration) -> Watch? {
+        state.withLock { state in state.watches[registration.token] }
+    }
+
+    package var watchCount: Int { state.withLock { state in state.watches.count } }
+    /// How often the interest in a descriptor was changed after it had been registered.
+    package var updateCount: Int { state.withLock { state in state.updateCount } }
+    package var closedCount: Int { state.withLock { state in state.closedCount } }
+    /// Grows with each turn that did something.
+    package var turnCount: Int { state.withLock { state in state.turnCount } }
+
+    // MARK: Driving
+
+    /// Reports a descriptor's readiness, as one batch of events.
+    package func report(_ readiness: Readiness, of registration: Registration) {
+        let handler = state.withLock { state -> (any ReadinessHandler)? in
+            state.watches[registration.token]?.awaited = []
+            return state.watches[registration.token]?.handler
+        }
+        guard let handler else { return }
+        batch { handler.ready(for: readiness) }
+    }
+
+    /// Runs `events` on the loop as one batch of events: deliveries are dispatched at its end.
+    package func batch(_ events: () -> Void) {
+        enter(events)
+        flushDeliveries()
+    }
+
+    /// One turn: what is queued now, without what that queues. Returns whether there was anything.
+    @discardableResult
+    package func turn() -> Bool {
+        let (calls, jobs) = state.withLock { state in
+            defer { (state.calls, state.jobs) = ([], []) }
+            return (state.calls, state.jobs)
+        }
+        guard !calls.isEmpty || !jobs.isEmpty else { return false }
+        state.withLock { state in state.turnCount += 1 }
+        enter {
+            for call in calls { call() }
+            for job in jobs { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+        }
+        flushDeliveries()
+        return true
+    }
+
+    /// Turns until nothing is queued. Timers do not fire: see ``advance(by:)``.
+    package func runUntilIdle() { while turn() {} }
+
+    /// Moves the loop's time; timers that come due run on the loop.
+    package func advance(by duration: Duration) {
+        batch { clock.advance(by: duration) }
+        runUntilIdle()
+    }
+
+    private func enter(_ body: () -> Void) {
+        let outer = ThreadLocal.loop
+        ThreadLocal.loop = Unmanaged.passUnretained(self).toOpaque()
+        defer { ThreadLocal.loop = outer }
+        body()
+    }
+
+    private func flushDeliveries() {
+        let deliveries = state.withLock { state in
+            defer { state.deliveries = [] }
+            return state.deliveries
+        }
+        for delivery in deliveries { delivery.dispatch() }
+    }
+
+    // MARK: EventLoop
+
+    package func register(
+        _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
+    ) throws(SystemError) -> Registration {
+        let token = state.withLock { state in
+            state.lastToken += 1
+            state.watches[state.lastToken] = Watch(fd: fd, interest: interest, handler: handler)
+            return state.lastToken
+        }
+        return Registration(token: token)
+    }
+
+    package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
+        state.withLock { state in
+            state.updateCount += 1
+            state.watches[registration.token]?.interest = interest
+        }
+    }
+
+    package func hand(
+        _ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness
+    ) {
+        state.withLock { state in
+            state.watches[registration.token]?.handler = handler
+            state.watches[registration.token]?.interest = interest
+        }
+    }
+
+    package func await(_ readiness: Readiness, of registration: Registration) {
+        state.withLock { state in _ = state.watches[registration.token]?.awaited.insert(readiness) }
+    }
+
+    package func close(_ registration: Registration, _ descriptor: consuming Descriptor) {
+        let watch = state.withLock { state in
+            state.closedCount += 1
+            return state.watches.removeValue(forKey: registration.token)
+        }
+        descriptor.close()
+        // The handler's last reference may go: never under the lock.
+        withExtendedLifetime(watch) {}
+    }
+
+    package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
+        TimerID(value: clock.schedule(after: delay, body).id)
+    }
+
+    package func cancel(_ timer: TimerID) { clock.cancel(VirtualClock.Timer(id: timer.value)) }
+
+    package func execute(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in state.calls.append(body) }
+    }
+
+    package func dispatchAfterBatch(_ delivery: Delivery) {
+        state.withLock { state in state.deliveries.append(delivery) }
+    }
+}

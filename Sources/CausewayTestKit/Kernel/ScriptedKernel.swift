@@ -1,0 +1,188 @@
+internal import CausewayRuntime
+package import CausewaySystem
+
+/// The kernel's side of one stream socket, played by a test: it says what has arrived, how much room there is, and what
+/// fails.
+///
+/// It keeps the kernel's promises: a read gives all that is there and fits, the end and an error are reads of their
+/// own, and a write takes what there is room for. Every call is recorded, also those that come after the close.
+package final class ScriptedKernel: ScriptedTransport {
+    /// One gathered write: what it offered and what it got.
+    package struct Write: Equatable, Sendable {
+        package var pieceCount: Int
+        package var offered: Int
+        package var result: IOResult
+
+        package init(pieceCount: Int, offered: Int, result: IOResult) {
+            self.pieceCount = pieceCount
+            self.offered = offered
+            self.result = result
+        }
+    }
+
+    package enum Ending: Equatable, Sendable { case graceful, abortive }
+
+    fileprivate struct State: Sendable {
+        var arrived: [UInt8] = []
+        /// Octets of `arrived` that were read.
+        var readCount = 0
+        var isEnded = false
+        var readFailure: CInt?
+        var largestRead = Int.max
+        var reads: [IOResult] = []
+
+        var room: Int
+        var largestWrite = Int.max
+        var writeFailures: [CInt] = []
+        var writes: [Write] = []
+        var written: [UInt8] = []
+        var shutdownPositions: [Int] = []
+
+        var endings: [Ending] = []
+        var callsAfterClose = 0
+        var duringRead: (@Sendable (IOResult) -> Void)?
+        var duringWrite: (@Sendable (IOResult) -> Void)?
+    }
+
+    private let state: Guarded<State>
+
+    /// - Parameter room: Octets that writes take before they would block.
+    package init(room: Int = .max) { state = Guarded(State(room: room)) }
+
+    // MARK: What the peer does
+
+    package func arrive(_ bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        state.withLock { state in state.arrived += bytes }
+    }
+
+    /// The peer ends its side: reads give nothing once everything has been read.
+    package func end() { state.withLock { state in state.isEnded = true } }
+
+    /// Reads fail with this error once everything has been read.
+    package func failReads(_ errno: CInt) { state.withLock { state in state.readFailure = errno } }
+
+    // MARK: What the kernel does
+
+    /// The most octets that one read gives: fewer than asked for, although more are there.
+    package var largestRead: Int {
+        get { state.withLock { state in state.largestRead } }
+        set { state.withLock { state in state.largestRead = max(1, newValue) } }
+    }
+
+    /// Octets that further writes take before they would block.
+    package var room: Int {
+        get { state.withLock { state in state.room } }
+        set { state.withLock { state in state.room = newValue } }
+    }
+
+    /// The most octets that one write takes, however much room there is.
+    package var largestWrite: Int {
+        get { state.withLock { state in state.largestWrite } }
+        set { state.withLock { state in state.largestWrite = max(1, newValue) } }
+    }
+
+    /// The next write fails with this error; calls add up.
+    package func failNextWrite(_ errno: CInt) { state.withLock { state in state.writeFailures.append(errno) } }
+
+    /// Called inside each read, after its result is settled and before the caller learns it: what happens here happens
+    /// during the system call.
+    package func duringReads(_ body: (@Sendable (IOResult) -> Void)?) {
+        state.withLock { state in state.duringRead = body }
+    }
+
+    /// The same for writes.
+    package func duringWrites(_ body: (@Sendable (IOResult) -> Void)?) {
+        state.withLock { state in state.duringWrite = body }
+    }
+
+    // MARK: What was asked of it
+
+    /// Everything the peer received.
+    package var written: [UInt8] { state.withLock { state in state.written } }
+    package var writes: [Write] { state.withLock { state in state.writes } }
+    package var reads: [IOResult] { state.withLock { state in state.reads } }
+    /// Octets that had been written when the sending side ended: one entry for each call.
+    package var shutdownPositions: [Int] { state.withLock { state in state.shutdownPositions } }
+    package var endings: [Ending] { state.withLock { state in state.endings } }
+    /// Calls that came when the transport had been closed already. There must be none.
+    package var callsAfterClose: Int { state.withLock { state in state.callsAfterClose } }
+    /// Octets that have arrived and were not read.
+    package var unread: Int { state.withLock { state in state.arrived.count - state.readCount } }
+
+    // MARK: ScriptedTransport
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+        let room = buffer.count
+        let (bytes, result, hook) = state.withLock { state in
+            let (bytes, result) = state.read(room)
+            return (bytes, result, state.duringRead)
+        }
+        buffer.copyBytes(from: bytes)
+        hook?(result)
+        return result
+    }
+
+    package func write(_ pieces: UnsafeBufferPointer<iovec>) -> IOResult {
+        var bytes: [UInt8] = []
+        for piece in pieces { bytes += UnsafeRawBufferPointer(start: piece.iov_base, count: piece.iov_len) }
+        let (offered, pieceCount) = (bytes, pieces.count)
+        let (result, hook) = state.withLock { state in
+            (state.write(offered, pieceCount), state.duringWrite)
+        }
+        hook?(result)
+        return result
+    }
+
+    package func shutdownWrite() {
+        state.withLock { state in
+            state.noteCall()
+            state.shutdownPositions.append(state.written.count)
+        }
+    }
+
+    package func close(abortively: Bool) {
+        state.withLock { state in state.endings.append(abortively ? .abortive : .graceful) }
+    }
+}
+
+extension ScriptedKernel.State {
+    fileprivate mutating func noteCall() {
+        if !endings.isEmpty { callsAfterClose += 1 }
+    }
+
+    fileprivate mutating func read(_ length: Int) -> (ArraySlice<UInt8>, IOResult) {
+        noteCall()
+        let bytes = arrived[readCount...].prefix(min(length, largestRead))
+        readCount += bytes.count
+        if readCount == arrived.count { (arrived, readCount) = ([], 0) }
+        let result: IOResult
+        if !bytes.isEmpty {
+            result = .moved(bytes.count)
+        } else if let code = readFailure {
+            result = .failed(code)
+        } else {
+            result = isEnded ? .moved(0) : .wouldBlock
+        }
+        reads.append(result)
+        return (bytes, result)
+    }
+
+    fileprivate mutating func write(_ bytes: [UInt8], _ pieceCount: Int) -> IOResult {
+        noteCall()
+        let result: IOResult
+        if let code = writeFailures.first {
+            writeFailures.removeFirst()
+            result = .failed(code)
+        } else if !bytes.isEmpty, room <= 0 {
+            result = .wouldBlock
+        } else {
+            let taken = min(bytes.count, room, largestWrite)
+            if room != .max { room -= taken }
+            written += bytes.prefix(taken)
+            result = .moved(taken)
+        }
+        writes.append(ScriptedKernel.Write(pieceCount: pieceCount, offered: bytes.count, result: result))
+        return result
+    }
+}

@@ -1,0 +1,105 @@
+/// Carries datagrams between protocol machines in virtual time: it delays, loses, doubles and reorders them.
+///
+/// It owns no clock: its owner says what time it is. The same seed and the same calls give the same arrivals.
+///
+/// ```swift
+/// var link = SimulatedLink(seed: 7, conditions: .init(lossProbability: 0.1))
+/// link.send([1, 2, 3], to: 1, at: .zero)
+/// while let time = link.nextArrival { deliver(link.popArrival(notPast: time)) }
+/// ```
+public struct SimulatedLink: Sendable {
+    /// What the way does to datagrams. Probabilities lie between 0 and 1.
+    public struct Conditions: Equatable, Sendable {
+        public var latency: Duration
+        /// The most that a datagram takes longer than ``latency``. It alone never changes the order.
+        public var jitter: Duration
+        public var lossProbability: Double
+        public var duplicationProbability: Double
+        /// How likely a datagram is held back while later ones overtake it.
+        public var reorderingProbability: Double
+
+        public init(
+            latency: Duration = .milliseconds(10), jitter: Duration = .zero, lossProbability: Double = 0,
+            duplicationProbability: Double = 0, reorderingProbability: Double = 0
+        ) {
+            self.latency = latency
+            self.jitter = jitter
+            self.lossProbability = lossProbability
+            self.duplicationProbability = duplicationProbability
+            self.reorderingProbability = reorderingProbability
+        }
+    }
+
+    public struct Arrival: Equatable, Sendable {
+        public var time: Duration
+        /// Whoever it was sent to.
+        public var peer: Int
+        public var datagram: [UInt8]
+
+        public init(time: Duration, peer: Int, datagram: [UInt8]) {
+            self.time = time
+            self.peer = peer
+            self.datagram = datagram
+        }
+    }
+
+    public var conditions: Conditions
+    public private(set) var lostCount = 0
+    public private(set) var duplicatedCount = 0
+    public private(set) var reorderedCount = 0
+
+    private var random: SplitMix64
+    /// In order of arrival; datagrams of the same time in the order in which they were sent.
+    private var inFlight: [Arrival] = []
+    /// When the last datagram to each peer arrives that was not held back.
+    private var lastInOrder: [Int: Duration] = [:]
+
+    public init(seed: UInt64, conditions: Conditions = Conditions()) {
+        random = SplitMix64(seed: seed)
+        self.conditions = conditions
+    }
+
+    public var inFlightCount: Int { inFlight.count }
+
+    /// When the next datagram arrives; `nil` when none is under way.
+    public var nextArrival: Duration? { inFlight.first?.time }
+
+    public mutating func send(_ datagram: [UInt8], to peer: Int, at now: Duration) {
+        if happens(conditions.lossProbability) {
+            lostCount += 1
+            return
+        }
+        carry(datagram, to: peer, at: now)
+        if happens(conditions.duplicationProbability) {
+            duplicatedCount += 1
+            carry(datagram, to: peer, at: now)
+        }
+    }
+
+    /// Takes the next datagram that has arrived by `now`.
+    public mutating func popArrival(notPast now: Duration) -> Arrival? {
+        guard let first = inFlight.first, first.time <= now else { return nil }
+        return inFlight.removeFirst()
+    }
+
+    private mutating func carry(_ datagram: [UInt8], to peer: Int, at now: Duration) {
+        var time = now + conditions.latency + fraction(of: conditions.jitter)
+        if happens(conditions.reorderingProbability) {
+            reorderedCount += 1
+            time += max(conditions.latency, .milliseconds(1)) + fraction(of: conditions.latency)
+        } else {
+            time = max(time, lastInOrder[peer] ?? time)
+            lastInOrder[peer] = time
+        }
+        let index = inFlight.firstIndex { $0.time > time } ?? inFlight.endIndex
+        inFlight.insert(Arrival(time: time, peer: peer, datagram: datagram), at: index)
+    }
+
+    private mutating func happens(_ probability: Double) -> Bool {
+        probability > 0 && Double.random(in: 0..<1, using: &random) < probability
+    }
+
+    private mutating func fraction(of duration: Duration) -> Duration {
+        duration <= .zero ? .zero : duration * Double.random(in: 0...1, using: &random)
+    }
+}

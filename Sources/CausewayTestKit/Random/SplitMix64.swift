@@ -1,0 +1,29 @@
+/// A small generator of random numbers whose whole state is its seed: the same seed gives the same test.
+///
+/// Sequences of nearby seeds are unrelated, so a property test may simply count its seeds up. Not for cryptography.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension RandomNumberGenerator {
+    /// An integer of the range.
+    public mutating func integer(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+
+    /// `true` once in `one` times on average.
+    public mutating func chance(oneIn one: Int) -> Bool { Int.random(in: 0..<max(one, 1), using: &self) == 0 }
+
+    /// Some octets.
+    public mutating func octets(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
+    }
+}

@@ -1,0 +1,78 @@
+internal import CCausewayLinux
+
+extension NWEndpoint {
+    /// A TCP or UDP port.
+    ///
+    /// Counterpart: macOS 10.14, iOS 12.
+    public struct Port: Hashable, CustomDebugStringConvertible, ExpressibleByIntegerLiteral, RawRepresentable, Sendable
+    {
+        public typealias IntegerLiteralType = UInt16
+
+        /// 0: the system chooses.
+        public static let any: NWEndpoint.Port = 0
+        /// 22.
+        public static let ssh: NWEndpoint.Port = 22
+        /// 25.
+        public static let smtp: NWEndpoint.Port = 25
+        /// 80.
+        public static let http: NWEndpoint.Port = 80
+        /// 110.
+        public static let pop: NWEndpoint.Port = 110
+        /// 143.
+        public static let imap: NWEndpoint.Port = 143
+        /// 443.
+        public static let https: NWEndpoint.Port = 443
+        /// 993.
+        public static let imaps: NWEndpoint.Port = 993
+        /// 1080.
+        public static let socks: NWEndpoint.Port = 1080
+
+        /// The number, in the machine's byte order.
+        public let rawValue: UInt16
+
+        public init(integerLiteral value: NWEndpoint.Port.IntegerLiteralType) {
+            rawValue = value
+        }
+
+        /// Never `nil`: every 16-bit number is a port, and 0 is ``any``.
+        public init?(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        package init(_ number: UInt16) {
+            rawValue = number
+        }
+
+        /// Makes a port from decimal digits, or from the name of a service of this host's service database.
+        ///
+        /// Reads a file when given a name.
+        ///
+        /// - Returns: `nil` for a number above 65535, and for an unknown name.
+        public init?(_ service: String) {
+            guard !service.isEmpty, !service.utf8.contains(0) else { return nil }
+            guard service.utf8.contains(where: { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+                guard let number = UInt16(service) else { return nil }
+                self.init(number)
+                return
+            }
+            guard let number = Self.number(ofService: service) else { return nil }
+            self.init(number)
+        }
+
+        /// The decimal number.
+        public var debugDescription: String { String(rawValue) }
+
+        private static func number(ofService service: String) -> UInt16? {
+            for transport in ["tcp", "udp"] {
+                let number = unsafe causeway_service_port(service, transport)
+                if number >= 0 { return UInt16(exactly: number) }
+            }
+            return wellKnown[service]
+        }
+
+        // Minimal container images have no service database; the names behind our own constants work even so.
+        private static let wellKnown: [String: UInt16] = [
+            "ssh": 22, "smtp": 25, "http": 80, "pop3": 110, "imap": 143, "https": 443, "imaps": 993, "socks": 1080,
+        ]
+    }
+}

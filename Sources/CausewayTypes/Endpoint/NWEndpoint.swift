@@ -1,0 +1,48 @@
+public import FoundationEssentials
+
+/// Something to connect to, or to listen on.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
+    /// A host, by name or address, and a port.
+    case hostPort(host: NWEndpoint.Host, port: NWEndpoint.Port)
+    /// An instance of a Bonjour service (RFC 6763 §4.1), such as `Lab Printer`, `_ipp._tcp`, `local.`.
+    case service(name: String, type: String, domain: String, interface: NWInterface?)
+    /// A Unix-domain stream socket, by its path.
+    case unix(path: String)
+    /// The host and port of a URL. Its scheme gives the port when it has none, and nothing else.
+    case url(_: URL)
+    /// An endpoint that none of the other cases can express.
+    case opaque(_: nw_endpoint_t)
+
+    /// The interface to which the endpoint is limited, if it is.
+    public var interface: NWInterface? {
+        switch self {
+        case .hostPort(let host, _): host.interface
+        case .service(_, _, _, let interface): interface
+        case .unix, .url, .opaque: nil
+        }
+    }
+
+    /// Always `nil`: the TXT record of a browsed service is in the metadata of the browse result.
+    public var txtRecord: NWTXTRecord? { nil }
+
+    /// The parts as Apple's tools print them: `host:port`, but `address.port` for IPv6, whose text has colons.
+    public var debugDescription: String {
+        switch self {
+        case .hostPort(let host, let port):
+            if case .ipv6 = host { return "\(host.debugDescription).\(port.rawValue)" }
+            return "\(host.debugDescription):\(port.rawValue)"
+        case .service(let name, let type, let domain, let interface):
+            let service = "\(name).\(type)\(domain)"
+            guard let interface else { return service }
+            return "\(service)%\(interface.name)"
+        case .unix(let path):
+            return path
+        case .url(let url):
+            return url.absoluteString
+        case .opaque(let endpoint):
+            return endpoint.debugDescription
+        }
+    }
+}

@@ -1,0 +1,114 @@
+public import FoundationEssentials
+
+/// An IPv6 address, optionally limited to one interface (RFC 4291 §2).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
+    /// `::`: no particular address (RFC 4291 §2.5.2).
+    public static let any = IPv6Address(high: 0, low: 0)
+
+    /// Equal to ``any``. IPv6 has no broadcast; multicast takes its place (RFC 4291 §2).
+    public static let broadcast = IPv6Address(high: 0, low: 0)
+
+    /// `::1`: this host (RFC 4291 §2.5.3).
+    public static let loopback = IPv6Address(high: 0, low: 1)
+
+    /// `ff01::1`: every node within this host (RFC 4291 §2.7.1).
+    public static let nodeLocalNodes = IPv6Address(high: 0xff01_0000_0000_0000, low: 1)
+
+    /// `ff02::1`: every node on the link (RFC 4291 §2.7.1).
+    public static let linkLocalNodes = IPv6Address(high: 0xff02_0000_0000_0000, low: 1)
+
+    /// `ff02::2`: every router on the link (RFC 4291 §2.7.1).
+    public static let linkLocalRouters = IPv6Address(high: 0xff02_0000_0000_0000, low: 2)
+
+    /// How far a multicast packet may travel (RFC 4291 §2.7).
+    ///
+    /// Counterpart: macOS 10.14, iOS 12.
+    public enum Scope: UInt8, Sendable {
+        /// Within this host.
+        case nodeLocal = 1
+        /// On one link.
+        case linkLocal = 2
+        /// Within one site.
+        case siteLocal = 5
+        /// Within the sites of one organization.
+        case organizationLocal = 8
+        /// Anywhere.
+        case global = 0x0e
+    }
+
+    /// The first 8 octets as a number: `2001:db8::` is `0x2001_0db8_0000_0000` on every machine.
+    package let high: UInt64
+    /// The last 8 octets as a number.
+    package let low: UInt64
+
+    /// The interface on which the address is meaningful. Part of equality.
+    public let interface: NWInterface?
+
+    package init(high: UInt64, low: UInt64, interface: NWInterface? = nil) {
+        self.high = high
+        self.low = low
+        self.interface = interface
+    }
+
+    /// Makes an address from 16 octets in network byte order.
+    ///
+    /// - Returns: `nil` unless `rawValue` holds exactly 16 octets.
+    public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
+        guard rawValue.count == 16 else { return nil }
+        self.init(
+            high: rawValue.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+            low: rawValue.suffix(8).reduce(0) { $0 << 8 | UInt64($1) },
+            interface: interface)
+    }
+
+    /// The 16 octets in network byte order.
+    public var rawValue: Data {
+        Data(
+            (0..<16).map { position in
+                let half = position < 8 ? high : low
+                return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (position & 7)))
+            })
+    }
+}
+
+extension IPv6Address {
+    /// Whether this is `::`, with any interface.
+    public var isAny: Bool { high == 0 && low == 0 }
+
+    /// Whether this is `::1`, with any interface.
+    public var isLoopback: Bool { high == 0 && low == 1 }
+
+    /// Whether this is an IPv4-compatible address, `::a.b.c.d`, other than `::` and `::1` (RFC 4291 §2.5.5.1).
+    ///
+    /// The spelling is Apple's.
+    public var isIPv4Compatabile: Bool { high == 0 && low >> 32 == 0 && low > 1 }
+
+    /// Whether this is an IPv4-mapped address, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2).
+    public var isIPv4Mapped: Bool { high == 0 && low >> 32 == 0xffff }
+
+    /// The IPv4 address inside a mapped or compatible address, with the same interface; otherwise `nil`.
+    public var asIPv4: IPv4Address? {
+        guard isIPv4Mapped || isIPv4Compatabile else { return nil }
+        return IPv4Address(bits: UInt32(truncatingIfNeeded: low), interface: interface)
+    }
+
+    /// Whether the address is in 2002::/16 (RFC 3056 §2).
+    public var is6to4: Bool { high >> 48 == 0x2002 }
+
+    /// Whether the address is in fe80::/10 (RFC 4291 §2.5.6). Multicast of link scope is not.
+    public var isLinkLocal: Bool { high >> 54 == 0xfe80 >> 6 }
+
+    /// Whether the address is in ff00::/8 (RFC 4291 §2.7).
+    public var isMulticast: Bool { high >> 56 == 0xff }
+
+    /// How far packets to this group travel; `nil` when it is no group, or its scope has no name here.
+    public var multicastScope: IPv6Address.Scope? {
+        guard isMulticast else { return nil }
+        return Scope(rawValue: UInt8(truncatingIfNeeded: high >> 48) & 0x0f)
+    }
+
+    /// Whether the address is in fc00::/7 (RFC 4193 §3.1).
+    public var isUniqueLocal: Bool { high >> 57 == 0xfc >> 1 }
+}

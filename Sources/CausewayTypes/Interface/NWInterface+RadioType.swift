@@ -1,0 +1,53 @@
+extension NWInterface {
+    /// The radio technology of a wireless interface.
+    ///
+    /// Counterpart: macOS 12, iOS 15.
+    public enum RadioType: Sendable {
+        /// A Wi-Fi radio.
+        case wifi(NWInterface.RadioType.WiFi)
+        /// A radio of a mobile telephone network.
+        case cell(NWInterface.RadioType.Cellular)
+
+        /// The generation of IEEE 802.11.
+        public enum WiFi: Sendable {
+            /// 802.11b.
+            case b
+            /// 802.11a.
+            case a
+            /// 802.11g.
+            case g
+            /// 802.11n, also called Wi-Fi 4.
+            case n
+            /// 802.11ac, also called Wi-Fi 5.
+            case ac
+            /// 802.11ax, also called Wi-Fi 6.
+            case ax
+        }
+
+        /// The generation of mobile telephone network.
+        public enum Cellular: Sendable {
+            /// LTE, the fourth generation.
+            case lte
+            /// 5G beside an LTE anchor.
+            case dualConnectivity5G(NWInterface.RadioType.Cellular.NewRadio5GVariant)
+            /// 5G alone.
+            case standalone5G(NWInterface.RadioType.Cellular.NewRadio5GVariant)
+            /// WCDMA, the third generation.
+            case wcdma
+            /// GSM, the second generation.
+            case gsm
+            /// CDMA 1x.
+            case cdma
+            /// CDMA EV-DO.
+            case evdo
+
+            /// The band of a 5G radio.
+            public enum NewRadio5GVariant: Sendable {
+                /// Below 6 GHz.
+                case sub6GHz
+                /// Millimetre waves.
+                case mmWave
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+extension NWTXTRecord: Collection {
+    /// A key and its value.
+    public typealias Element = (key: String, value: NWTXTRecord.Entry)
+
+    /// The place of an entry in a record.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
+    public struct Index: Comparable, Sendable {
+        fileprivate let offset: Int
+
+        public static func < (lhs: NWTXTRecord.Index, rhs: NWTXTRecord.Index) -> Bool {
+            lhs.offset < rhs.offset
+        }
+    }
+
+    public var startIndex: NWTXTRecord.Index { Index(offset: 0) }
+
+    public var endIndex: NWTXTRecord.Index { Index(offset: pairs.count) }
+
+    public func index(after i: NWTXTRecord.Index) -> NWTXTRecord.Index {
+        Index(offset: i.offset + 1)
+    }
+
+    public subscript(position: NWTXTRecord.Index) -> NWTXTRecord.Element {
+        let pair = pairs[position.offset]
+        return (pair.key, pair.entry)
+    }
+}

@@ -1,0 +1,90 @@
+package import CausewayTypes
+
+/// An IPv4 or IPv6 address, where either may stand.
+package enum InternetAddress: Hashable, Sendable {
+    case ipv4(IPv4Address)
+    case ipv6(IPv6Address)
+
+    /// An address family as the kernel numbers it (`AF_INET` and its kin).
+    package struct Family: RawRepresentable, Hashable, Sendable {
+        package var rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// No family in particular: every family, in a request; an interface itself, in an answer.
+        package static let unspecified = Family(rawValue: 0)
+        package static let ipv4 = Family(rawValue: 2)
+        /// A bridge's ports: link messages of this family tell of membership, not of the interface.
+        package static let bridge = Family(rawValue: 7)
+        package static let ipv6 = Family(rawValue: 10)
+
+        /// Bits in an address of the family; 0 for families whose addresses are not known here.
+        package var bitWidth: Int {
+            switch self {
+            case .ipv4: 32
+            case .ipv6: 128
+            default: 0
+            }
+        }
+    }
+
+    /// Reads an address of `family` from `reader`, which must hold exactly one.
+    ///
+    /// - Returns: `nil`, having read nothing, for a family that is neither IPv4 nor IPv6.
+    /// - Throws: ``WireError`` if the octets are too few or too many for the family.
+    package init?(parsing reader: inout ByteReader, family: Family) throws(WireError) {
+        switch family {
+        case .ipv4:
+            self = .ipv4(IPv4Address(bits: try reader.readInteger()))
+        case .ipv6:
+            var address = try reader.readScope(16)
+            let high: UInt64 = try address.readInteger()
+            self = .ipv6(IPv6Address(high: high, low: try address.readInteger()))
+        default:
+            return nil
+        }
+        guard reader.isAtEnd else { throw .invalid("address length", at: reader.position) }
+    }
+
+    package var family: Family {
+        switch self {
+        case .ipv4: .ipv4
+        case .ipv6: .ipv6
+        }
+    }
+
+    /// Whether the address is in the block that starts at `prefix`: their first `length` bits agree.
+    ///
+    /// `false` for addresses of different families and for lengths that the family does not have. Scopes are not
+    /// compared.
+    package func isInside(_ prefix: InternetAddress, length: Int) -> Bool {
+        guard family == prefix.family, length >= 0, length <= family.bitWidth else { return false }
+        let (mine, its) = (halves, prefix.halves)
+        let (high, low) = (min(length, 64), max(length - 64, 0))
+        return Self.agree(mine.high, its.high, bits: high) && Self.agree(mine.low, its.low, bits: low)
+    }
+
+    /// The address's bits from the left, filled up with zeros.
+    private var halves: (high: UInt64, low: UInt64) {
+        switch self {
+        case .ipv4(let address): (UInt64(address.bits) << 32, 0)
+        case .ipv6(let address): (address.high, address.low)
+        }
+    }
+
+    private static func agree(_ one: UInt64, _ other: UInt64, bits: Int) -> Bool {
+        // A shift by the full width yields zero, so no bits compared means agreement.
+        (one ^ other) >> UInt64(64 - bits) == 0
+    }
+}
+
+extension InternetAddress: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .ipv4(let address): address.debugDescription
+        case .ipv6(let address): address.debugDescription
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// An address assigned to an interface, as the kernel describes it (`RTM_NEWADDR`, rtnetlink(7)).
+package struct NetlinkAddress: Equatable, Sendable {
+    /// The index of the interface that holds the address.
+    package var interfaceIndex: Int
+    /// How many leading bits the on-link network has.
+    package var prefixLength: Int
+    package var scope: Scope
+    package var flags: Flags
+    /// The interface's own address.
+    package var address: InternetAddress
+    /// The other end's address on a point-to-point link; `nil` on other links.
+    package var peer: InternetAddress?
+    /// A name for the IPv4 address, by default the interface's.
+    package var label: String?
+
+    /// How far an address or route reaches (`RT_SCOPE_` values).
+    package struct Scope: RawRepresentable, Hashable, Sendable {
+        package var rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        package static let universe = Scope(rawValue: 0)
+        package static let site = Scope(rawValue: 200)
+        package static let link = Scope(rawValue: 253)
+        package static let host = Scope(rawValue: 254)
+        package static let nowhere = Scope(rawValue: 255)
+    }
+
+    /// The state of an address (`IFA_F_` values).
+    package struct Flags: OptionSet, Hashable, Sendable {
+        package var rawValue: UInt32
+
+        package init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        /// IPv6: a temporary address for privacy (RFC 8981). IPv4: not the first one of its network.
+        package static let temporary = Flags(rawValue: 0x01)
+        /// Usable while the check for duplicates is still running (RFC 4429).
+        package static let optimistic = Flags(rawValue: 0x04)
+        /// Another host has it: it must not be used (RFC 4862 §5.4).
+        package static let duplicate = Flags(rawValue: 0x08)
+        /// Past its preferred lifetime: not for new connections (RFC 4862 §5.5.4).
+        package static let deprecated = Flags(rawValue: 0x20)
+        /// Still being checked for duplicates: not usable yet (RFC 4862 §5.4).
+        package static let tentative = Flags(rawValue: 0x40)
+        /// Without an end of life.
+        package static let permanent = Flags(rawValue: 0x80)
+    }
+
+    package init(
+        interfaceIndex: Int, address: InternetAddress, prefixLength: Int, scope: Scope = .universe,
+        flags: Flags = [], peer: InternetAddress? = nil, label: String? = nil
+    ) {
+        self.interfaceIndex = interfaceIndex
+        self.address = address
+        self.prefixLength = prefixLength
+        self.scope = scope
+        self.flags = flags
+        self.peer = peer
+        self.label = label
+    }
+
+    /// Whether a socket may be bound to the address now.
+    package var isUsable: Bool {
+        !flags.contains(.duplicate) && (!flags.contains(.tentative) || flags.contains(.optimistic))
+    }
+
+    /// Reads `struct ifaddrmsg` and the attributes behind it.
+    ///
+    /// - Returns: `nil` for families other than IPv4 and IPv6.
+    init?(parsing body: inout ByteReader) throws(WireError) {
+        let start = body.position
+        let family = InternetAddress.Family(rawValue: try body.readHostInteger())
+        let prefixLength: UInt8 = try body.readHostInteger()
+        let shortFlags: UInt8 = try body.readHostInteger()
+        let scope: UInt8 = try body.readHostInteger()
+        let index: UInt32 = try body.readHostInteger()
+        guard family.bitWidth > 0 else { return nil }
+        guard Int(prefixLength) <= family.bitWidth else { throw .invalid("prefix length", at: start + 1) }
+
+        var attributes = Attributes(flags: Flags(rawValue: UInt32(shortFlags)))
+        try body.readAttributes { (type, value) throws(WireError) in
+            try attributes.adopt(attribute: type, &value, family: family)
+        }
+        // IFA_LOCAL is the interface's own address and IFA_ADDRESS the peer's; without a peer IPv6 sends only the
+        // latter, and IPv4 sends both alike.
+        guard let own = attributes.local ?? attributes.address else { throw .invalid("missing address", at: start) }
+        self.init(
+            interfaceIndex: Int(index), address: own, prefixLength: Int(prefixLength), scope: Scope(rawValue: scope),
+            flags: attributes.flags, peer: attributes.address == own ? nil : attributes.address,
+            label: attributes.label)
+    }
+
+    private struct Attributes {
+        var flags: Flags
+        var address: InternetAddress?
+        var local: InternetAddress?
+        var label: String?
+
+        /// `IFA_` attributes, numbered in linux/if_addr.h.
+        mutating func adopt(
+            attribute type: UInt16, _ value: inout ByteReader, family: InternetAddress.Family
+        ) throws(WireError) {
+            switch type {
+            case 1: address = try InternetAddress(parsing: &value, family: family)
+            case 2: local = try InternetAddress(parsing: &value, family: family)
+            case 3: label = try value.readText()
+            // The full set; the header has room for the first eight only.
+            case 8: flags = Flags(rawValue: try value.readHostInteger())
+            default: break
+            }
+        }
+    }
+}

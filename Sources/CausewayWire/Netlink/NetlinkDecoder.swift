@@ -1,0 +1,84 @@
+/// Takes the messages of one received netlink datagram apart.
+///
+/// Total: whatever the octets, ``next()`` returns a message, throws, or reports the end; and it reports the end after
+/// finitely many calls. A message whose contents are malformed costs only itself, for the length of each is known
+/// from its header: call ``next()`` again to go on behind it.
+package struct NetlinkDecoder: ~Escapable {
+    /// One message with its header.
+    package struct Frame: Equatable, Sendable {
+        package var header: NetlinkHeader
+        package var message: NetlinkMessage
+
+        package init(header: NetlinkHeader, message: NetlinkMessage) {
+            self.header = header
+            self.message = message
+        }
+    }
+
+    private var reader: ByteReader
+
+    @_lifetime(copy bytes)
+    package init(_ bytes: RawSpan) {
+        reader = ByteReader(bytes)
+    }
+
+    @_lifetime(copy octets)
+    package init(_ octets: Span<UInt8>) {
+        reader = ByteReader(octets)
+    }
+
+    /// The next message, or `nil` behind the last one.
+    ///
+    /// - Throws: ``WireError``. When it is the framing that is broken, nothing behind it can be found, and the next
+    ///   call returns `nil`.
+    package mutating func next() throws(WireError) -> Frame? {
+        guard !reader.isAtEnd else { return nil }
+        let (header, start) = try readFrameStart()
+        var body: ByteReader
+        do throws(WireError) {
+            body = try reader.readScope(Int(header.length) - NetlinkHeader.byteCount)
+        } catch {
+            _ = reader.readRest()
+            throw .truncated(needed: Int(header.length), available: reader.position - start, at: start)
+        }
+        reader.align(to: 4)
+        return Frame(header: header, message: try NetlinkMessage(parsing: &body, type: header.type))
+    }
+
+    private mutating func readFrameStart() throws(WireError) -> (header: NetlinkHeader, start: Int) {
+        let start = reader.position
+        do throws(WireError) {
+            let header = try NetlinkHeader(parsing: &reader)
+            guard header.length >= NetlinkHeader.byteCount else { throw .invalid("message length", at: start) }
+            return (header, start)
+        } catch {
+            _ = reader.readRest()
+            throw error
+        }
+    }
+}
+
+extension NetlinkMessage {
+    /// Decodes the part of a message that follows its header.
+    init(parsing body: inout ByteReader, type: UInt16) throws(WireError) {
+        switch type {
+        case NetlinkType.noOperation: self = .noOperation
+        case NetlinkType.overrun: self = .overrun
+        // Old kernels end a listing without a status.
+        case NetlinkType.done: self = .done(status: body.isAtEnd ? 0 : try body.readHostInteger())
+        case NetlinkType.error: self = .error(status: try body.readHostInteger())
+        case NetlinkType.newLink: self = .link(try NetlinkLink(parsing: &body))
+        case NetlinkType.deleteLink: self = .linkRemoved(try NetlinkLink(parsing: &body))
+        case NetlinkType.newAddress:
+            self = try NetlinkAddress(parsing: &body).map { .address($0) } ?? .other(type: type)
+        case NetlinkType.deleteAddress:
+            self = try NetlinkAddress(parsing: &body).map { .addressRemoved($0) } ?? .other(type: type)
+        case NetlinkType.newRoute:
+            self = try NetlinkRoute(parsing: &body).map { .route($0) } ?? .other(type: type)
+        case NetlinkType.deleteRoute:
+            self = try NetlinkRoute(parsing: &body).map { .routeRemoved($0) } ?? .other(type: type)
+        case NetlinkType.newRule, NetlinkType.deleteRule: self = .ruleChanged
+        default: self = .other(type: type)
+        }
+    }
+}

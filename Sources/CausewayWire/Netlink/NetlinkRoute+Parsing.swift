@@ -1,0 +1,96 @@
+extension NetlinkRoute {
+    /// Reads `struct rtmsg` and the attributes behind it.
+    ///
+    /// - Returns: `nil` for families other than IPv4 and IPv6, which include the multicast routing tables.
+    init?(parsing body: inout ByteReader) throws(WireError) {
+        let start = body.position
+        let family = InternetAddress.Family(rawValue: try body.readHostInteger())
+        let prefixLength: UInt8 = try body.readHostInteger()
+        try body.skip(2)  // The source prefix's length, and the type of service.
+        let table: UInt8 = try body.readHostInteger()
+        let origin: UInt8 = try body.readHostInteger()
+        let scope: UInt8 = try body.readHostInteger()
+        let kind: UInt8 = try body.readHostInteger()
+        let flags: UInt32 = try body.readHostInteger()
+        guard family.bitWidth > 0 else { return nil }
+        guard Int(prefixLength) <= family.bitWidth else { throw .invalid("prefix length", at: start + 1) }
+
+        self.init(
+            family: family, prefixLength: Int(prefixLength), table: UInt32(table), kind: Kind(rawValue: kind),
+            origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
+        // A single next hop has its flags in the lowest octet of the route's.
+        var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
+        try body.readAttributes { (type, value) throws(WireError) in
+            if try !single.adopt(attribute: type, &value, family: family) {
+                try adopt(attribute: type, &value)
+            }
+        }
+        if single.gateway != nil || single.interfaceIndex != nil { nextHops.insert(single, at: 0) }
+    }
+
+    /// `RTA_` attributes, numbered in linux/rtnetlink.h.
+    private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
+        switch type {
+        case 1: destination = try InternetAddress(parsing: &value, family: family)
+        case 6: priority = try value.readHostInteger()
+        case 7: preferredSource = try InternetAddress(parsing: &value, family: family)
+        case 8: try adoptMetrics(&value)
+        case 9: try adoptHops(&value)
+        // The full number; the header has room for the tables below 256 only.
+        case 15: table = try value.readHostInteger()
+        default: break
+        }
+    }
+
+    private mutating func adoptMetrics(_ list: inout ByteReader) throws(WireError) {
+        var found: UInt32?
+        try list.readAttributes { (type, value) throws(WireError) in
+            if type == 2 { found = try value.readHostInteger() }  // RTAX_MTU
+        }
+        if let found { mtu = Int(found) }
+    }
+
+    /// Reads the `struct rtnexthop` list of a route with several ways out.
+    private mutating func adoptHops(_ list: inout ByteReader) throws(WireError) {
+        while !list.isAtEnd {
+            let start = list.position
+            let length: UInt16 = try list.readHostInteger()
+            guard length >= 8 else { throw .invalid("next hop length", at: start) }
+            var hop = try list.readScope(Int(length) - 2)
+            list.align(to: 4)
+            let flags: UInt8 = try hop.readHostInteger()
+            let extraWeight: UInt8 = try hop.readHostInteger()
+            let index: Int32 = try hop.readHostInteger()
+            var result = NextHop(
+                interfaceIndex: index > 0 ? Int(index) : nil, weight: Int(extraWeight) + 1,
+                flags: HopFlags(rawValue: flags))
+            try hop.readAttributes { (type, value) throws(WireError) in
+                _ = try result.adopt(attribute: type, &value, family: family)
+            }
+            nextHops.append(result)
+        }
+    }
+}
+
+extension NetlinkRoute.NextHop {
+    /// Takes over an `RTA_` attribute that describes a next hop.
+    ///
+    /// - Returns: Whether the attribute was one.
+    fileprivate mutating func adopt(
+        attribute type: UInt16, _ value: inout ByteReader, family: InternetAddress.Family
+    ) throws(WireError) -> Bool {
+        switch type {
+        case 4:
+            let index: Int32 = try value.readHostInteger()
+            interfaceIndex = index > 0 ? Int(index) : nil
+        case 5: gateway = try InternetAddress(parsing: &value, family: family)
+        // A gateway of another family than the route's, with the family in front (RFC 8950 routes need it).
+        case 18:
+            let viaFamily: UInt16 = try value.readHostInteger()
+            guard let known = UInt8(exactly: viaFamily) else { return true }
+            gateway = try InternetAddress(parsing: &value, family: InternetAddress.Family(rawValue: known))
+        default: return false
+        }
+        return true
+    }
+}

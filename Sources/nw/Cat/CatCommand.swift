@@ -1,0 +1,188 @@
+import ArgumentParser
+import Causeway
+
+/// `nw cat`: standard input to a connection, the connection to standard output.
+struct CatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cat",
+        abstract: "Copy standard input to a connection and the connection to standard output.",
+        usage: """
+            nw cat [<options>] HOST PORT
+            nw cat -l [<options>] [HOST] PORT
+            nw cat -z [<options>] HOST PORT[-PORT]
+            nw cat -U [-l] [<options>] PATH
+            """,
+        discussion: """
+            Copying goes on until the peer and standard input have both ended; if standard input is a terminal, until \
+            the peer has. The end of standard input reaches the peer at once with -N, else when the program ends. \
+            PORT 0 with -l takes any free port, which -v names.
+
+            Examples:
+              nw cat -N example.com 7 < request   send a file, print the answer
+              nw cat -l 9000 > copy               store what one client sends
+              nw cat -lk 9000                     print what client after client sends
+              nw cat -u -w 2 127.0.0.1 9000       a datagram per line; end when idle
+              nw cat -z -v localhost 20-25        which ports answer
+            """)
+
+    @Flag(name: .short, help: "Listen for a connection instead of making one.")
+    var listen = false
+
+    @Flag(name: [.customShort("u")], help: "UDP: each read of standard input, up to 16 KiB, is one datagram.")
+    var datagrams = false
+
+    @Flag(name: [.customShort("U")], help: "A Unix-domain stream socket; the address is its path.")
+    var unix = false
+
+    @Flag(name: [.customShort("4")], help: "IPv4 only.")
+    var v4Only = false
+
+    @Flag(name: [.customShort("6")], help: "IPv6 only.")
+    var v6Only = false
+
+    @Option(
+        name: [.customShort("w", allowingJoined: true)],
+        help: ArgumentHelp("Give up connecting, and end when nothing moved, after this time.", valueName: "seconds"))
+    var timeout: Double?
+
+    @Flag(
+        name: [.customShort("N")],
+        help: "Half-close at the end of standard input (with -u: end the program).")
+    var shutdown = false
+
+    @Flag(name: [.customShort("d")], help: "Do not read standard input.")
+    var detached = false
+
+    @Flag(name: [.customShort("z")], help: "Only connect to each port, send nothing; fail if none answers.")
+    var scan = false
+
+    @Flag(name: [.customShort("k")], help: "With -l: take the next connection when one ends.")
+    var keep = false
+
+    @Option(name: [.customShort("s")], help: ArgumentHelp("Local address.", valueName: "address"))
+    var source: String?
+
+    @Option(
+        name: [.customShort("p", allowingJoined: true)], help: ArgumentHelp("Local port.", valueName: "port"))
+    var sourcePort: String?
+
+    @Flag(name: .short, help: "Report connections on standard error.")
+    var verbose = false
+
+    @Argument(help: "HOST PORT, or the path of a Unix-domain socket.")
+    var address: [String] = []
+
+    func validate() throws {
+        if unix, datagrams { throw ValidationError("Unix-domain sockets are stream sockets here: -U excludes -u.") }
+        if unix, v4Only || v6Only || source != nil || sourcePort != nil {
+            throw ValidationError("-U excludes -4, -6, -s and -p.")
+        }
+        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        if scan, listen { throw ValidationError("-z and -l exclude each other.") }
+        if keep, !listen { throw ValidationError("-k needs -l.") }
+        if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
+            throw ValidationError("-w needs a positive number of seconds.")
+        }
+        _ = try plan()
+    }
+
+    func run() async throws {
+        try await reporting("cat") {
+            switch try plan() {
+            case .connect(let endpoint, let parameters):
+                try await CatClient(options: options).run(to: endpoint, using: parameters)
+            case .listen(let label, let port, let parameters):
+                try await CatListener(options: options, label: label).run(on: port, using: parameters)
+            case .scan(let host, let ports, let parameters):
+                try await PortScan(host: host, isDatagram: datagrams, limit: options.limit, isVerbose: verbose)
+                    .run(over: ports, using: parameters)
+            }
+        }
+    }
+}
+
+/// What both ends of `nw cat` need to know.
+struct CatOptions: Sendable {
+    var isDatagram: Bool
+    /// The time to connect, and the time without traffic after which copying ends.
+    var limit: Duration?
+    var closesAfterInput: Bool
+    var readsInput: Bool
+    var acceptsMore: Bool
+    var isVerbose: Bool
+}
+
+extension CatCommand {
+    /// What the arguments ask for.
+    enum Plan {
+        case connect(NWEndpoint, NWParameters)
+        /// What to call the place, and the port unless a whole local endpoint is in the parameters.
+        case listen(String, NWEndpoint.Port, NWParameters)
+        case scan(NWEndpoint.Host, ClosedRange<UInt16>, NWParameters)
+    }
+
+    var options: CatOptions {
+        CatOptions(
+            isDatagram: datagrams, limit: timeout.map { .seconds($0) }, closesAfterInput: shutdown,
+            readsInput: !detached, acceptsMore: keep, isVerbose: verbose)
+    }
+
+    func plan() throws -> Plan {
+        let parameters = datagrams ? NWParameters.udp : makeTCPParameters()
+        (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
+        if unix { return try unixPlan(parameters) }
+        if listen { return try listeningPlan(parameters) }
+        guard address.count == 2 else { throw ValidationError("Give HOST and PORT.") }
+        let host = NWEndpoint.Host(address[0])
+        if source != nil || sourcePort != nil {
+            let port = try sourcePort.map(parsePort) ?? .any
+            parameters.requiredLocalEndpoint = .hostPort(host: try localHost(for: host), port: port)
+            parameters.allowLocalEndpointReuse = sourcePort != nil
+        }
+        if scan { return .scan(host, try parsePorts(address[1]), parameters) }
+        return .connect(.hostPort(host: host, port: try parsePort(address[1])), parameters)
+    }
+
+    private func unixPlan(_ parameters: NWParameters) throws -> Plan {
+        guard address.count == 1 else { throw ValidationError("-U needs one path.") }
+        let endpoint = NWEndpoint.unix(path: address[0])
+        guard listen else { return .connect(endpoint, parameters) }
+        parameters.requiredLocalEndpoint = endpoint
+        // A socket file that a listener before left behind gives way; one in use does not.
+        parameters.allowLocalEndpointReuse = true
+        return .listen(address[0], .any, parameters)
+    }
+
+    private func listeningPlan(_ parameters: NWParameters) throws -> Plan {
+        var words = address
+        if let sourcePort { words.append(sourcePort) }
+        if let source { words.insert(source, at: 0) }
+        guard words.count == 1 || words.count == 2, let last = words.last else {
+            throw ValidationError("-l needs [HOST] PORT.")
+        }
+        let port = try parsePort(last)
+        guard words.count == 2 else { return .listen("port \(last)", port, parameters) }
+        let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(words[0]), port: port)
+        parameters.requiredLocalEndpoint = endpoint
+        return .listen(endpoint.label, .any, parameters)
+    }
+
+    /// The wildcard follows the remote family, known only for literals; a name means IPv4 unless -6 is given.
+    private func localHost(for remote: NWEndpoint.Host) throws -> NWEndpoint.Host {
+        if let source {
+            let host = NWEndpoint.Host(source)
+            if case .name = host { throw ValidationError("-s needs an address, not a name.") }
+            return host
+        }
+        if case .ipv6 = remote { return .ipv6(.any) }
+        return v6Only ? .ipv6(.any) : .ipv4(.any)
+    }
+
+    private func parsePorts(_ text: String) throws -> ClosedRange<UInt16> {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        let first = try parsePort(ends[0]).rawValue
+        let last = ends.count == 2 ? try parsePort(ends[1]).rawValue : first
+        guard ends.count <= 2, first <= last else { throw ValidationError("'\(text)' is not a range of ports.") }
+        return first...last
+    }
+}

@@ -1,0 +1,132 @@
+import Causeway
+import FoundationEssentials
+import Synchronization
+
+/// Copies standard input to a connection and the connection to standard output.
+///
+/// Each direction holds one chunk at a time and asks for the next when that one is written, so a slow terminal closes
+/// the peer's window and a slow peer stops the reading of standard input.
+struct Relay: Sendable {
+    private enum End {
+        case input
+        case peer
+        case idle
+    }
+
+    /// The most that one read takes, in octets. A UDP read is one datagram.
+    private static let streamChunk = 65_536
+    private static let datagramChunk = 16_384
+
+    let connection: NWConnection
+    let options: CatOptions
+
+    /// Returns when both directions ended, nothing moved for the time allowed, or there is no reason to go on.
+    func run() async throws {
+        let activity = Activity()
+        try await withThrowingTaskGroup(of: End.self) { group in
+            if options.readsInput {
+                group.addTask {
+                    try await upload(activity)
+                    return .input
+                }
+            }
+            group.addTask {
+                try await download(activity)
+                return .peer
+            }
+            if let limit = options.limit {
+                group.addTask {
+                    try await activity.waitUntilIdle(for: limit)
+                    return .idle
+                }
+            }
+            defer {
+                // The children's calls return only when the connection ends.
+                connection.cancel()
+                group.cancelAll()
+            }
+            var inputEnded = !options.readsInput
+            var peerEnded = false
+            while !(inputEnded && peerEnded), let end = try await group.next() {
+                switch end {
+                case .idle: return
+                case .input:
+                    inputEnded = true
+                    if options.isDatagram, options.closesAfterInput { return }
+                case .peer:
+                    peerEnded = true
+                    if StandardInput.shared.isTerminal { return }
+                }
+            }
+        }
+    }
+
+    private func upload(_ activity: Activity) async throws {
+        let limit = options.isDatagram ? Self.datagramChunk : Self.streamChunk
+        while let chunk = try await StandardInput.shared.next(atMost: limit) {
+            activity.note()
+            do {
+                try await connection.send(chunk)
+            } catch {
+                throw Failure("send to \(connection.endpoint.label) failed", error)
+            }
+            activity.note()
+        }
+        guard options.closesAfterInput, !options.isDatagram else { return }
+        do {
+            try await connection.sendEnd()
+        } catch {
+            throw Failure("send to \(connection.endpoint.label) failed", error)
+        }
+    }
+
+    private func download(_ activity: Activity) async throws {
+        while let chunk = try await receive() {
+            activity.note()
+            if !chunk.isEmpty { try await StandardOutput.write(chunk) }
+            activity.note()
+        }
+    }
+
+    private func receive() async throws -> Data? {
+        do {
+            if options.isDatagram { return try await connection.nextDatagram() }
+            return try await connection.receive(atMost: Self.streamChunk)
+        } catch {
+            throw Failure("receive from \(connection.endpoint.label) failed", error)
+        }
+    }
+}
+
+/// The time of the latest traffic in either direction.
+private final class Activity: Sendable {
+    private let latest = Mutex(ContinuousClock.now)
+
+    func note() {
+        latest.withLock { $0 = .now }
+    }
+
+    /// Returns when nothing was noted for `limit`.
+    func waitUntilIdle(for limit: Duration) async throws {
+        while true {
+            let deadline = latest.withLock { $0 } + limit
+            if deadline <= .now { return }
+            try await Task.sleep(until: deadline, clock: .continuous)
+        }
+    }
+}
+
+extension NWConnection {
+    /// Waits for one whole datagram, which may be empty.
+    func nextDatagram() async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            receiveMessage { content, _, _, error in
+                if let error, content == nil {
+                    continuation.resume(throwing: error)
+                } else {
+                    continuation.resume(returning: content ?? Data())
+                }
+            }
+        }
+    }
+}

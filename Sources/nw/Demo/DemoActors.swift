@@ -1,0 +1,107 @@
+import Causeway
+import Dispatch
+
+/// The longest that any step of the demonstration may take before it counts as failed.
+let demoPatience = Duration.seconds(20)
+
+/// A listener whose state changes go to the log.
+struct DemoListener: Sendable {
+    let listener: NWListener
+    private let states: AsyncStream<NWListener.State>
+    private let title: String
+
+    /// Makes a listener and starts it.
+    ///
+    /// - Parameter serve: Takes each connection, not yet started, on `queue`.
+    init(
+        at place: DemoPlace, on queue: DispatchQueue, log: DemoLog, serve: @escaping @Sendable (NWConnection) -> Void
+    ) throws {
+        title = place.title
+        listener = try NWListener(using: place.makeListenerParameters())
+        let (states, feed) = AsyncStream<NWListener.State>.makeStream()
+        self.states = states
+        listener.newConnectionHandler = serve
+        listener.stateUpdateHandler = { [weak listener] state in
+            let port = state == .ready ? listener?.port.map { " on port \($0.rawValue)" } : nil
+            log.event("listener", state.label + (port ?? ""))
+            feed.yield(state)
+            if state == .cancelled { feed.finish() }
+        }
+        listener.start(queue: queue)
+    }
+
+    /// Waits until connections can come, and gives the port they come to; `nil` for a Unix-domain socket.
+    func ready() async throws -> NWEndpoint.Port? {
+        try await withDeadline(demoPatience, onExpiry: { listener.cancel() }) {
+            for await state in states {
+                switch state {
+                case .ready: return listener.port
+                case .failed(let error), .waiting(let error): throw Failure("\(title): cannot listen", error)
+                case .setup, .cancelled: break
+                }
+            }
+            throw TimedOut()
+        }
+    }
+
+    /// Stops listening, and waits until the port or path is free.
+    func stop() async {
+        listener.cancel()
+        for await state in states where state == .cancelled { return }
+    }
+}
+
+extension NWConnection {
+    /// Starts the connection. Its state changes go to the log, and to the sequence that is returned.
+    @discardableResult
+    func start(as name: String, on queue: DispatchQueue, log: DemoLog) -> AsyncStream<State> {
+        let (states, feed) = AsyncStream<State>.makeStream()
+        stateUpdateHandler = { state in
+            log.event(name, state.label)
+            feed.yield(state)
+            if state == .cancelled { feed.finish() }
+        }
+        start(queue: queue)
+        return states
+    }
+
+    /// Waits for a state, and gives up on one from which there is no way to it.
+    func reach(_ wanted: State, in states: AsyncStream<State>) async throws {
+        for await state in states {
+            if state == wanted { return }
+            switch state {
+            case .failed(let error), .waiting(let error):
+                throw Failure("connection to \(endpoint.label) failed", error)
+            case .setup, .preparing, .ready, .cancelled: break
+            }
+        }
+        throw Failure("connection to \(endpoint.label) ended before it was \(wanted.label)")
+    }
+}
+
+extension NWConnection.State {
+    var label: String {
+        switch self {
+        case .setup: "setup"
+        case .preparing: "preparing"
+        case .ready: "ready"
+        case .cancelled: "cancelled"
+        case .waiting(let error): "waiting: \(describe(error))"
+        case .failed(let error): "failed: \(describe(error))"
+        @unknown default: "unknown"
+        }
+    }
+}
+
+extension NWListener.State {
+    var label: String {
+        switch self {
+        case .setup: "setup"
+        case .ready: "ready"
+        case .cancelled: "cancelled"
+        case .waiting(let error): "waiting: \(describe(error))"
+        case .failed(let error): "failed: \(describe(error))"
+        @unknown default: "unknown"
+        }
+    }
+}

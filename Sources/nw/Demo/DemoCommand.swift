@@ -1,0 +1,75 @@
+import ArgumentParser
+import Causeway
+import CausewaySystem
+
+/// `nw demo`: the framework at work in one process.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Show connections over TCP, UDP and Unix sockets, a bulk transfer and back-pressure, all verified.",
+        discussion: """
+            Uses this host's own addresses and free ports only. Exit code 0 means that every byte was right.
+
+            Examples:
+              nw demo
+              nw demo --mebibytes 64
+            """)
+
+    @Option(help: "Size of the bulk transfer.")
+    var mebibytes: UInt64 = 1024
+
+    func validate() throws {
+        guard (1...1_048_576).contains(mebibytes) else { throw ValidationError("--mebibytes must be 1 to 1048576.") }
+    }
+
+    func run() async throws {
+        try await reporting("demo") {
+            let log = DemoLog()
+            let directory = try DirectoryEntries.makeTemporaryDirectory(named: "nw-demo")
+            let socketPath = "\(directory)/socket"
+            defer {
+                try? DirectoryEntries.removeFile(socketPath)
+                try? DirectoryEntries.removeDirectory(directory)
+            }
+            let ipv6 = try hasIPv6Loopback()
+            let hosts: [NWEndpoint.Host] = ipv6 ? [.ipv6(.loopback), .ipv4(.loopback)] : [.ipv4(.loopback)]
+            if !ipv6 { log.title("IPv6: this host has no address ::1, so only IPv4 is shown") }
+            for host in hosts { try await DemoExchange(place: .tcp(host), log: log).run() }
+            for host in hosts { try await DemoExchange(place: .udp(host), log: log).run() }
+            try await DemoExchange(place: .unix(socketPath), log: log).run()
+            try await DemoRefusal(host: hosts[0], log: log).run()
+            try await DemoBulk(host: hosts[0], byteCount: mebibytes << 20, log: log).run()
+            try await DemoSlowReader(host: hosts[0], log: log).run()
+            log.title("everything verified; peak memory \(Amounts.bytes(UInt64(Machine.residentMemory.peak)))")
+        }
+    }
+
+    private func hasIPv6Loopback() throws -> Bool {
+        do {
+            return try NetworkSnapshot.current().interfaces
+                .contains { $0.addresses.contains { $0.address == .ipv6(.loopback) } }
+        } catch {
+            throw Failure("the kernel does not tell this host's addresses: \(error)")
+        }
+    }
+}
+
+/// The demonstration's output: lines with the time since its start.
+struct DemoLog: Sendable {
+    private let start = ContinuousClock.now
+
+    /// Begins a part.
+    func title(_ text: String) {
+        write(text)
+    }
+
+    /// Something that happened to one of the objects.
+    func event(_ who: String, _ text: String) {
+        write("    \(who.padded(to: 9)) \(text)")
+    }
+
+    private func write(_ text: String) {
+        let seconds = Amounts.decimal((ContinuousClock.now - start).inSeconds, places: 3)
+        printLine(String(repeating: " ", count: max(0, 7 - seconds.count)) + "\(seconds) s  \(text)")
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Causeway
+import FoundationEssentials
+
+/// `nw echo`: round trips to an echo server.
+struct EchoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "echo",
+        abstract: "Measure round trips to an echo server and verify what comes back.",
+        discussion: """
+            Fails if an answer differs from what was sent, and with -u if a datagram's answer does not come in time.
+
+            Examples:
+              nw echo 127.0.0.1 7000 --count 1000 --size 64 --interval 0
+              nw echo -u ::1 7 --size 1200
+            """)
+
+    @Flag(name: [.customShort("u"), .customLong("udp")], help: "Datagrams instead of a stream.")
+    var datagrams = false
+
+    @Option(help: "Number of round trips.")
+    var count = 5
+
+    @Option(help: "Bytes in each.")
+    var size = 64
+
+    @Option(help: ArgumentHelp("Time between two round trips.", valueName: "seconds"))
+    var interval = 0.2
+
+    @Option(
+        name: [.customShort("w", allowingJoined: true)],
+        help: ArgumentHelp("Give up connecting, or waiting for an answer, after this time.", valueName: "seconds"))
+    var timeout = 5.0
+
+    @Flag(name: .shortAndLong, help: "Print the summary only.")
+    var quiet = false
+
+    @Argument(help: "Name or address of the server.")
+    var host: String
+
+    @Argument(help: "Its port.")
+    var port: String
+
+    func validate() throws {
+        _ = try parsePort(port)
+        let largest = datagrams ? 65_507 : 16_777_216
+        guard count > 0 else { throw ValidationError("--count needs a positive number.") }
+        guard (1...largest).contains(size) else { throw ValidationError("--size must be 1 to \(largest).") }
+        guard timeout > 0, timeout <= 1_000_000, interval >= 0, interval <= 1_000_000 else {
+            throw ValidationError("Times must not be negative, and -w must be positive.")
+        }
+    }
+
+    func run() async throws {
+        try await reporting("echo") {
+            let connection = NWConnection(
+                host: NWEndpoint.Host(host), port: try parsePort(port),
+                using: datagrams ? .udp : makeTCPParameters())
+            defer { connection.cancel() }
+            try await connection.connect(within: .seconds(timeout))
+            let peer = connection.currentPath?.remoteEndpoint?.label ?? connection.endpoint.label
+            var trips = RoundTrips(connection: connection, isDatagram: datagrams, limit: .seconds(timeout))
+            for number in 1...count {
+                if number > 1, interval > 0 { try await Task.sleep(for: .seconds(interval)) }
+                let time = try await trips.make(number: number, byteCount: size)
+                guard !quiet else { continue }
+                let result = time.map { "time=\(Amounts.milliseconds($0))" } ?? "no answer"
+                printLine("\(size) bytes from \(peer): number=\(number) \(result)")
+            }
+            printLine(trips.summary)
+            if trips.lost > 0 { throw ExitCode.failure }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Causeway
+import FoundationEssentials
+import Synchronization
+
+/// Sends messages to an echo server, one at a time, and keeps count.
+struct RoundTrips {
+    private let connection: NWConnection
+    private let isDatagram: Bool
+    private let limit: Duration
+    private let inbox = AnswerInbox()
+    private var times: [Duration] = []
+    private(set) var lost = 0
+
+    init(connection: NWConnection, isDatagram: Bool, limit: Duration) {
+        self.connection = connection
+        self.isDatagram = isDatagram
+        self.limit = limit
+        if isDatagram { inbox.fill(from: connection) }
+    }
+
+    /// Makes one round trip and gives its time; `nil` if a datagram's answer did not come.
+    ///
+    /// - Throws: ``Failure`` if the answer is not what was sent, or the connection ends.
+    mutating func make(number: Int, byteCount: Int) async throws -> Duration? {
+        let content = Self.content(number: number, byteCount: byteCount)
+        let start = ContinuousClock.now
+        let answer = try await exchange(content)
+        let time = ContinuousClock.now - start
+        guard let answer else {
+            lost += 1
+            return nil
+        }
+        guard answer == content else { throw Failure("answer \(number) differs from what was sent") }
+        times.append(time)
+        return time
+    }
+
+    /// `5 round trips, 0 lost: least 0.021 ms, median 0.024 ms, mean 0.030 ms, most 0.061 ms`.
+    var summary: String {
+        let sorted = times.sorted()
+        let counts = "\(times.count) round trips, \(lost) lost"
+        guard let least = sorted.first, let most = sorted.last else { return counts }
+        let mean = sorted.reduce(.zero, +) / sorted.count
+        let figures = [("least", least), ("median", sorted[sorted.count / 2]), ("mean", mean), ("most", most)]
+        return "\(counts): " + figures.map { "\($0) \(Amounts.milliseconds($1))" }.joined(separator: ", ")
+    }
+
+    private func exchange(_ content: Data) async throws -> Data? {
+        do {
+            return try await isDatagram ? exchangeDatagram(content) : exchangeBytes(content)
+        } catch is TimedOut {
+            throw Failure("\(connection.endpoint.label) did not answer in time")
+        } catch let error as NWError {
+            throw Failure("connection to \(connection.endpoint.label) failed", error)
+        }
+    }
+
+    private func exchangeBytes(_ content: Data) async throws -> Data {
+        try await withDeadline(limit, onExpiry: { [connection] in connection.cancel() }) { [connection] in
+            // Sending and receiving at once: a message larger than both sides' buffers would otherwise stand still.
+            async let sending: Void = connection.send(content)
+            var answer = Data()
+            while answer.count < content.count {
+                guard let more = try await connection.receive(atMost: content.count - answer.count) else {
+                    throw Failure("the server ended the connection")
+                }
+                answer.append(more)
+            }
+            try await sending
+            return answer
+        }
+    }
+
+    private func exchangeDatagram(_ content: Data) async throws -> Data? {
+        let answer = OneShot<Data?>()
+        inbox.expect(content.prefix(8), answer)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { [limit] in
+                try await Task.sleep(for: limit)
+                answer.resume(with: .success(nil))
+            }
+            return try await withCheckedThrowingContinuation { continuation in
+                answer.wait(continuation)
+                connection.send(
+                    content: content,
+                    completion: .contentProcessed { error in
+                        if let error { answer.resume(with: .failure(error)) }
+                    })
+            }
+        }
+    }
+
+    /// Different for every number, and different at every place in the message.
+    private static func content(number: Int, byteCount: Int) -> Data {
+        var data = Data(capacity: byteCount)
+        var word = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15
+        while data.count < byteCount {
+            withUnsafeBytes(of: word.bigEndian) { data.append(contentsOf: $0.prefix(byteCount - data.count)) }
+            word = (word ^ (word >> 29)) &* 0xbf58_476d_1ce4_e5b9 &+ 1
+        }
+        return data
+    }
+}
+
+/// Takes datagrams as they come and hands over the one that is waited for.
+///
+/// Answers to earlier questions, come too late, are passed over.
+private final class AnswerInbox: Sendable {
+    private struct Expectation {
+        var prefix: Data
+        var answer: OneShot<Data?>
+    }
+
+    private let expectation = Mutex<Expectation?>(nil)
+
+    func expect(_ prefix: Data, _ answer: OneShot<Data?>) {
+        expectation.withLock { $0 = Expectation(prefix: prefix, answer: answer) }
+    }
+
+    /// Receives until the connection ends.
+    func fill(from connection: NWConnection) {
+        connection.receiveMessage { [self] content, _, _, error in
+            deliver(content ?? Data(), error)
+            if error == nil { fill(from: connection) }
+        }
+    }
+
+    private func deliver(_ content: Data, _ error: NWError?) {
+        let answer = expectation.withLock { expectation -> OneShot<Data?>? in
+            guard let waiting = expectation, error != nil || content.starts(with: waiting.prefix) else { return nil }
+            expectation = nil
+            return waiting.answer
+        }
+        answer?.resume(with: error.map { .failure($0) } ?? .success(content))
+    }
+}

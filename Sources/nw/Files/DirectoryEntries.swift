@@ -1,0 +1,50 @@
+import Causeway
+import CausewaySystem
+
+/// Changes to names in directories, each one atomic.
+enum DirectoryEntries {
+    /// Gives the file `source` the name `destination`, replacing whatever had it.
+    static func move(_ source: String, to destination: String) throws(NWError) {
+        guard rename(source, destination) == 0 else { throw NWError(errno: errno) }
+    }
+
+    /// Gives the file `source` the name `destination` unless that name is taken.
+    ///
+    /// A hard link is made and the old name removed, because `rename(2)` would replace the other file. File systems
+    /// without hard links get a check and a rename, between which another process might slip in.
+    ///
+    /// - Throws: `.posix(.EEXIST)` if the name is taken; the file then keeps its old name.
+    static func moveWithoutReplacing(_ source: String, to destination: String) throws(NWError) {
+        if link(source, destination) == 0 {
+            unlink(source)
+            return
+        }
+        let code = errno
+        guard code == EPERM || code == EOPNOTSUPP || code == ENOSYS else { throw NWError(errno: code) }
+        guard access(destination, F_OK) != 0 else { throw NWError(errno: EEXIST) }
+        try move(source, to: destination)
+    }
+
+    /// Removes a name. A name that is gone already is no error.
+    static func removeFile(_ path: String) throws(NWError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw NWError(errno: errno) }
+    }
+
+    static func exists(_ path: String) -> Bool {
+        var information = stat()
+        return lstat(path, &information) == 0
+    }
+
+    /// Creates a directory under `/tmp` (or `TMPDIR`) that only this user can enter, and returns its path.
+    static func makeTemporaryDirectory(named prefix: String) throws(NWError) -> String {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/\(prefix).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw NWError(errno: errno) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes an empty directory.
+    static func removeDirectory(_ path: String) throws(NWError) {
+        guard rmdir(path) == 0 else { throw NWError(errno: errno) }
+    }
+}

@@ -1,0 +1,101 @@
+import Causeway
+import CausewaySystem
+
+/// A file, pipe or terminal opened by this process, closed when the value ends.
+///
+/// Every call blocks its thread for as long as the kernel takes: never call one on an event loop.
+struct OpenFile: ~Copyable, Sendable {
+    /// What an open file is, so far as a program that streams it cares.
+    enum Kind: Equatable, Sendable {
+        /// A file on disk of this many octets at the time of asking.
+        case regular(byteCount: UInt64)
+        case terminal
+        /// A pipe, socket, device or directory.
+        case other
+    }
+
+    private let descriptor: Int32
+    /// Standard streams belong to the process and outlive every value that names them.
+    private let closesAtEnd: Bool
+
+    static var standardInput: OpenFile { OpenFile(descriptor: 0, closesAtEnd: false) }
+    static var standardOutput: OpenFile { OpenFile(descriptor: 1, closesAtEnd: false) }
+    static var standardError: OpenFile { OpenFile(descriptor: 2, closesAtEnd: false) }
+
+    private init(descriptor: Int32, closesAtEnd: Bool) {
+        self.descriptor = descriptor
+        self.closesAtEnd = closesAtEnd
+    }
+
+    /// Opens an existing file for reading.
+    ///
+    /// - Throws: `.posix` with the code of `open(2)`, for example `.ENOENT`.
+    init(reading path: String) throws(NWError) {
+        try self.init(path, O_RDONLY | O_CLOEXEC)
+    }
+
+    /// Opens a directory, which can only be synchronised.
+    init(directory path: String) throws(NWError) {
+        try self.init(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    }
+
+    /// Creates a file that must not exist yet, with the permissions that the process's `umask` leaves.
+    ///
+    /// - Throws: `.posix(.EEXIST)` if anything has that name already, a dangling link included.
+    init(creating path: String) throws(NWError) {
+        try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+    }
+
+    private init(_ path: String, _ flags: Int32) throws(NWError) {
+        var opened: Int32
+        repeat { opened = open(path, flags, mode_t(0o666)) } while opened < 0 && errno == EINTR
+        guard opened >= 0 else { throw NWError(errno: errno) }
+        self.init(descriptor: opened, closesAtEnd: true)
+    }
+
+    deinit {
+        if closesAtEnd { close(descriptor) }
+    }
+
+    var kind: Kind {
+        if isatty(descriptor) == 1 { return .terminal }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return .other }
+        return .regular(byteCount: UInt64(max(0, information.st_size)))
+    }
+
+    /// Reads once. The result is the number of octets stored, 0 at the end of the file.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(NWError) -> Int {
+        while true {
+            let count = read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            try recover(from: errno, waitingFor: POLLIN)
+        }
+    }
+
+    /// Writes every octet, in as many calls as it takes.
+    func writeAll(_ bytes: UnsafeRawBufferPointer) throws(NWError) {
+        var rest = bytes[...]
+        while let first = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
+            let count = write(descriptor, first, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else {
+                try recover(from: errno, waitingFor: POLLOUT)
+            }
+        }
+    }
+
+    /// Blocks until the disk holds what was written.
+    func synchronize() throws(NWError) {
+        guard fsync(descriptor) == 0 else { throw NWError(errno: errno) }
+    }
+
+    /// Standard streams may be non-blocking, because that flag is shared with whoever else has them open.
+    private func recover(from code: Int32, waitingFor events: Int32) throws(NWError) {
+        if code == EINTR { return }
+        guard code == EAGAIN else { throw NWError(errno: code) }
+        var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        _ = poll(&request, 1, -1)
+    }
+}

@@ -1,0 +1,71 @@
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// The process's standard input, read one chunk at a time and only when somebody asks.
+///
+/// One task reads at a time. A read that its task abandoned is not lost: the next reader gets what it brings.
+final class StandardInput: Sendable {
+    static let shared = StandardInput()
+
+    private struct State {
+        var isReading = false
+        var unclaimed: Result<Data?, any Error>?
+        var reader: CheckedContinuation<Data?, any Error>?
+    }
+
+    private let state = Mutex(State())
+    /// Without a target queue, for a thread of its own: the read may block for hours.
+    private let queue = DispatchQueue(label: "nw.standard-input")
+    let isTerminal = OpenFile.standardInput.kind == .terminal
+
+    /// Waits for input. `nil` at its end, and at every call after that.
+    func next(atMost limit: Int) async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                claim(continuation, atMost: limit)
+                if Task.isCancelled { abandon() }
+            }
+        } onCancel: {
+            abandon()
+        }
+    }
+
+    private func claim(_ continuation: CheckedContinuation<Data?, any Error>, atMost limit: Int) {
+        let (result, starts): (Result<Data?, any Error>?, Bool) = state.withLock { state in
+            if let result = state.unclaimed {
+                state.unclaimed = nil
+                return (result, false)
+            }
+            state.reader = continuation
+            defer { state.isReading = true }
+            return (nil, !state.isReading)
+        }
+        if let result { continuation.resume(with: result) }
+        guard starts else { return }
+        queue.async { [self] in
+            let result = Result { try OpenFile.standardInput.readChunk(atMost: limit) }
+            deliver(result)
+        }
+    }
+
+    private func deliver(_ result: Result<Data?, any Error>) {
+        state.withLock { state in
+            state.isReading = false
+            guard let reader = state.reader else {
+                state.unclaimed = result
+                return nil as CheckedContinuation<Data?, any Error>?
+            }
+            state.reader = nil
+            return reader
+        }?.resume(with: result)
+    }
+
+    private func abandon() {
+        state.withLock { state in
+            defer { state.reader = nil }
+            return state.reader
+        }?.resume(throwing: CancellationError())
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import CausewaySystem
+
+/// `nw interfaces`: the host's interfaces, gateways and DNS servers.
+struct InterfacesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "interfaces",
+        abstract: "List network interfaces with their addresses, default gateways and DNS servers.",
+        discussion: """
+            Examples:
+              nw interfaces
+              nw interfaces --json
+            """)
+
+    @Flag(help: "Print one JSON object instead of text.")
+    var json = false
+
+    func run() async throws {
+        try await reporting("interfaces") {
+            let snapshot: NetworkSnapshot
+            do {
+                snapshot = try NetworkSnapshot.current()
+            } catch {
+                throw Failure("the kernel does not tell: \(error)")
+            }
+            let listing = InterfaceListing(snapshot)
+            printLine(json ? try listing.json() : listing.text())
+        }
+    }
+}

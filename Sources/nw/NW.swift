@@ -1,0 +1,29 @@
+import ArgumentParser
+
+/// The command-line tool: every program of the framework's users as a subcommand.
+@main
+struct NW: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nw",
+        abstract: "Network connections from the command line, through Causeway.",
+        discussion: """
+            Examples:
+              nw demo                                  everything at work, in one process
+              nw cat example.com 80                    talk to a server by hand
+              nw cat -l 9000 > copy                    store what one client sends
+              nw serve echo --port 7000                an echo server
+              nw echo 127.0.0.1 7000                   measure round trips to it
+              nw receive inbox --port 9100             accept files into the folder `inbox`
+              nw send notes.txt photo.jpg host 9100    send two files over one connection
+              nw interfaces --json                     addresses, gateways and DNS servers
+
+            Exit codes:
+              0   success
+              1   failure; one line on standard error says why
+              64  wrong usage
+            """,
+        subcommands: [
+            CatCommand.self, DemoCommand.self, EchoCommand.self, InterfacesCommand.self, ReceiveCommand.self,
+            SendCommand.self, ServeCommand.self,
+        ])
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Causeway
+import CausewayRuntime
+
+/// `nw serve`: the small servers that people test clients with and that the benchmarks drive.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run an echo, sink, source or datagram-counting server.",
+        discussion: """
+            echo      sends back what it receives
+            sink      receives and drops
+            source    sends 64 KiB blocks as fast as the peer reads
+            udp-sink  counts datagrams; answers one of 1 byte with the count so far, 8 bytes, little-endian
+
+            Examples:
+              nw serve echo --port 7000
+              nw serve sink --port 7001 --style async
+              nw serve udp-sink --port 7002 --host 127.0.0.1
+            """)
+
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case echo
+        case sink
+        case source
+        case datagramSink = "udp-sink"
+    }
+
+    enum Style: String, CaseIterable, ExpressibleByArgument {
+        /// Completion handlers on a queue.
+        case callbacks
+        /// Tasks on the engine's executor.
+        case async
+        /// Completion handlers, with the engine on Dispatch sources instead of epoll.
+        case dispatchSource = "dispatch-source"
+    }
+
+    @Argument(help: "What to serve.")
+    var kind: Kind
+
+    @Option(help: "Port to listen on; 0 takes any free one.")
+    var port: UInt16
+
+    @Option(help: "Local address to listen on. (default: every address, IPv4 and IPv6)")
+    var host: String?
+
+    @Option(help: "How the server is written.")
+    var style: Style = .callbacks
+
+    @Flag(help: "With completion handlers: a queue for each connection instead of one for all.")
+    var perConnectionQueue = false
+
+    @Option(help: "Event loops. (default: one per processor)")
+    var loops: Int?
+
+    func validate() throws {
+        if let loops, loops < 1 { throw ValidationError("--loops needs a positive number.") }
+        if let host, case .name = NWEndpoint.Host(host) {
+            throw ValidationError("--host needs an address, not a name.")
+        }
+    }
+
+    func run() async throws {
+        try await reporting("serve") {
+            if style == .dispatchSource { Engine.select(.dispatchSource) }
+            if let loops { Engine.select(loopCount: loops) }
+            let listener: NWListener
+            do {
+                listener = try makeListener()
+            } catch {
+                throw Failure("listening on port \(port) failed", error)
+            }
+            switch style {
+            case .async: try await serve(listener, TaskServers(kind))
+            case .callbacks, .dispatchSource: try await serve(listener, CallbackServers(kind, queues: queues))
+            }
+        }
+    }
+
+    private var queues: ConnectionQueues { perConnectionQueue ? .perConnection : .shared }
+
+    private func makeListener() throws -> NWListener {
+        let parameters = kind == .datagramSink ? NWParameters.udp : makeTCPParameters()
+        let port = NWEndpoint.Port(integerLiteral: port)
+        guard let host else { return try NWListener(using: parameters, on: port) }
+        parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port)
+        return try NWListener(using: parameters)
+    }
+
+    private func serve(_ listener: NWListener, _ servers: TaskServers) async throws {
+        let port = port
+        listener.stateUpdateHandler = { [weak listener] state in
+            if state == .ready { printLine("listening on port \(listener?.port?.rawValue ?? port)") }
+        }
+        do {
+            try await listener.run(servers.body)
+        } catch {
+            throw Failure("listening on port \(port) failed", error)
+        }
+    }
+
+    private func serve(_ listener: NWListener, _ servers: CallbackServers) async throws {
+        let (states, feed) = AsyncStream<NWListener.State>.makeStream()
+        listener.stateUpdateHandler = { feed.yield($0) }
+        listener.newConnectionHandler = servers.accept
+        listener.start(queue: servers.listenerQueue)
+        for await state in states {
+            switch state {
+            case .ready: printLine("listening on port \(listener.port?.rawValue ?? port)")
+            case .failed(let error), .waiting(let error): throw Failure("listening on port \(port) failed", error)
+            case .cancelled: return
+            case .setup: break
+            }
+        }
+    }
+}

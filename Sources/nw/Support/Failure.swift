@@ -1,0 +1,51 @@
+import ArgumentParser
+import Causeway
+import CausewaySystem
+
+/// Ends a command with exit code 1 and one line on standard error.
+struct Failure: Error {
+    let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+
+    /// `connection to 127.0.0.1:1 failed: Connection refused`.
+    init(_ event: String, _ error: any Error) {
+        self.message = "\(event): \(describe(error))"
+    }
+}
+
+/// The words for an error, without the code that names its domain.
+func describe(_ error: any Error) -> String {
+    if let failure = error as? Failure { return failure.message }
+    guard let error = error as? NWError else { return "\(error)" }
+    let text = error.debugDescription
+    // "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the words follow the last colon.
+    guard let colon = text.lastIndex(of: ":") else { return text }
+    return String(text[text.index(after: colon)...].drop(while: { $0 == " " }))
+}
+
+/// Runs a command, turning what it throws into its one line on standard error and exit code 1.
+func reporting(_ command: String, _ body: () async throws -> Void) async throws {
+    // A write to a pipe that nobody reads then fails with EPIPE instead of ending the process without a word.
+    _ = signal(SIGPIPE, SIG_IGN)
+    do {
+        try await body()
+    } catch let code as ExitCode {
+        throw code
+    } catch let error as ValidationError {
+        throw error
+    } catch {
+        printError("nw: \(command): \(describe(error))")
+        throw ExitCode.failure
+    }
+}
+
+/// Writes one line to standard error.
+func printError(_ line: String) {
+    var line = line
+    line.append("\n")
+    // Nobody is left to tell when standard error itself fails.
+    line.withUTF8 { try? OpenFile.standardError.writeAll(UnsafeRawBufferPointer($0)) }
+}

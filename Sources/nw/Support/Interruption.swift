@@ -1,0 +1,31 @@
+import ArgumentParser
+import CausewaySystem
+import Dispatch
+
+/// Runs `body`, and cancels its task when the user or the system asks the process to end (`SIGINT`, `SIGTERM`).
+///
+/// `body` must end soon when it is cancelled. A second signal ends the process at once.
+///
+/// - Throws: what `body` throws; `ExitCode` 128 and the signal's number if a signal came, as shells count it.
+func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let (signals, feed) = AsyncStream<Int32>.makeStream()
+    let sources = [SIGINT, SIGTERM].map { number in
+        _ = signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler {
+            _ = signal(number, SIG_DFL)
+            feed.yield(number)
+        }
+        source.resume()
+        return source
+    }
+    defer { for source in sources { source.cancel() } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            for await number in signals { throw ExitCode(128 + number) }
+        }
+        defer { group.cancelAll() }
+        try await group.next()
+    }
+}

@@ -1,0 +1,24 @@
+import Causeway
+import Dispatch
+
+/// What a listener reports, in order.
+enum ListenerEvent: Sendable {
+    case state(NWListener.State)
+    case connection(NWConnection)
+}
+
+extension NWListener {
+    /// Starts the listener and gives what it reports, ending after `.cancelled`.
+    ///
+    /// Connections wait in the sequence: set ``NWListener/newConnectionLimit`` where the consumer may be slow.
+    func events() -> AsyncStream<ListenerEvent> {
+        let (events, feed) = AsyncStream<ListenerEvent>.makeStream()
+        stateUpdateHandler = { state in
+            feed.yield(.state(state))
+            if state == .cancelled { feed.finish() }
+        }
+        newConnectionHandler = { feed.yield(.connection($0)) }
+        start(queue: DispatchQueue(label: "nw.listener", target: .global()))
+        return events
+    }
+}

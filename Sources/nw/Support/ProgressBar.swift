@@ -1,0 +1,43 @@
+import CausewaySystem
+
+/// One line on the terminal that shows how far a transfer is; nothing where standard error is no terminal.
+struct ProgressBar {
+    private static let width = 24
+    /// Redrawing more often costs more than it tells.
+    private static let interval = Duration.milliseconds(100)
+
+    private let name: String
+    private let byteCount: UInt64
+    private let isVisible = OpenFile.standardError.kind == .terminal
+    private let start = ContinuousClock.now
+    private var drawn: ContinuousClock.Instant?
+    private var position: UInt64 = 0
+
+    init(_ name: String, byteCount: UInt64) {
+        self.name = String(name.printable.prefix(30)).padded(to: 30)
+        self.byteCount = byteCount
+    }
+
+    mutating func advance(to position: UInt64) {
+        self.position = position
+        let now = ContinuousClock.now
+        if let drawn, now - drawn < Self.interval { return }
+        drawn = now
+        draw(ending: "")
+    }
+
+    /// Leaves the last state on the screen.
+    mutating func finish() {
+        draw(ending: "\n")
+    }
+
+    private func draw(ending: String) {
+        guard isVisible else { return }
+        let share = byteCount == 0 ? 1 : Double(position) / Double(byteCount)
+        let full = Int(share * Double(Self.width))
+        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.width - full)
+        let rate = Amounts.rate(position, over: ContinuousClock.now - start)
+        var line = "\r\(name) [\(bar)] \(Amounts.decimal(share * 100, places: 0))% \(rate)   \(ending)"
+        line.withUTF8 { try? OpenFile.standardError.writeAll(UnsafeRawBufferPointer($0)) }
+    }
+}

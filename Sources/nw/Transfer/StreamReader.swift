@@ -1,0 +1,42 @@
+import Causeway
+import FoundationEssentials
+
+/// Takes a connection's bytes in the portions that a protocol asks for.
+struct StreamReader {
+    /// The connection ended inside a portion.
+    struct UnexpectedEnd: Error {}
+
+    /// The most that one receive takes, in octets.
+    private static let chunk = 262_144
+
+    private let connection: NWConnection
+    private var buffer = Data()
+
+    init(_ connection: NWConnection) {
+        self.connection = connection
+    }
+
+    /// Waits for bytes, at most `limit`. `nil` at the end of the stream.
+    mutating func next(atMost limit: UInt64) async throws -> Data? {
+        if buffer.isEmpty {
+            guard let received = try await connection.receive(atMost: Self.chunk) else { return nil }
+            buffer = received
+        }
+        let taken = buffer.prefix(Int(min(limit, UInt64(buffer.count))))
+        buffer = buffer.dropFirst(taken.count)
+        return taken
+    }
+
+    /// Waits for exactly `count` bytes. `nil` if the stream ends before the first of them.
+    mutating func exactly(_ count: Int) async throws -> Data? {
+        var portion = Data()
+        while portion.count < count {
+            guard let more = try await next(atMost: UInt64(count - portion.count)) else {
+                if portion.isEmpty { return nil }
+                throw UnexpectedEnd()
+            }
+            portion.append(more)
+        }
+        return portion
+    }
+}

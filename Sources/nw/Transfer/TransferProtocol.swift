@@ -1,0 +1,86 @@
+import FoundationEssentials
+
+/// The protocol of `nw send` and `nw receive`, version 1.
+///
+/// The sender writes any number of files one after another over one TCP connection, then half-closes. Integers are
+/// in network byte order.
+///
+/// ```
+/// octets  content
+///      4  "NWF" and the version, 1
+///      2  length of the name, 1...255
+///      8  length of the content
+///      n  name: UTF-8, one path component
+///      m  content
+///     32  SHA-256 of the content
+/// ```
+///
+/// The receiver answers each file with one octet, ``TransferReply``, after it read the whole file, also when it
+/// stored nothing. The sender waits for it before it begins the next file.
+struct TransferHeader: Equatable, Sendable {
+    /// Octets before the name.
+    static let fixedByteCount = 14
+    private static let magic = Array("NWF".utf8) + [1]
+
+    var name: String
+    var byteCount: UInt64
+
+    enum Malformed: Error {
+        case notThisProtocol
+        case badNameLength
+        case badName
+    }
+
+    /// The octets of the header, or `nil` if the name is too long for it.
+    func encoded() -> Data? {
+        guard let nameLength = UInt16(exactly: name.utf8.count), (1...255).contains(nameLength) else { return nil }
+        var data = Data(Self.magic)
+        withUnsafeBytes(of: nameLength.bigEndian) { data.append(contentsOf: $0) }
+        withUnsafeBytes(of: byteCount.bigEndian) { data.append(contentsOf: $0) }
+        data.append(contentsOf: name.utf8)
+        return data
+    }
+
+    /// Reads the part before the name, and gives the length of the name and of the content.
+    static func lengths(in fixed: Data) throws(Malformed) -> (name: Int, content: UInt64) {
+        let bytes = [UInt8](fixed)
+        guard bytes.count == fixedByteCount, bytes.starts(with: magic) else { throw .notThisProtocol }
+        let name = bytes[4..<6].reduce(0) { $0 << 8 | Int($1) }
+        guard (1...255).contains(name) else { throw .badNameLength }
+        return (name, bytes[6..<14].reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Reads a name, refusing what could leave the folder, hide there or mislead whoever reads it.
+    static func safeName(_ octets: Data) throws(Malformed) -> String {
+        guard let name = String(validating: octets, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
+            !name.hasPrefix(IncomingFile.temporaryPrefix), name.printable == name,
+            !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(UInt8(ascii: "\\"))
+        else { throw .badName }
+        return name
+    }
+}
+
+/// How the receiver answers one file.
+enum TransferReply: UInt8, Sendable {
+    /// The whole content is on the receiver's disk under its name, and its checksum is right.
+    case stored = 0
+    case nameRefused = 1
+    case nameTaken = 2
+    case checksumMismatch = 3
+    /// More than the receiver's limit.
+    case tooLarge = 4
+    /// The receiver could not write, for example for want of space.
+    case notWritten = 5
+
+    /// The words for the sender's user.
+    var explanation: String {
+        switch self {
+        case .stored: "stored"
+        case .nameRefused: "the receiver refuses the name"
+        case .nameTaken: "the receiver has a file of this name"
+        case .checksumMismatch: "the content was damaged on the way"
+        case .tooLarge: "larger than the receiver allows"
+        case .notWritten: "the receiver could not write the file"
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import CausewayProtocols
+import CausewayTestKit
+import Testing
+
+@Suite("Send queue")
+struct SendQueueTests {
+    typealias Queue = SendQueue<String>
+
+    /// Everything that may leave now, by name; what will not leave is marked.
+    static func drain(_ queue: inout Queue, at now: Duration = .zero) -> [String] {
+        var names: [String] = []
+        while let step = queue.next(at: now) {
+            switch step {
+            case .send(let entry):
+                names.append(entry.payload)
+                if entry.endsMessage { entry.ticket?.progress = .sent }
+            case .expired(let entry):
+                names.append("expired \(entry.payload)")
+                entry.ticket?.progress = .failed
+            case .antecedentFailed(let entry):
+                names.append("orphaned \(entry.payload)")
+                entry.ticket?.progress = .failed
+            }
+        }
+        return names
+    }
+
+    @Test("Plain messages leave in the order given")
+    func plain() {
+        var queue = Queue()
+        #expect(queue.letsPlainPass && queue.isEmpty)
+        for name in ["a", "b", "c"] { queue.append(.init(name)) }
+        #expect(queue.count == 3 && !queue.letsPlainPass)
+        #expect(Self.drain(&queue) == ["a", "b", "c"])
+        #expect(queue.letsPlainPass)
+    }
+
+    @Test("A higher priority leaves first, equal ones in the order given")
+    func priority() {
+        var queue = Queue()
+        for (name, priority) in [("low", 0.1), ("plain", 0.5), ("high 1", 0.9), ("high 2", 0.9), ("plain 2", 0.5)] {
+            queue.append(.init(name, priority: priority))
+        }
+        #expect(Self.drain(&queue) == ["high 1", "high 2", "plain", "plain 2", "low"])
+    }
+
+    @Test("Nothing comes between the parts of one message")
+    func openMessage() {
+        var queue = Queue()
+        let ticket = MessageTicket()
+        queue.append(.init("a1", ticket: ticket, endsMessage: false))
+        queue.append(.init("b", priority: 1))
+        queue.append(.init("c"))
+        // Urgent content goes first, for the message has not begun.
+        #expect(Self.drain(&queue) == ["b", "a1"])
+        #expect(!queue.letsPlainPass)
+        queue.append(.init("urgent", priority: 1))
+        #expect(Self.drain(&queue) == [])
+        queue.append(.init("a2", ticket: ticket, endsMessage: false))
+        #expect(Self.drain(&queue) == ["a2"])
+        queue.append(.init("a3", ticket: ticket))
+        #expect(Self.drain(&queue) == ["a3", "urgent", "c"])
+        #expect(queue.letsPlainPass && queue.isEmpty)
+    }
+
+    @Test("The parts of one message keep their order whatever their priorities")
+    func orderWithinTicket() {
+        var queue = Queue()
+        let ticket = MessageTicket()
+        queue.append(.init("1", ticket: ticket, endsMessage: false, priority: 0.1))
+        queue.append(.init("2", ticket: ticket, endsMessage: false, priority: 0.9))
+        queue.append(.init("3", ticket: ticket, priority: 1))
+        #expect(Self.drain(&queue) == ["1", "2", "3"])
+    }
+
+    @Test("A message follows its antecedent, and does not hold up others meanwhile")
+    func antecedent() {
+        var queue = Queue()
+        let (first, second) = (MessageTicket(), MessageTicket())
+        queue.append(.init("third", antecedent: second))
+        queue.append(.init("second", ticket: second, antecedent: first))
+        queue.append(.init("other"))
+        #expect(Self.drain(&queue) == ["other"])
+        first.progress = .sent
+        #expect(Self.drain(&queue) == ["second", "third"])
+    }
+
+    @Test("A message whose antecedent failed fails, and takes its own followers along")
+    func failedAntecedent() {
+        var queue = Queue()
+        let (first, second) = (MessageTicket(), MessageTicket())
+        queue.append(.init("third", antecedent: second))
+        queue.append(.init("second", ticket: second, antecedent: first))
+        first.progress = .failed
+        #expect(Self.drain(&queue) == ["orphaned second", "orphaned third"])
+        #expect(queue.isEmpty)
+    }
+
+    @Test("What has not begun in time does not begin", arguments: [(4, ["a", "b"]), (5, ["expired b", "a"])])
+    func expiry(_ seconds: Int, _ names: [String]) {
+        var queue = Queue()
+        queue.append(.init("a"))
+        queue.append(.init("b", deadline: .seconds(5)))
+        #expect(Self.drain(&queue, at: .seconds(seconds)) == names)
+    }
+
+    @Test("What has begun is finished, however late")
+    func noExpiryOnceBegun() {
+        var queue = Queue()
+        let ticket = MessageTicket()
+        queue.append(.init("1", ticket: ticket, endsMessage: false, deadline: .seconds(5)))
+        queue.append(.init("2", ticket: ticket, deadline: .seconds(5)))
+        guard case .send(let entry) = queue.next(at: .seconds(1)) else {
+            Issue.record("nothing left")
+            return
+        }
+        #expect(entry.payload == "1")
+        #expect(Self.drain(&queue, at: .seconds(9)) == ["2"])
+    }
+
+    @Test("A message that failed at its beginning has no later parts")
+    func noTruncatedMessages() {
+        var queue = Queue()
+        let (late, orphan, failed) = (MessageTicket(), MessageTicket(), MessageTicket())
+        failed.progress = .failed
+        queue.append(.init("late 1", ticket: late, endsMessage: false, deadline: .seconds(5)))
+        queue.append(.init("late 2", ticket: late, endsMessage: false, deadline: .seconds(7)))
+        queue.append(.init("orphan 1", ticket: orphan, endsMessage: false, antecedent: failed))
+        #expect(Self.drain(&queue, at: .seconds(6)) == ["expired late 1", "expired late 2", "orphaned orphan 1"])
+        queue.append(.init("late 3", ticket: late, deadline: .seconds(20)))
+        queue.append(.init("orphan 2", ticket: orphan))
+        queue.append(.init("other"))
+        #expect(Set(Self.drain(&queue, at: .seconds(6))) == ["expired late 3", "orphaned orphan 2", "other"])
+        // The context may be used for another message.
+        queue.append(.init("again", ticket: late, deadline: .seconds(20)))
+        #expect(Self.drain(&queue, at: .seconds(6)) == ["again"])
+        #expect(queue.letsPlainPass)
+    }
+
+    @Test("Gives back all that has not begun, and is as new")
+    func removeAll() {
+        var queue = Queue()
+        let ticket = MessageTicket()
+        queue.append(.init("1", ticket: ticket, endsMessage: false))
+        queue.append(.init("2", priority: 0.1))
+        _ = queue.next(at: .zero)
+        #expect(queue.removeAll().map(\.payload) == ["2"])
+        #expect(queue.isEmpty && queue.letsPlainPass)
+        queue.append(.init("3"))
+        #expect(Self.drain(&queue) == ["3"])
+    }
+
+    @Test("The clock is not read for plain messages")
+    func readsNoClock() {
+        var queue = Queue()
+        queue.append(.init("a"))
+        var reads = 0
+        func now() -> Duration {
+            reads += 1
+            return .zero
+        }
+        _ = queue.next(at: now())
+        #expect(reads == 0)
+        queue.append(.init("b", deadline: .seconds(1)))
+        _ = queue.next(at: now())
+        #expect(reads == 1)
+    }
+}

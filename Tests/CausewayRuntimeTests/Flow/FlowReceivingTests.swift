@@ -1,0 +1,243 @@
+import CausewayRuntime
+import CausewaySystem
+import CausewayTestKit
+import Testing
+
+extension Runtime {
+    @Suite("Flow: receiving")
+    struct FlowReceivingTests {
+        enum Act {
+            case wants(Int, Int)
+            case wantsMessage
+            case arrives(String)
+            /// Content and the end of the stream at once.
+            case arrivesLast(String)
+            case ends
+            case fails(CInt)
+            case cancels
+        }
+
+        struct Row: CustomTestStringConvertible {
+            var name: String
+            var acts: [Act]
+            var lines: [String]
+
+            var testDescription: String { name }
+        }
+
+        static let content: [Row] = [
+            Row(name: "what is there", acts: [.wants(1, 100), .arrives("hello")], lines: ["1 'hello'"]),
+            Row(name: "what was there before", acts: [.arrives("hello"), .wants(1, 100)], lines: ["1 'hello'"]),
+            Row(
+                name: "exact reads of a header and a body", acts: [.arrives("4abcd9"), .wants(1, 1), .wants(4, 4)],
+                lines: ["1 '4'", "2 'abcd'"]),
+            Row(name: "never more than the maximum", acts: [.arrives("abcdef"), .wants(1, 4)], lines: ["1 'abcd'"]),
+            Row(
+                name: "not before the minimum", acts: [.wants(5, 9), .arrives("ab"), .arrives("cd"), .arrives("ef")],
+                lines: ["1 'abcdef'"]),
+            Row(
+                name: "several outstanding are answered in order",
+                acts: [.wants(3, 3), .wants(1, 1), .wants(2, 9), .arrives("abcdef")],
+                lines: ["1 'abc'", "2 'd'", "3 'ef'"]),
+            Row(
+                name: "an easier call does not overtake",
+                acts: [.wants(4, 4), .wants(1, 1), .arrives("ab"), .arrives("cde")],
+                lines: ["1 'abcd'", "2 'e'"]),
+            Row(
+                name: "left-overs come first",
+                acts: [.wants(2, 2), .arrives("abcd"), .wants(1, 3), .arrives("ef"), .wants(1, 3)],
+                lines: ["1 'ab'", "2 'cd'", "3 'ef'"]),
+        ]
+
+        static let ends: [Row] = [
+            Row(
+                name: "the end with content below the minimum",
+                acts: [.wants(9, 9), .arrivesLast("abc"), .wants(1, 9)],
+                lines: ["1 'abc' complete final", "2 complete final error \(ENODATA)"]),
+            // Content that answers a call by itself is not held back until the end is known.
+            Row(
+                name: "the end behind content that was answered",
+                acts: [.wants(1, 9), .arrivesLast("abc"), .wants(1, 9)],
+                lines: ["1 'abc'", "2 complete final"]),
+            Row(name: "the end without content", acts: [.wants(1, 9), .ends], lines: ["1 complete final"]),
+            Row(name: "the end before the call", acts: [.ends, .wants(1, 9)], lines: ["1 complete final"]),
+            Row(
+                name: "every later call learns that nothing comes",
+                acts: [.ends, .wants(1, 9), .wants(1, 9), .wantsMessage],
+                lines: [
+                    "1 complete final", "2 complete final error \(ENODATA)", "3 complete final error \(ENODATA)",
+                ]),
+            Row(
+                name: "all outstanding learn of the end", acts: [.wants(1, 9), .wants(1, 9), .wants(1, 9), .ends],
+                lines: [
+                    "1 complete final", "2 complete final error \(ENODATA)", "3 complete final error \(ENODATA)",
+                ]),
+            Row(
+                name: "a message is the whole stream", acts: [.wantsMessage, .arrives("abc"), .arrives("def"), .ends],
+                lines: ["1 'abcdef' complete final"]),
+        ]
+
+        static let failures: [Row] = [
+            Row(
+                name: "a reset answers all", acts: [.wants(1, 9), .wants(1, 9), .fails(ECONNRESET)],
+                lines: ["1 error \(ECONNRESET)", "2 error \(ECONNRESET)", "failed \(ECONNRESET)"]),
+            Row(
+                name: "what had arrived comes with the error",
+                acts: [.wants(9, 9), .wants(1, 9), .arrives("abc"), .fails(ECONNRESET)],
+                lines: ["1 'abc' error \(ECONNRESET)", "2 error \(ECONNRESET)", "failed \(ECONNRESET)"]),
+            Row(
+                name: "calls after a failure learn of it at once",
+                acts: [.wants(1, 9), .fails(ECONNRESET), .wants(1, 9)],
+                lines: ["1 error \(ECONNRESET)", "failed \(ECONNRESET)", "2 error \(ECONNRESET)"]),
+            Row(
+                name: "cancelling answers all, then ends", acts: [.wants(1, 9), .wants(4, 9), .wantsMessage, .cancels],
+                lines: ["1 error \(ECANCELED)", "2 error \(ECANCELED)", "3 error \(ECANCELED)", "closed"]),
+            Row(
+                name: "cancelling gives what had arrived", acts: [.wants(9, 9), .arrives("abc"), .cancels],
+                lines: ["1 'abc' error \(ECANCELED)", "closed"]),
+            Row(
+                name: "calls after cancelling", acts: [.cancels, .wants(1, 9)],
+                lines: ["closed", "1 error \(ECANCELED)"]),
+            Row(
+                name: "cancelling after a failure", acts: [.wants(1, 9), .fails(ECONNRESET), .cancels],
+                lines: ["1 error \(ECONNRESET)", "failed \(ECONNRESET)", "nothing to close"]),
+        ]
+
+        @Test("Answers", arguments: content + ends + failures)
+        func answers(_ row: Row) {
+            let stage = Stage()
+            var calls = 0
+            for act in row.acts {
+                switch act {
+                case .wants(let minimum, let maximum):
+                    calls += 1
+                    stage.receive("\(calls)", minimum, maximum)
+                case .wantsMessage:
+                    calls += 1
+                    stage.receiveMessage("\(calls)")
+                case .arrives(let text): stage.arrive(text)
+                case .arrivesLast(let text):
+                    stage.kernel.arrive(text.utf8)
+                    stage.kernel.end()
+                    stage.edge([.readable, .peerClosed])
+                case .ends:
+                    stage.kernel.end()
+                    stage.edge([.readable, .peerClosed])
+                case .fails(let code):
+                    stage.kernel.failReads(code)
+                    stage.edge([.readable, .failed, .hangUp])
+                case .cancels: stage.close()
+                }
+            }
+            #expect(stage.log.all == row.lines)
+            #expect(stage.kernel.callsAfterClose == 0)
+        }
+
+        @Test("Octets arriving one at a time, each with an edge of its own, are all there")
+        func dripFeed() {
+            let stage = Stage()
+            let text = "the quick brown fox"
+            for count in [3, 1, 5, 10] { stage.receive("\(count)", count, count) }
+            for character in text { stage.arrive(String(character)) }
+            #expect(stage.log.all == ["3 'the'", "1 ' '", "5 'quick'", "10 ' brown fox'"])
+        }
+
+        @Test("With no receive outstanding nothing is read: the peer's window closes")
+        func noReadAhead() {
+            let stage = Stage()
+            stage.arrive(String(repeating: "x", count: 100_000))
+            #expect(stage.kernel.reads.isEmpty && stage.kernel.unread == 100_000)
+            stage.receive("1", 1, 9)
+            let readOnce = stage.kernel.reads.count
+            stage.arrive("more")
+            stage.edge([.readable, .writable])
+            #expect(stage.kernel.reads.count == readOnce)
+        }
+
+        @Test("A small receive reads ahead by a bounded amount, and left-overs cost no read")
+        func boundedReadAhead() {
+            let stage = Stage()
+            stage.kernel.arrive(repeatElement(UInt8(ascii: "x"), count: 1 << 20))
+            stage.receive("1", 1, 1)
+            stage.edge(.readable)
+            let taken = (1 << 20) - stage.kernel.unread
+            #expect(taken > 0 && taken <= 16 << 10)
+            let reads = stage.kernel.reads.count
+            for call in 2...100 { stage.receive("\(call)", 1, 1) }
+            #expect(stage.log.count == 100)
+            #expect(stage.kernel.reads.count == reads)
+        }
+
+        @Test("Requests made before the transport is there wait for it")
+        func beforeBegin() {
+            let stage = Stage(begins: false)
+            stage.receive("1", 1, 9)
+            stage.kernel.arrive("abc".utf8)
+            stage.flow.ready(for: .readable)
+            stage.settle()
+            #expect(stage.log.all.isEmpty)
+            stage.begin()
+            #expect(stage.log.all == ["1 'abc'"])
+        }
+
+        @Test("A flow that never had a transport answers and closes")
+        func closedBeforeBegin() {
+            let stage = Stage(begins: false)
+            stage.receive("1", 1, 9)
+            stage.close()
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
+            // A transport that comes too late is closed unused.
+            stage.begin()
+            #expect(stage.kernel.endings == [.graceful] && stage.kernel.reads.isEmpty)
+        }
+
+        @Test("The flow keeps what waits when its transport is taken away")
+        func detaching() {
+            let stage = Stage()
+            stage.receive("1", 5, 9)
+            stage.arrive("abc")
+            stage.loop.batch { stage.flow.detach() }
+            stage.settle()
+            #expect(stage.log.all == ["detached"] && stage.kernel.endings.count == 1)
+            let next = ScriptedKernel()
+            stage.begin(next)
+            next.arrive("def".utf8)
+            stage.edge(.readable)
+            #expect(stage.log.all == ["detached", "1 'abcdef'"])
+            #expect(stage.kernel.callsAfterClose == 0)
+        }
+
+        @Test("A failure that is reported while nobody reads or writes is no licence to touch a closed transport")
+        func lateEdges() {
+            let stage = Stage()
+            stage.close(abortively: true)
+            for readiness: Readiness in [.readable, .writable, [.failed, .hangUp]] { stage.edge(readiness) }
+            #expect(stage.kernel.endings == [.abortive] && stage.kernel.callsAfterClose == 0)
+            #expect(stage.log.all == ["closed"])
+        }
+
+        @Test("Cancelling during a read closes only when the read is done, and answers once")
+        func cancelDuringRead() {
+            let stage = Stage()
+            let seen = Log()
+            stage.kernel.duringReads { [unowned stage] _ in
+                stage.kernel.duringReads(nil)
+                _ = stage.flow.close(abortively: false, owner: stage.owner)
+                seen.note("\(stage.kernel.endings.count)")
+            }
+            stage.receive("1", 1, 9)
+            stage.arrive("abc")
+            #expect(seen.all == ["0"])
+            #expect(stage.kernel.endings == [.graceful] && stage.kernel.callsAfterClose == 0)
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
+        }
+
+        @Test("Counts what the program received")
+        func counts() {
+            let stage = Stage()
+            stage.receive("1", 1, 9)
+            stage.arrive("abc")
+            #expect(stage.flow.transferred == (3, 0))
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import CausewayRuntime
+import CausewaySystem
+import CausewayTestKit
+import FoundationEssentials
+import Testing
+
+/// The same requests from suspended tasks, on the loop's executor.
+extension Runtime {
+    @Suite("Flow: tasks", .timeLimit(.minutes(1)))
+    struct FlowTaskTests {
+        static func receive(_ stage: Stage, _ name: String, _ minimum: Int, _ maximum: Int) -> Task<Void, Never> {
+            stage.task { [stage] in
+                stage.log.note(Stage.line(name, await stage.flow.receive(minimum: minimum, maximum: maximum)))
+            }
+        }
+
+        @Test("Tasks are answered in order")
+        func inOrder() async {
+            let stage = Stage()
+            let tasks = [(3, 3), (1, 1), (2, 9)].enumerated().map { Self.receive(stage, "\($0)", $1.0, $1.1) }
+            stage.arrive("abcdef")
+            for task in tasks { await task.value }
+            #expect(stage.log.all.sorted() == ["0 'abc'", "1 'd'", "2 'ef'"])
+        }
+
+        @Test("Cancelling a task ends its receive alone and loses no octet")
+        func cancelOne() async {
+            let stage = Stage()
+            let tasks = [4, 4, 2].enumerated().map { Self.receive(stage, "\($0)", $1, $1) }
+            stage.arrive("ab")
+            tasks[1].cancel()
+            stage.settle()
+            #expect(stage.log.all == ["1 error \(ECANCELED)"])
+            stage.arrive("cdef")
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "0 'abcd'", "2 'ef'"])
+        }
+
+        @Test("Cancelling the oldest lets the next have what it had waited for")
+        func cancelOldest() async {
+            let stage = Stage()
+            let big = Self.receive(stage, "big", 100, 100)
+            let small = Self.receive(stage, "small", 3, 3)
+            stage.arrive("abc")
+            #expect(stage.log.all.isEmpty)
+            big.cancel()
+            stage.settle()
+            #expect(stage.log.all == ["big error \(ECANCELED)", "small 'abc'"])
+            // Whatever happened, the task must end with the test.
+            stage.close()
+            await small.value
+        }
+
+        @Test("A task that was cancelled before it asked gets no octet")
+        func cancelledBefore() async {
+            let stage = Stage()
+            let task = Task(executorPreference: stage.loop.executor) { [stage] in
+                stage.log.note(Stage.line("1", await stage.flow.receive(minimum: 1, maximum: 9)))
+            }
+            task.cancel()
+            stage.settle()
+            stage.arrive("abc")
+            #expect(stage.log.all == ["1 error \(ECANCELED)"])
+            stage.receive("2", 1, 9)
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "2 'abc'"])
+            await task.value
+        }
+
+        @Test("Cancelling a task that has been answered changes nothing")
+        func cancelAfter() async {
+            let stage = Stage()
+            let task = Self.receive(stage, "1", 1, 9)
+            stage.loop.batch {
+                stage.kernel.arrive("abc".utf8)
+                stage.flow.ready(for: .readable)
+                // The answer is on its way.
+                task.cancel()
+            }
+            stage.settle()
+            #expect(stage.log.all == ["1 'abc'"])
+        }
+
+        @Test("A send that fits does not suspend; one that does not waits for room")
+        func sending() async {
+            let stage = Stage(room: 4)
+            let task = stage.task { [stage] in
+                for text in ["abc", "def"] {
+                    stage.log.note(Stage.line(text, await stage.flow.send(Data(text.utf8))))
+                }
+            }
+            #expect(stage.log.all == ["abc sent"])
+            #expect(stage.kernel.written == Array("abcd".utf8))
+            stage.addRoom(9)
+            #expect(stage.log.all == ["abc sent", "def sent"] && stage.kernel.written == Array("abcdef".utf8))
+            await task.value
+        }
+
+        @Test("Many sends in a row give other tasks their turn")
+        func burst() async {
+            let stage = Stage()
+            let sender = Task(executorPreference: stage.loop.executor) { [stage] in
+                for _ in 0..<200 { _ = await stage.flow.send(Data("x".utf8)) }
+                stage.log.note("sender \(stage.kernel.writes.count)")
+            }
+            let other = Task(executorPreference: stage.loop.executor) { [stage] in
+                stage.log.note("other \(stage.kernel.writes.count < 200)")
+            }
+            stage.settle()
+            #expect(stage.log.all == ["other true", "sender 200"])
+            await sender.value
+            await other.value
+        }
+
+        @Test("What a task sends stays whole and in order among what callbacks send")
+        func mixedSenders() async {
+            let stage = Stage(room: 2)
+            let task = stage.task { [stage] in
+                stage.log.note(Stage.line("task", await stage.flow.send(Data("aaaa".utf8))))
+            }
+            stage.send("callback", "bbbb")
+            stage.addRoom(3)
+            stage.addRoom(3)
+            #expect(stage.kernel.written == Array("aaaabbbb".utf8))
+            #expect(Set(stage.log.all) == ["task sent", "callback sent"])
+            await task.value
+        }
+
+        @Test("Cancelling the flow resumes every task")
+        func cancelFlow() async {
+            let stage = Stage(room: 0)
+            let receiver = Self.receive(stage, "receive", 1, 9)
+            let sender = stage.task { [stage] in
+                stage.log.note(Stage.line("send", await stage.flow.send(Data("abc".utf8))))
+            }
+            stage.close(abortively: true)
+            await receiver.value
+            await sender.value
+            #expect(Set(stage.log.all) == ["receive error \(ECANCELED)", "send error \(ECANCELED)", "closed"])
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import CausewayRuntime
+import CausewaySystem
+
+/// Events from any thread, and tests that wait for them without sleeping.
+final class Recorder<Event: Sendable>: Sendable {
+    private struct State: Sendable {
+        var events: [Event] = []
+        var waiters: [(predicate: @Sendable ([Event]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Guarded(State())
+
+    var events: [Event] { state.withLock { $0.events } }
+    var count: Int { state.withLock { $0.events.count } }
+
+    func note(_ event: Event) {
+        let ready = state.withLock { state in
+            state.events.append(event)
+            let events = state.events
+            let ready = state.waiters.filter { $0.predicate(events) }.map(\.continuation)
+            state.waiters.removeAll { $0.predicate(events) }
+            return ready
+        }
+        for continuation in ready { continuation.resume() }
+    }
+
+    /// Suspends until the events satisfy the predicate. A test that uses it has a time limit.
+    @discardableResult
+    func wait(until predicate: @escaping @Sendable ([Event]) -> Bool) async -> [Event] {
+        await withCheckedContinuation { continuation in
+            let isReady = state.withLock { state in
+                if predicate(state.events) { return true }
+                state.waiters.append((predicate, continuation))
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+        return events
+    }
+
+    @discardableResult
+    func wait(for count: Int) async -> [Event] { await wait { $0.count >= count } }
+}
+
+/// Records the readiness that a loop reports, and does what the test wants done there.
+final class Probe: ReadinessHandler {
+    let reports = Recorder<Readiness>()
+    private let body: @Sendable (Readiness) -> Void
+
+    init(_ body: @escaping @Sendable (Readiness) -> Void = { _ in }) { self.body = body }
+
+    func ready(for readiness: Readiness) {
+        body(readiness)
+        reports.note(readiness)
+    }
+}
+
+extension EventLoop {
+    /// Runs `body` on the loop and returns what it gave.
+    func run<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        await withCheckedContinuation { continuation in execute { continuation.resume(returning: body()) } }
+    }
+
+    /// Lets the loop take some turns, so that what was ready has been reported.
+    func takeTurns() async {
+        for _ in 0..<4 { await run {} }
+    }
+}

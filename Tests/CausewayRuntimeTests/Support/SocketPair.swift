@@ -1,0 +1,53 @@
+import CausewaySystem
+
+/// Two connected stream sockets. Whatever a test does not close is closed at the end.
+final class SocketPair: Sendable {
+    let near: CInt
+    let far: CInt
+    private let owned: Guarded<Set<CInt>>
+
+    init() {
+        var fds: [CInt] = [-1, -1]
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        precondition(socketpair(AF_UNIX, type, 0, &fds) == 0, "no socket pair: errno \(errno)")
+        (near, far) = (fds[0], fds[1])
+        owned = Guarded(Set(fds))
+    }
+
+    /// Somebody else closes this one.
+    func give(_ fd: CInt) -> Descriptor {
+        owned.withLock { owned in _ = owned.remove(fd) }
+        return Descriptor(adopting: fd)
+    }
+
+    func closeFar() { give(far).close() }
+
+    func write(_ text: String, to fd: CInt) {
+        var text = text
+        _ = text.withUTF8 { Socket.send(fd, UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Everything that is there now; `nil` at the end of the stream.
+    static func read(_ fd: CInt) -> String? {
+        var text = ""
+        let scratch = ThreadLocal.scratch
+        while true {
+            switch Socket.receive(fd, into: scratch) {
+            case .moved(0): return text.isEmpty ? nil : text
+            case .moved(let count): text += String(decoding: scratch[..<count], as: UTF8.self)
+            case .wouldBlock, .failed: return text
+            }
+        }
+    }
+
+    /// Writes until nothing more fits. Returns how much did.
+    static func fill(_ fd: CInt) -> Int {
+        var count = 0
+        while case .moved(let some) = Socket.send(fd, UnsafeRawBufferPointer(ThreadLocal.scratch)) { count += some }
+        return count
+    }
+
+    deinit {
+        for fd in owned.withLock({ $0 }) { Descriptor(adopting: fd).close() }
+    }
+}

@@ -1,0 +1,65 @@
+import CausewaySystem
+import Testing
+
+/// Descriptor numbers are the process's: these tests look at them one after the other.
+@Suite("Descriptor", .serialized)
+struct DescriptorTests {
+    /// Whether this number still names the same pipe. Another test may have got a number that was closed.
+    private static func names(_ fd: CInt, _ inode: ino_t) -> Bool {
+        var status = stat()
+        return fstat(fd, &status) == 0 && status.st_ino == inode
+    }
+
+    private static func makePipe() -> (read: CInt, write: CInt, inode: ino_t) {
+        var fds: [CInt] = [-1, -1]
+        precondition(pipe(&fds) == 0)
+        var status = stat()
+        fstat(fds[0], &status)
+        return (fds[0], fds[1], status.st_ino)
+    }
+
+    @Test("Is closed by hand, and then no more")
+    func closedByHand() {
+        let pipe = Self.makePipe()
+        let write = Descriptor(adopting: pipe.write)
+        Descriptor(adopting: pipe.read).close()
+        #expect(!Self.names(pipe.read, pipe.inode) && Self.names(write.rawValue, pipe.inode))
+        // A second close would hit the next one to get the number.
+        let next = Self.makePipe()
+        #expect(Self.names(next.read, next.inode) && Self.names(next.write, next.inode))
+        Descriptor(adopting: next.read).close()
+        Descriptor(adopting: next.write).close()
+    }
+
+    @Test("Is closed at the end of its life")
+    func closedAtEnd() {
+        let pipe = Self.makePipe()
+        do {
+            let read = Descriptor(adopting: pipe.read)
+            #expect(Self.names(read.rawValue, pipe.inode))
+        }
+        #expect(!Self.names(pipe.read, pipe.inode))
+        Descriptor(adopting: pipe.write).close()
+    }
+
+    @Test("Whoever takes the number closes it")
+    func release() {
+        let pipe = Self.makePipe()
+        let number: CInt
+        do { number = Descriptor(adopting: pipe.read).release() }
+        #expect(number == pipe.read && Self.names(number, pipe.inode))
+        Descriptor(adopting: number).close()
+        Descriptor(adopting: pipe.write).close()
+    }
+
+    @Test(
+        "Opened sockets do not block and do not pass to other programs",
+        arguments: [SocketAddress.Family.ipv4, .ipv6, .unix])
+    func flags(_ family: SocketAddress.Family) throws {
+        for kind in [Socket.Kind.stream, .datagram] {
+            let socket = try Socket.open(family, kind)
+            #expect(fcntl(socket.rawValue, F_GETFD) & FD_CLOEXEC != 0)
+            #expect(fcntl(socket.rawValue, F_GETFL) & O_NONBLOCK != 0)
+        }
+    }
+}

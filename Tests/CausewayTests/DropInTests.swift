@@ -1,0 +1,43 @@
+// The one import that unmodified programs have.
+import Network
+import Testing
+
+@Suite("The drop-in module")
+struct DropInTests {
+    @Test("Queues compare by identity, through whatever object they are reached")
+    func queues() {
+        let queue = DispatchQueue(label: "one")
+        let other = DispatchQueue(label: "one")
+        let absent: DispatchQueue? = nil
+        #expect(queue == queue)
+        #expect(queue != other)
+        #expect(DispatchQueue.main == DispatchQueue.main)
+        #expect(DispatchQueue.main != DispatchQueue.global())
+        #expect(DispatchQueue.global() == DispatchQueue.global())
+        #expect(absent != queue)
+    }
+
+    @Test("Dispatch data casts to the names that pre-shared-key programs use")
+    func dispatchData() {
+        let key = Data("secret".utf8).withUnsafeBytes { DispatchData(bytes: $0) }
+        let first: __DispatchData = key as __DispatchData
+        let second = key as dispatch_data_t
+        #expect(Data(first) == Data("secret".utf8))
+        #expect(Data(second) == Data("secret".utf8))
+    }
+
+    @Test("Errors have a domain and a code as NSError")
+    func errors() {
+        let error = NWError.posix(.ECONNREFUSED) as NSError
+        #expect(error.code == Int(POSIXErrorCode.ECONNREFUSED.rawValue))
+        #expect(error.domain.contains("NWError"))
+    }
+
+    @Test("Qualified names, Foundation and FoundationNetworking are in view")
+    func names() {
+        let endpoint: Network.NWEndpoint = .hostPort(host: "192.0.2.1", port: 7)
+        #expect(endpoint.debugDescription == "192.0.2.1:7")
+        #expect(Network.NWParameters.tcp.serviceClass == .bestEffort)
+        #expect(URLRequest(url: URL(fileURLWithPath: "/")).httpMethod == "GET")
+    }
+}

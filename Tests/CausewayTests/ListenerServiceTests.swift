@@ -1,0 +1,41 @@
+import FoundationEssentials
+import Testing
+
+@testable import Causeway
+
+@Suite("Listener services")
+struct ListenerServiceTests {
+    typealias Service = NWListener.Service
+
+    @Test("A service describes itself, with stars for what is left to the system")
+    func description() {
+        #expect(Service(type: "_http._tcp").debugDescription == "*._http._tcp.*")
+        #expect(
+            Service(name: "Printer", type: "_ipp._tcp", domain: "local", txtRecord: Data([3, 97, 61, 98]))
+                .debugDescription
+                == "Printer._ipp._tcp.local (TXT 4 bytes)")
+        #expect(Service(applicationService: "chat").debugDescription == "application service chat")
+    }
+
+    @Test("The record object and its bytes are two views of one record")
+    func textRecord() {
+        var service = Service(type: "_http._tcp", txtRecord: NWTXTRecord(["a": "b"]))
+        #expect(service.txtRecord == Data([3, 97, 61, 98]))
+        service.txtRecordObject?["a"] = "cd"
+        #expect(service.txtRecord == Data([4, 97, 61, 99, 100]))
+        service.txtRecordObject = nil
+        #expect(service.txtRecord == nil)
+        #expect(Service(type: "_http._tcp").txtRecordObject == nil)
+    }
+
+    @Test("Renaming is allowed by default, and equality covers every member")
+    func equality() {
+        var service = Service(name: "a", type: "_http._tcp")
+        #expect(!service.noAutoRename)
+        #expect(service == Service(name: "a", type: "_http._tcp"))
+        #expect(service != Service(name: "b", type: "_http._tcp"))
+        #expect(service != Service(name: "a", type: "_http._tcp", txtRecord: Data([0])))
+        service.noAutoRename = true
+        #expect(service != Service(name: "a", type: "_http._tcp"))
+    }
+}

@@ -1,0 +1,154 @@
+import Causeway
+import Foundation
+import Testing
+
+extension Interop {
+    /// What people and scripts see of `nw`: exit codes, one line for a failure, and the servers.
+    @Suite("Command line")
+    struct CommandLineTests {
+        struct Failing: CustomTestStringConvertible, Sendable {
+            var arguments: [String]
+            var code: Int32
+            /// What standard error begins with.
+            var message: String
+
+            var testDescription: String { arguments.joined(separator: " ") }
+        }
+
+        static let failing = [
+            Failing(arguments: ["cat"], code: 64, message: "Error: "),
+            Failing(arguments: ["cat", "host", "no-such-service"], code: 64, message: "Error: "),
+            Failing(arguments: ["cat", "-k", "127.0.0.1", "1"], code: 64, message: "Error: "),
+            Failing(arguments: ["serve", "tea", "--port", "1"], code: 64, message: "Error: "),
+            Failing(
+                arguments: ["cat", "-U", "/nonexistent/socket"], code: 1,
+                message: "nw: cat: connection to /nonexistent/socket failed: No such file or directory\n"),
+            Failing(
+                arguments: ["receive", "/nonexistent", "--port", "0"], code: 1,
+                message: "nw: receive: cannot receive into /nonexistent: No such file or directory\n"),
+        ]
+
+        @Test(arguments: failing)
+        func fails(_ expected: Failing) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(expected.arguments)
+                #expect(try await nw.finished() == expected.code)
+                #expect(nw.errors.hasPrefix(expected.message), "\(nw.errors)")
+                #expect(nw.output.isEmpty)
+            }
+        }
+
+        @Test("A refused connection is one line and exit code 1", arguments: [["-N"], ["-z"], ["-u", "-z"]])
+        func refused(_ options: [String]) async throws {
+            try await Scratch.run { scratch in
+                let port = try await scratch.freePort("127.0.0.1", using: options.contains("-u") ? .udp : .tcp)
+                let nw = try scratch.startNW(["cat"] + options + ["127.0.0.1", "\(port)"])
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors == "nw: cat: connection to 127.0.0.1:\(port) failed: Connection refused\n")
+            }
+        }
+
+        @Test("Idle connections end after -w, successfully")
+        func idle() async throws {
+            try await Scratch.run { scratch in
+                let server = try scratch.startNW(["serve", "sink", "--port", "0"])
+                let port = try await server.announcedPort()
+                let nw = try scratch.startNW(["cat", "-w", "0.2", "127.0.0.1", "\(port)"], input: .held)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+            }
+        }
+
+        @Test("With -k, client after client is served")
+        func keepsListening() async throws {
+            let peer = try #require(Peer.present.first)
+            try await Scratch.run { scratch in
+                let place = try await scratch.newPlace(.ipv4)
+                let nw = try scratch.startNW(["cat", "-lk"] + place.arguments)
+                try await Sockets.waitForListener(at: place)
+                for (number, expected) in [(1, "1"), (2, "12"), (3, "123")] {
+                    let client = try scratch.start(peer, peer.connecting(to: place), input: .held)
+                    try client.write("\(number)")
+                    try client.endInput()
+                    _ = try await client.finished()
+                    try await nw.prints(expected)
+                }
+            }
+        }
+
+        @Test(
+            "Echo servers of every style answer the echo client",
+            arguments: ["callbacks", "async", "dispatch-source"],
+            [["--count", "100"], ["--count", "3", "--size", "1000000"]])
+        func echo(style: String, options: [String]) async throws {
+            try await Scratch.run { scratch in
+                let server = try scratch.startNW(["serve", "echo", "--port", "0", "--style", style])
+                let port = try await server.announcedPort()
+                let client = try scratch.startNW(["echo", "127.0.0.1", "\(port)", "--interval", "0", "-q"] + options)
+                #expect(try await client.finished() == 0, "\(client.errors)")
+                #expect(String(decoding: client.output, as: UTF8.self).contains("\(options[1]) round trips, 0 lost"))
+            }
+        }
+
+        @Test("The datagram sink counts", arguments: ["callbacks", "async", "dispatch-source"])
+        func datagramSink(style: String) async throws {
+            try await Scratch.run { scratch in
+                let server = try scratch.startNW(
+                    ["serve", "udp-sink", "--port", "0", "--style", style, "--host", "127.0.0.1"])
+                let port = try #require(NWEndpoint.Port(rawValue: try await server.announcedPort()))
+                let client = NWConnection(host: "127.0.0.1", port: port, using: .udp)
+                defer { client.cancel() }
+                try await client.open()
+                for _ in 0..<10 { try await client.send(Data(count: 1_200)) }
+                try await client.send(Data(count: 1))
+                let answer = try #require(try await client.receive(atMost: 100))
+                #expect(answer == Data([10, 0, 0, 0, 0, 0, 0, 0]))
+            }
+        }
+
+        @Test("The source never ends by itself")
+        func source() async throws {
+            try await Scratch.run { scratch in
+                let server = try scratch.startNW(["serve", "source", "--port", "0"])
+                let port = try #require(NWEndpoint.Port(rawValue: try await server.announcedPort()))
+                let client = NWConnection(host: "127.0.0.1", port: port, using: .tcp)
+                defer { client.cancel() }
+                try await client.open()
+                var count = 0
+                while count < 20_000_000, let content = try await client.receive(atMost: 262_144) {
+                    count += content.count
+                }
+                #expect(count >= 20_000_000)
+            }
+        }
+
+        @Test("Interfaces are listed as JSON")
+        func interfaces() async throws {
+            struct Listing: Decodable {
+                struct Interface: Decodable {
+                    var name: String
+                    var type: String
+                    var addresses: [String]
+                }
+                var interfaces: [Interface]
+            }
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(["interfaces", "--json"])
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let listing = try JSONDecoder().decode(Listing.self, from: nw.output)
+                let loopback = try #require(listing.interfaces.first { $0.type == "loopback" })
+                #expect(loopback.addresses.contains("127.0.0.1/8"))
+            }
+        }
+
+        @Test("The demonstration succeeds")
+        func demo() async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(["demo", "--mebibytes", "16"])
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let text = String(decoding: nw.output, as: UTF8.self)
+                #expect(text.contains("waiting: Connection refused"))
+                #expect(text.contains("everything verified"))
+            }
+        }
+    }
+}

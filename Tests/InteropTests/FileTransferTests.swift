@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import nw
+
+extension Interop {
+    /// `nw send` and `nw receive`.
+    @Suite("File transfer")
+    struct FileTransferTests {
+        @Test("Several files over one connection, as the checksum tool of the system sees them")
+        func severalFiles() async throws {
+            try await Scratch.run { scratch in
+                let inbox = try scratch.newDirectory("inbox")
+                let (receiver, port) = try await Self.receive(into: inbox, ["--once"], in: scratch)
+                let contents = ["empty": 0, "one": 1, "some": 3_000_001]
+                var paths: [String] = []
+                for (name, count) in contents {
+                    let url = scratch.directory.appendingPathComponent(name)
+                    try Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }).write(to: url)
+                    paths.append(url.path)
+                }
+                let sender = try scratch.startNW(["send"] + paths + ["127.0.0.1", "\(port)"])
+                #expect(try await sender.finished() == 0, "\(sender.errors)")
+                #expect(try await receiver.finished() == 0, "\(receiver.errors)")
+                for (name, count) in contents {
+                    let received = try Data(contentsOf: inbox.appendingPathComponent(name))
+                    #expect(received.count == count)
+                    #expect(received == (try Data(contentsOf: scratch.directory.appendingPathComponent(name))))
+                }
+                #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path).count == contents.count)
+            }
+        }
+
+        @Test("A file that exists is kept, unless it may be replaced", arguments: [false, true])
+        func existingFile(mayReplace: Bool) async throws {
+            try await Scratch.run { scratch in
+                let inbox = try scratch.newDirectory("inbox")
+                try Data("old".utf8).write(to: inbox.appendingPathComponent("note"))
+                let url = scratch.directory.appendingPathComponent("note")
+                try Data("new".utf8).write(to: url)
+                let options = mayReplace ? ["--once", "--overwrite"] : ["--once"]
+                let (receiver, port) = try await Self.receive(into: inbox, options, in: scratch)
+                let sender = try scratch.startNW(["send", url.path, "127.0.0.1", "\(port)"])
+                #expect(try await sender.finished() == (mayReplace ? 0 : 1))
+                #expect(try await receiver.finished() == (mayReplace ? 0 : 1))
+                let kept = try String(contentsOf: inbox.appendingPathComponent("note"), encoding: .utf8)
+                #expect(kept == (mayReplace ? "new" : "old"))
+            }
+        }
+
+        @Test("A file that ends early, or is damaged, leaves nothing", arguments: [true, false])
+        func brokenFile(endsEarly: Bool) async throws {
+            let peer = try #require(Peer.present.first)
+            try await Scratch.run { scratch in
+                let inbox = try scratch.newDirectory("inbox")
+                let (receiver, port) = try await Self.receive(into: inbox, ["--once"], in: scratch)
+                var stream = try #require(TransferHeader(name: "broken", byteCount: 10).encoded())
+                stream.append(Data("0123".utf8))
+                if !endsEarly { stream.append(Data("456789".utf8) + Data(count: SHA256.byteCount)) }
+                let input = try scratch.newFile("stream")
+                try stream.write(to: input)
+                let sender = try scratch.start(
+                    peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .file(input))
+                #expect(try await receiver.finished() == 1)
+                _ = try await sender.finished()
+                #expect(sender.output == (endsEarly ? Data() : Data([TransferReply.checksumMismatch.rawValue])))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == [])
+            }
+        }
+
+        @Test("A receiver that is told to end leaves nothing")
+        func interrupted() async throws {
+            let peer = try #require(Peer.present.first)
+            try await Scratch.run { scratch in
+                let inbox = try scratch.newDirectory("inbox")
+                let (receiver, port) = try await Self.receive(into: inbox, [], in: scratch)
+                let sender = try scratch.start(peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .held)
+                let header = try #require(TransferHeader(name: "broken", byteCount: 10).encoded())
+                try sender.write(String(decoding: header, as: UTF8.self) + "0123")
+                try await eventually("the file is begun") {
+                    try FileManager.default.contentsOfDirectory(atPath: inbox.path).count == 1
+                }
+                try receiver.interrupt()
+                #expect(try await receiver.finished() == 128 + SIGTERM, "\(receiver.errors)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == [])
+            }
+        }
+
+        @Test(
+            "Names that could leave the directory, hide in it or mislead are refused",
+            arguments: [
+                "", ".", "..", "/", "a/b", "../a", "/etc/passwd", "a\\b", "a\u{0}b", "a\nb", "\u{1B}[2J", "\u{202E}txt",
+                "\(IncomingFile.temporaryPrefix)1",
+            ])
+        func refusedName(_ name: String) {
+            #expect(throws: TransferHeader.Malformed.badName) { try TransferHeader.safeName(Data(name.utf8)) }
+        }
+
+        @Test(arguments: ["a", "a b", "..a", "a..", ".profile", "Größe.txt", "写真.jpg"])
+        func acceptedName(_ name: String) throws {
+            #expect(try TransferHeader.safeName(Data(name.utf8)) == name)
+        }
+
+        @Test("Octets that are no UTF-8 are no name")
+        func invalidText() {
+            #expect(throws: TransferHeader.Malformed.badName) { try TransferHeader.safeName(Data([0x61, 0xFF])) }
+        }
+
+        /// Starts a receiver at a free port.
+        private static func receive(
+            into inbox: URL, _ options: [String], in scratch: Scratch
+        ) async throws -> (Child, UInt16) {
+            let receiver = try scratch.startNW(["receive", inbox.path, "--port", "0", "--host", "127.0.0.1"] + options)
+            return (receiver, try await receiver.announcedPort())
+        }
+    }
+}
+
+extension Child {
+    /// The number at the end of the line `listening on port N`.
+    func announcedPort() async throws -> UInt16 {
+        func port() -> UInt16? {
+            let text = String(decoding: output, as: UTF8.self)
+            guard let line = text.split(separator: "\n").first, text.contains("\n") else { return nil }
+            return line.split(separator: " ").last.flatMap { UInt16($0) }
+        }
+        try await eventually("'\(name)' tells its port") { port() != nil }
+        return try #require(port())
+    }
+}

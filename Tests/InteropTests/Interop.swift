@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// Everything that runs other programs: one test at a time, because they share the machine's ports and processors.
+@Suite(.serialized)
+struct Interop {
+    @Test("Every peer is installed")
+    func everyPeerIsInstalled() {
+        let mustRun = ProcessInfo.processInfo.environment["CI"] == "true"
+        for peer in Peer.allCases where peer.path == nil {
+            if mustRun {
+                Issue.record("\(peer) is not installed, so its tests did not run")
+            } else {
+                print("SKIPPED: all tests with \(peer), which is not installed")
+            }
+        }
+        if !Medium.hasIPv6 {
+            if mustRun {
+                Issue.record("this host has no IPv6, so its tests did not run")
+            } else {
+                print("SKIPPED: all tests over IPv6, which this host does not have")
+            }
+        }
+    }
+
+    /// A peer, what it is reached over, and how much is sent.
+    struct Case: CustomTestStringConvertible, Sendable {
+        var peer: Peer
+        var medium: Medium
+        var payload: Payload
+
+        var testDescription: String { "\(peer), \(medium), \(payload)" }
+
+        static let all = Peer.present.flatMap { peer in
+            Medium.present.flatMap { medium in
+                Payload.allCases.map { Case(peer: peer, medium: medium, payload: $0) }
+            }
+        }
+    }
+}

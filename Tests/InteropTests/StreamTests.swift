@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// `nw cat` moves a payload in every direction and role.
+    @Suite("Streams", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
+    struct StreamTests {
+        @Test("nw connects and sends", arguments: Case.all)
+        func connectsAndSends(_ test: Case) async throws {
+            try await Scratch.run { scratch in
+                let place = try await scratch.newPlace(test.medium)
+                let peer = try scratch.start(test.peer, test.peer.listening(at: place))
+                try await Sockets.waitForListener(at: place)
+                let nw = try scratch.startNW(["cat", "-N"] + place.arguments, input: .file(try test.payload.file))
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                _ = try await peer.finished()
+                try test.payload.expect(peer.output, from: peer.name)
+                #expect(nw.output.isEmpty)
+            }
+        }
+
+        @Test("nw connects and receives", arguments: Case.all)
+        func connectsAndReceives(_ test: Case) async throws {
+            try await Scratch.run { scratch in
+                let place = try await scratch.newPlace(test.medium)
+                let peer = try scratch.start(
+                    test.peer, test.peer.listening(at: place), input: .file(try test.payload.file))
+                try await Sockets.waitForListener(at: place)
+                let nw = try scratch.startNW(["cat"] + place.arguments)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                try test.payload.expect(nw.output, from: nw.name)
+                _ = try await peer.finished()
+            }
+        }
+
+        @Test("nw listens and sends", arguments: Case.all)
+        func listensAndSends(_ test: Case) async throws {
+            try await Scratch.run { scratch in
+                let place = try await scratch.newPlace(test.medium)
+                let nw = try scratch.startNW(
+                    ["cat", "-l", "-N"] + place.arguments, input: .file(try test.payload.file))
+                try await Sockets.waitForListener(at: place)
+                let peer = try scratch.start(test.peer, test.peer.connecting(to: place))
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                _ = try await peer.finished()
+                try test.payload.expect(peer.output, from: peer.name)
+                #expect(nw.output.isEmpty)
+            }
+        }
+
+        @Test("nw listens and receives", arguments: Case.all)
+        func listensAndReceives(_ test: Case) async throws {
+            try await Scratch.run { scratch in
+                let place = try await scratch.newPlace(test.medium)
+                let nw = try scratch.startNW(["cat", "-l"] + place.arguments)
+                try await Sockets.waitForListener(at: place)
+                let peer = try scratch.start(
+                    test.peer, test.peer.connecting(to: place), input: .file(try test.payload.file))
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                try test.payload.expect(nw.output, from: nw.name)
+                _ = try await peer.finished()
+            }
+        }
+    }
+}

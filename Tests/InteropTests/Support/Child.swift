@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+/// A program started by a test, which ends with the test at the latest.
+///
+/// Not Foundation's `Process`: its children inherit the blocked signals of the thread that starts them, so that they
+/// cannot be ended, and its waiting burns a processor.
+final class Child {
+    enum Input {
+        case nothing
+        case file(URL)
+        /// Given piece by piece with ``write(_:)``, until ``endInput()``.
+        case held
+    }
+
+    /// The longest that any child may live, in seconds, should the tests themselves be killed.
+    private static let lifetime = 60
+    static let patience = Duration.seconds(20)
+
+    let name: String
+    private let identifier: pid_t
+    private var status: Int32?
+    private var held: FileHandle?
+    private let outputURL: URL
+    private let errorURL: URL
+
+    init(_ path: String, _ arguments: [String], input: Input, in scratch: Scratch) throws {
+        name = ([URL(fileURLWithPath: path).lastPathComponent] + arguments).joined(separator: " ")
+        outputURL = try scratch.newFile("out")
+        errorURL = try scratch.newFile("err")
+        let standardInput: FileHandle
+        switch input {
+        case .nothing: standardInput = FileHandle.nullDevice
+        case .file(let url): standardInput = try FileHandle(forReadingFrom: url)
+        case .held:
+            let pipe = Pipe()
+            // Open in another child too, it would never end.
+            _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            standardInput = pipe.fileHandleForReading
+            held = pipe.fileHandleForWriting
+        }
+        let timeout = try #require(Peer.find("timeout"), "timeout(1) is needed")
+        identifier = try Spawn.start(
+            timeout, ["-k", "1", "\(Self.lifetime)", path] + arguments,
+            input: standardInput, output: try FileHandle(forWritingTo: outputURL),
+            error: try FileHandle(forWritingTo: errorURL))
+    }
+
+    /// What it printed so far.
+    var output: Data { (try? Data(contentsOf: outputURL, options: .alwaysMapped)) ?? Data() }
+    var errors: String { (try? String(contentsOf: errorURL, encoding: .utf8)) ?? "" }
+
+    func write(_ text: String) throws {
+        try held?.write(contentsOf: Data(text.utf8))
+    }
+
+    func endInput() throws {
+        try held?.close()
+        held = nil
+    }
+
+    /// Waits for its end and gives its exit code; that of a program ended by a signal is 128 and the signal's number.
+    func finished() async throws -> Int32 {
+        try await eventually("'\(name)' ends") { self.reap(waiting: false) != nil }
+        return try #require(status)
+    }
+
+    /// Waits until it printed exactly this.
+    func prints(_ text: String) async throws {
+        try await eventually("'\(name)' prints \(text)") { self.output == Data(text.utf8) }
+    }
+
+    /// Asks the program to end.
+    func interrupt() throws {
+        // What was started is timeout(1); the program is its only child.
+        let children = try String(contentsOfFile: "/proc/\(identifier)/task/\(identifier)/children", encoding: .utf8)
+        let program = try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
+        Foundation.kill(program, SIGTERM)
+    }
+
+    /// Ends it and everything it started.
+    func kill() {
+        guard reap(waiting: false) == nil else { return }
+        // It leads a process group of its own.
+        Foundation.kill(-identifier, SIGKILL)
+        _ = reap(waiting: true)
+    }
+
+    private func reap(waiting: Bool) -> Int32? {
+        if status != nil { return status }
+        var word: Int32 = 0
+        guard waitpid(identifier, &word, waiting ? 0 : WNOHANG) == identifier else { return nil }
+        let signal = word & 0x7F
+        status = signal == 0 ? (word >> 8) & 0xFF : 128 + signal
+        return status
+    }
+}
+
+/// Starting programs with a clean signal state and a process group of their own.
+private enum Spawn {
+    static func start(
+        _ path: String, _ arguments: [String], input: FileHandle, output: FileHandle, error: FileHandle
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, handle) in [(0, input), (1, output), (2, error)] as [(Int32, FileHandle)] {
+            posix_spawn_file_actions_adddup2(&actions, handle.fileDescriptor, number)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETPGROUP)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var identifier: pid_t = 0
+        let code = posix_spawn(&identifier, path, &actions, &attributes, &words, environ)
+        guard code == 0 else {
+            throw NeverHappened(description: "'\(path)' starts: \(String(cString: strerror(code)))")
+        }
+        return identifier
+    }
+}
+
+/// Something that was to happen did not.
+struct NeverHappened: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Waits until a condition holds.
+///
+/// - Throws: ``NeverHappened`` after ``Child/patience``.
+func eventually(
+    _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + Child.patience
+    while try !condition() {
+        guard ContinuousClock.now < deadline else { throw NeverHappened(description: what) }
+        try await Task.sleep(for: .milliseconds(3))
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// What a test sends.
+enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
+    case nothing = 0
+    case oneByte = 1
+    case large = 100_000_000
+
+    var description: String { "\(rawValue) bytes" }
+
+    /// A file of this content, the same for all tests.
+    var file: URL {
+        get throws {
+            let url = Self.directory.appendingPathComponent("\(rawValue)")
+            if !FileManager.default.fileExists(atPath: url.path) { try content.write(to: url) }
+            return url
+        }
+    }
+
+    /// Different at every place, so that nothing can be lost, doubled or swapped unseen.
+    private var content: Data {
+        var data = Data(capacity: rawValue)
+        var word: UInt64 = 0x9e37_79b9_7f4a_7c15
+        var block = [UInt64](repeating: 0, count: 131_072)
+        for index in block.indices {
+            word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9 &+ 1
+            block[index] = word
+        }
+        while data.count < rawValue {
+            block[0] = UInt64(data.count)
+            block.withUnsafeBytes { data.append(contentsOf: $0.prefix(rawValue - data.count)) }
+        }
+        return data
+    }
+
+    private static let directory: URL = {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("nw-payload-\(UUID().uuidString)")
+        // Where it fails, writing the first payload fails too and says why.
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        atexit { try? FileManager.default.removeItem(at: Payload.directory) }
+        return url
+    }()
+
+    /// Compares what a program printed with this content.
+    func expect(_ output: Data, from name: String) throws {
+        let expected = try Data(contentsOf: file, options: .alwaysMapped)
+        #expect(output.count == expected.count, "\(name) printed \(output.count) bytes instead of \(expected.count)")
+        #expect(output == expected ? true : false, "\(name) printed other bytes than were sent")
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+
+/// A program of somebody else's that Causeway has to get along with.
+enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
+    /// OpenBSD's netcat.
+    case netcat
+    case socat
+    /// Nmap's netcat.
+    case ncat
+
+    static let present = allCases.filter { $0.path != nil }
+
+    var description: String { rawValue }
+
+    var path: String? {
+        switch self {
+        case .netcat: Self.find("nc.openbsd")
+        case .socat: Self.find("socat")
+        case .ncat: Self.find("ncat")
+        }
+    }
+
+    static func find(_ name: String) -> String? {
+        let directories = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return directories.split(separator: ":").map { "\($0)/\(name)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// An address as socat takes it.
+    private static func literal(_ host: String) -> String {
+        host.contains(":") ? "[\(host)]" : host
+    }
+
+    /// Arguments that make it connect, copy both ways and half-close when its input ends.
+    func connecting(to place: Place) -> [String] {
+        switch (self, place) {
+        case (.netcat, .unix(let path)): ["-N", "-U", path]
+        case (.netcat, .tcp(let host, let port)): ["-N", host, "\(port)"]
+        case (.socat, .unix(let path)): ["-t", "30", "STDIO", "UNIX-CONNECT:\(path)"]
+        case (.socat, .tcp(let host, let port)):
+            ["-t", "30", "STDIO", "\(host == "::1" ? "TCP6" : "TCP4"):\(Self.literal(host)):\(port)"]
+        case (.ncat, .unix(let path)): ["-U", path]
+        case (.ncat, .tcp(let host, let port)): [host == "::1" ? "-6" : "-4", host, "\(port)"]
+        }
+    }
+
+    /// Arguments that make it take one connection, copy both ways and half-close when its input ends.
+    func listening(at place: Place) -> [String] {
+        switch (self, place) {
+        case (.netcat, _): ["-l"] + connecting(to: place)
+        case (.ncat, _): ["-l"] + connecting(to: place)
+        case (.socat, .unix(let path)): ["-t", "30", "STDIO", "UNIX-LISTEN:\(path)"]
+        case (.socat, .tcp(let host, let port)):
+            [
+                "-t", "30", "STDIO",
+                "\(host == "::1" ? "TCP6" : "TCP4")-LISTEN:\(port),bind=\(Self.literal(host)),reuseaddr",
+            ]
+        }
+    }
+
+    /// As ``connecting(to:)``, with datagrams.
+    func connectingDatagrams(host: String, port: UInt16) -> [String] {
+        switch self {
+        case .netcat: ["-u", host, "\(port)"]
+        case .socat:
+            ["-b", "65536", "-t", "30", "STDIO", "\(host == "::1" ? "UDP6" : "UDP4"):\(Self.literal(host)):\(port)"]
+        case .ncat: ["-u", host, "\(port)"]
+        }
+    }
+
+    /// As ``listening(at:)``, with datagrams from one peer.
+    func listeningDatagrams(host: String, port: UInt16) -> [String] {
+        switch self {
+        case .netcat: ["-u", "-l", host, "\(port)"]
+        case .socat:
+            [
+                "-b", "65536", "-t", "30", "STDIO",
+                "\(host == "::1" ? "UDP6" : "UDP4")-LISTEN:\(port),bind=\(Self.literal(host))",
+            ]
+        case .ncat: ["-u", "-l", host, "\(port)"]
+        }
+    }
+}
+
+/// Where two programs meet.
+enum Place: Sendable {
+    case tcp(String, UInt16)
+    case unix(String)
+
+    /// As `nw cat` takes it.
+    var arguments: [String] {
+        switch self {
+        case .tcp(let host, let port): [host, "\(port)"]
+        case .unix(let path): ["-U", path]
+        }
+    }
+}
+
+/// What two programs talk over.
+enum Medium: String, CaseIterable, CustomStringConvertible, Sendable {
+    case ipv4
+    case ipv6
+    case unix
+
+    static let hasIPv6 =
+        (try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .utf8))?
+        .contains("00000000000000000000000000000001") ?? false
+
+    static let present = allCases.filter { $0 != .ipv6 || hasIPv6 }
+
+    var description: String { rawValue }
+}

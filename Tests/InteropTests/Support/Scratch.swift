@@ -1,0 +1,141 @@
+import Causeway
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// A test's directory, its places to meet and the programs it started. All of it is gone when the test ends.
+final class Scratch {
+    let directory: URL
+    private var fileCount = 0
+    private var children: [Child] = []
+
+    private init() throws {
+        // A child that ended must not end the tests with it when its input is written.
+        signal(SIGPIPE, SIG_IGN)
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("nw-interop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    static func run(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Scratch) async throws -> Void
+    ) async throws {
+        let scratch = try Scratch()
+        defer {
+            for child in scratch.children { child.kill() }
+            try? FileManager.default.removeItem(at: scratch.directory)
+        }
+        try await body(scratch)
+    }
+
+    /// An empty file.
+    func newFile(_ suffix: String) throws -> URL {
+        fileCount += 1
+        let url = directory.appendingPathComponent("\(fileCount).\(suffix)")
+        try Data().write(to: url)
+        return url
+    }
+
+    func newDirectory(_ name: String) throws -> URL {
+        let url = directory.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return url
+    }
+
+    func start(_ peer: Peer, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
+        try start(try #require(peer.path), arguments, input: input)
+    }
+
+    /// Starts the `nw` that was built with these tests.
+    func startNW(_ arguments: [String], input: Child.Input = .nothing) throws -> Child {
+        try start(try Built.nw(), arguments, input: input)
+    }
+
+    private func start(_ path: String, _ arguments: [String], input: Child.Input) throws -> Child {
+        let child = try Child(path, arguments, input: input, in: self)
+        children.append(child)
+        return child
+    }
+
+    /// A place where nobody listens.
+    func newPlace(_ medium: Medium) async throws -> Place {
+        switch medium {
+        case .ipv4: .tcp("127.0.0.1", try await freePort("127.0.0.1", using: .tcp))
+        case .ipv6: .tcp("::1", try await freePort("::1", using: .tcp))
+        case .unix: .unix(directory.appendingPathComponent("socket").path)
+        }
+    }
+
+    /// A port below those that the kernel gives to outgoing connections: between here and its use, thousands of connections
+    /// of other tests must not take it. Each is given once.
+    func freePort(_ host: NWEndpoint.Host, using parameters: NWParameters) async throws -> UInt16 {
+        for _ in 0..<200 {
+            let port = Ports.next()
+            let attempt = parameters.copy()
+            attempt.requiredLocalEndpoint = .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: port))
+            let listener = try NWListener(using: attempt)
+            listener.newConnectionHandler = { $0.cancel() }
+            listener.start(queue: DispatchQueue(label: "free-port"))
+            try await eventually("a port is tried") { listener.state != .setup }
+            let isFree = listener.state == .ready
+            listener.cancel()
+            try await eventually("the port is given back") { listener.state == .cancelled }
+            if isFree { return port }
+        }
+        throw NWError.posix(.EADDRINUSE)
+    }
+}
+
+/// Ports of 10,000 to 29,999 in turn, from a place that differs between processes.
+private enum Ports {
+    private static let turn = Atomic<UInt32>(UInt32.random(in: 0..<20_000))
+
+    static func next() -> UInt16 {
+        UInt16(10_000 + turn.wrappingAdd(1, ordering: .relaxed).oldValue % 20_000)
+    }
+}
+
+/// What the build put beside these tests.
+enum Built {
+    static func nw() throws -> String {
+        let executable = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let bundles = [executable] + CommandLine.arguments
+        let candidates = bundles.map {
+            URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent("nw").path
+        }
+        return try #require(
+            candidates.first { FileManager.default.isExecutableFile(atPath: $0) }, "nw is not beside the tests")
+    }
+}
+
+/// Whether a program listens, as the kernel knows it.
+enum Sockets {
+    static func waitForListener(at place: Place) async throws {
+        switch place {
+        case .tcp(_, let port):
+            try await eventually("somebody listens on port \(port)") { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
+        case .unix(let path):
+            // Flag 0x10000: the socket accepts connections.
+            try await eventually("somebody listens at \(path)") {
+                table("unix").contains { $0.hasSuffix(" \(path)") && $0.contains(" 00010000 ") }
+            }
+        }
+    }
+
+    static func waitForDatagramSocket(port: UInt16) async throws {
+        try await eventually("somebody has UDP port \(port)") { holds(port, state: nil, in: ["udp", "udp6"]) }
+    }
+
+    private static func holds(_ port: UInt16, state: String?, in names: [String]) -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+        return names.flatMap(table).contains { line in
+            let fields = line.split(separator: " ")
+            return fields.count > 3 && fields[1].hasSuffix(suffix) && (state == nil || fields[3] == state ?? "")
+        }
+    }
+
+    private static func table(_ name: String) -> [Substring] {
+        (try? String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8))?.split(separator: "\n") ?? []
+    }
+}

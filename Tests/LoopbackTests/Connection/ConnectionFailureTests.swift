@@ -1,0 +1,203 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    @Suite("Which errors mean waiting, and which failed")
+    struct ConnectionFailureTests {
+        @Test("A refused connection waits, and goes on when it is restarted", arguments: Medium.internetStreams)
+        func refusedThenRestarted(medium: Medium) async throws {
+            // Bound and not listening: nobody else gets the port, and connecting to it is refused.
+            let holder = RawSocket(try Socket.open(medium.family, .stream))
+            try Socket.bind(holder.fd, to: medium.socketAddress(port: 0))
+            let port = try #require(NWEndpoint.Port(rawValue: holder.port))
+            let host = try #require(medium.loopback)
+            let client = Probe(to: .hostPort(host: host, port: port), using: .tcp).start()
+            try await client.states.expect(.preparing, .waiting(.posix(.ECONNREFUSED)))
+            client.connection.restart()
+            try await client.states.expect(.preparing, .waiting(.posix(.ECONNREFUSED)))
+            try Socket.listen(holder.fd, backlog: 4)
+            client.connection.restart()
+            try await client.states.expect(.preparing, .ready)
+            client.connection.restart()
+            try await client.cancel()
+            #expect(client.states.history.count == 7)
+        }
+
+        @Test("A datagram connection is ready though nobody listens, and stays so when it is refused")
+        func refusedDatagrams() async throws {
+            let holder = try RawSocket.bound(.udp4)
+            let port = try #require(NWEndpoint.Port(rawValue: holder.port))
+            holder.close()
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .udp).start()
+            try await client.ready()
+            let answers = client.requestMessage()
+            try await client.deliver(Data("anybody?"))
+            #expect(try await answers.next().error == .posix(.ECONNREFUSED))
+            #expect(client.connection.state == .ready)
+            try await client.cancel()
+        }
+
+        @Test("An absent path waits with ENOENT; one that nobody listens at, with ECONNREFUSED")
+        func absentPath() async throws {
+            let path = Scratch.path()
+            let client = Probe(to: .unix(path: path), using: .tcp).start()
+            try await client.states.expect(.preparing, .waiting(.posix(.ENOENT)))
+            let holder = RawSocket(try Socket.open(.unix, .stream))
+            try Socket.bind(holder.fd, to: .unix(path: path))
+            defer { LocalPath.remove(path) }
+            client.connection.restart()
+            try await client.states.expect(.preparing, .waiting(.posix(.ECONNREFUSED)))
+            try Socket.listen(holder.fd, backlog: 4)
+            client.connection.restart()
+            try await client.states.expect(.preparing, .ready)
+            try await client.cancel()
+        }
+
+        @Test("Cancelling ends waiting, and completes what waited")
+        func cancelledWhileWaiting() async throws {
+            let client = Probe(to: .unix(path: Scratch.path()), using: .tcp)
+            let outcomes = client.send(Data("never"))
+            let answers = client.request(1, 10)
+            client.start()
+            try await client.states.expect(.preparing, .waiting(.posix(.ENOENT)))
+            client.connection.cancel()
+            try await client.states.expect(.cancelled)
+            #expect(outcomes.history == [.posix(.ECANCELED)])
+            #expect(answers.history.map(\.error) == [.posix(.ECANCELED)])
+        }
+
+        @Test("A name that cannot exist waits with a DNS error")
+        func unknownName() async throws {
+            // RFC 6761 §6.4 keeps `.invalid` from ever being registered.
+            let client = Probe(to: .hostPort(host: "no-such-host.invalid", port: 9), using: .tcp).start()
+            try await client.states.expect(.preparing)
+            let state = try await client.states.next()
+            guard case .waiting(.dns) = state else {
+                Issue.record("\(state)")
+                return
+            }
+            try await client.cancel()
+        }
+
+        @Test("A silent host keeps the connection preparing until its timeout, then it waits with ETIMEDOUT")
+        func silentHost() async throws {
+            // A full backlog: the kernel drops further handshakes, as a host would that is not there.
+            let silent = try RawSocket.listening(.tcp4, backlog: 0)
+            var fillers: [RawSocket] = []
+            var isFull = false
+            while !isFull, fillers.count < 16 {
+                let filler = RawSocket(try Socket.open(.ipv4, .stream))
+                _ = try Socket.connect(filler.fd, to: Medium.tcp4.socketAddress(port: silent.port))
+                var entry = pollfd(fd: filler.fd, events: Int16(POLLOUT), revents: 0)
+                isFull = poll(&entry, 1, 200) == 0
+                fillers.append(filler)
+            }
+            try #require(isFull)
+            let options = NWProtocolTCP.Options()
+            options.connectionTimeout = 1
+            let parameters = NWParameters(tls: nil, tcp: options)
+            let port = try #require(NWEndpoint.Port(rawValue: silent.port))
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: parameters).start()
+            try await client.states.expect(.preparing)
+            #expect(await client.states.take(within: .milliseconds(300)) == nil)
+            try await client.states.expect(.waiting(.posix(.ETIMEDOUT)))
+            try await client.cancel()
+        }
+
+        @Test("A reset by the peer fails the connection with ECONNRESET", arguments: Medium.internetStreams)
+        func resetByPeer(medium: Medium) async throws {
+            let listener = try RawSocket.listening(medium)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            let host = try #require(medium.loopback)
+            let client = Probe(to: .hostPort(host: host, port: port), using: .tcp).start()
+            let peer = try await listener.accept()
+            try await client.ready()
+            let answers = client.request(1, 10)
+            peer.reset()
+            try await client.states.expect(.failed(.posix(.ECONNRESET)))
+            #expect(answers.history.map(\.error) == [.posix(.ECONNRESET)])
+            #expect(try await client.receive().error == .posix(.ECONNRESET))
+            #expect(try await client.send(Data("x")).next() == .posix(.ECONNRESET))
+            try await client.cancel()
+            #expect(client.states.history == [.preparing, .ready, .failed(.posix(.ECONNRESET)), .cancelled])
+        }
+
+        @Test("A reset is noticed with no receive outstanding")
+        func resetWhileIdle() async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
+            let peer = try await listener.accept()
+            try await client.ready()
+            peer.reset()
+            try await client.states.expect(.failed(.posix(.ECONNRESET)))
+            try await client.cancel()
+        }
+
+        @Test("Content that came before a reset reaches the receive that waits")
+        func contentBeforeReset() async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
+            let peer = try await listener.accept()
+            try await client.ready()
+            try await peer.write(Data("last words"))
+            #expect(try await client.receive(1, 4).text == "last")
+            let answers = client.request(100, 100)
+            peer.reset()
+            let answer = try await answers.next()
+            #expect(answer.text == " words")
+            #expect(answer.error == .posix(.ECONNRESET))
+            try await client.cancel()
+        }
+
+        @Test("The end of the peer's side alone changes no state", arguments: Medium.streams)
+        func endIsNoState(medium: Medium) async throws {
+            try await Pair.with(medium) { pair in
+                try await pair.server.cancel()
+                let answer = try await pair.client.receive()
+                #expect(answer.isFinal && answer.isComplete && answer.error == nil)
+                #expect(pair.client.connection.state == .ready)
+            }
+        }
+
+        @Test("Parameters and endpoints that cannot work fail with EINVAL")
+        func mistakes() async throws {
+            let contradiction = NWParameters.tcp
+            contradiction.requiredLocalEndpoint = .hostPort(host: .ipv6(.loopback), port: .any)
+            let ip = try #require(contradiction.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options)
+            ip.version = .v4
+            let tooLong = "/tmp/" + String(repeating: "x", count: 200)
+            let rows: [(NWEndpoint, NWParameters)] = [
+                (.hostPort(host: .ipv4(.loopback), port: 9), contradiction), (.unix(path: tooLong), .tcp),
+                (.unix(path: ""), .tcp),
+            ]
+            for (endpoint, parameters) in rows {
+                let client = Probe(to: endpoint, using: parameters)
+                let outcomes = client.send(Data("x"))
+                client.start()
+                try await client.states.expect(.failed(.posix(.EINVAL)))
+                try await outcomes.expect(.posix(.EINVAL))
+                try await client.cancel()
+            }
+        }
+
+        @Test("Required addresses that this host lacks make the connection wait")
+        func missingLocalAddress() async throws {
+            let parameters = NWParameters.tcp
+            // RFC 5737 §3: documentation only.
+            parameters.requiredLocalEndpoint = .hostPort(host: "192.0.2.1", port: .any)
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: 9), using: parameters).start()
+            try await client.states.expect(.preparing)
+            let state = try await client.states.next()
+            guard case .waiting(.posix(.EADDRNOTAVAIL)) = state else {
+                Issue.record("\(state)")
+                return
+            }
+            try await client.cancel()
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    /// In processes of their own, where nobody else opens or closes anything.
+    @Suite("Descriptors")
+    struct DescriptorTests {
+        @Test("10,000 connections leave the descriptors as they were: TCP")
+        func tcp() async {
+            await #expect(processExitsWith: .success) {
+                Watchdog.arm(seconds: 300)
+                try await ConnectionCycles(.tcp4).expectNoLeak(after: 10_000)
+            }
+        }
+
+        @Test("10,000 connections leave the descriptors as they were: Unix sockets")
+        func unix() async {
+            await #expect(processExitsWith: .success) {
+                Watchdog.arm(seconds: 300)
+                try await ConnectionCycles(.unix).expectNoLeak(after: 10_000)
+            }
+        }
+
+        @Test("10,000 connections leave the descriptors as they were: UDP")
+        func udp() async {
+            await #expect(processExitsWith: .success) {
+                Watchdog.arm(seconds: 300)
+                try await ConnectionCycles(.udp6).expectNoLeak(after: 10_000)
+            }
+        }
+    }
+}
+
+/// Connects, exchanges an octet and closes, over and over, in every way of closing.
+final class ConnectionCycles: Sendable {
+    private let medium: Medium
+    private let queue = DispatchQueue(label: "cycles")
+    private static let lanes = 16
+
+    init(_ medium: Medium) { self.medium = medium }
+
+    static var descriptorCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1
+    }
+
+    func expectNoLeak(after cycles: Int) async throws {
+        try await run(100)
+        let before = Self.descriptorCount
+        try await run(cycles)
+        let isUnchanged = await eventually { Self.descriptorCount <= before }
+        #expect(isUnchanged, "\(Self.descriptorCount) descriptors, \(before) before")
+    }
+
+    private func run(_ cycles: Int) async throws {
+        let listener = try ListenerProbe(medium)
+        listener.listener.newConnectionHandler = { [queue, medium] connection in
+            connection.start(queue: queue)
+            connection.receive(minimumIncompleteLength: 1, maximumLength: 1) { data, _, _, error in
+                // Every other one is ended by this side first; the end of a datagram peer nobody hears of.
+                if data?.first == 1 || error != nil || !medium.isStream { return connection.cancel() }
+                connection.receive(minimumIncompleteLength: 1, maximumLength: 1) { _, _, _, _ in connection.cancel() }
+            }
+        }
+        try await listener.listen()
+        let endpoint = listener.endpoint
+        await withTaskGroup { group in
+            for lane in 0..<Self.lanes {
+                group.addTask {
+                    for index in 0..<(cycles / Self.lanes + 1) { await self.cycle(endpoint, lane + index) }
+                }
+            }
+        }
+        try await listener.cancel()
+    }
+
+    private func cycle(_ endpoint: NWEndpoint, _ number: Int) async {
+        let connection = NWConnection(to: endpoint, using: medium.parameters)
+        await withCheckedContinuation { done in
+            connection.stateUpdateHandler = { state in
+                if case .cancelled = state { done.resume() }
+            }
+            connection.start(queue: queue)
+            connection.send(
+                content: Data([UInt8(number % 2)]),
+                completion: .contentProcessed { _ in
+                    if number % 3 == 0 { connection.forceCancel() } else { connection.cancel() }
+                })
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import CausewayRuntime
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+
+/// Which engine the tests run on: `CAUSEWAY_ENGINE=epoll` or `dispatch-source`.
+enum Backend {
+    /// Every test comes by here before its first connection.
+    static func choose() { _ = chosen }
+
+    private static let chosen: Engine.Backend = {
+        let backend = Settings.environment("CAUSEWAY_ENGINE").flatMap(Engine.Backend.init(rawValue:)) ?? .epoll
+        precondition(Engine.select(backend), "a loop runs already")
+        return backend
+    }()
+}
+
+/// What the environment says about the tests.
+enum Settings {
+    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    static func number(_ name: String, default value: Int) -> Int { environment(name).flatMap { Int($0) } ?? value }
+}
+
+/// Ends a child process that does not end by itself.
+enum Watchdog {
+    static func arm(seconds: Int) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) {
+            print("still not done after \(seconds) s")
+            exit(9)
+        }
+    }
+}

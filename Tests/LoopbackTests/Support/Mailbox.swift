@@ -1,0 +1,117 @@
+import CausewaySystem
+import Dispatch
+import Testing
+
+/// What callbacks put in and a test takes out, in order. Every wait is bounded.
+///
+/// One test waits at a time.
+final class Mailbox<Element: Sendable>: Sendable {
+    private struct State {
+        var items: [Element] = []
+        var taken = 0
+        var waiter: CheckedContinuation<Element?, Never>?
+        /// Grows with each wait, so that the bound of an earlier wait leaves a later one alone.
+        var turn = 0
+
+        mutating func take() -> Element? {
+            guard taken < items.count else { return nil }
+            taken += 1
+            return items[taken - 1]
+        }
+    }
+
+    private let state = Guarded(State())
+
+    /// Everything that was ever put in.
+    var history: [Element] { state.withLock { state in state.items } }
+
+    func put(_ item: Element) {
+        let delivery = state.withLock { state -> (CheckedContinuation<Element?, Never>, Element)? in
+            state.items.append(item)
+            guard let waiter = state.waiter.take(), let next = state.take() else { return nil }
+            return (waiter, next)
+        }
+        if let (waiter, next) = delivery { waiter.resume(returning: next) }
+    }
+
+    /// The next element that nobody took.
+    func next(
+        within limit: Duration = Patience.limit, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Element {
+        guard let item = await take(within: limit) else {
+            throw TookTooLong(what: "\(Element.self)", limit: limit, place: sourceLocation)
+        }
+        return item
+    }
+
+    /// Drops elements up to the first that satisfies the predicate, and returns that one.
+    @discardableResult
+    func first(
+        within limit: Duration = Patience.limit, sourceLocation: SourceLocation = #_sourceLocation,
+        where isWanted: (Element) -> Bool
+    ) async throws -> Element {
+        while true {
+            let item = try await next(within: limit, sourceLocation: sourceLocation)
+            if isWanted(item) { return item }
+        }
+    }
+
+    /// The next `count` elements.
+    func next(
+        _ count: Int, within limit: Duration = Patience.limit, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [Element] {
+        var found: [Element] = []
+        while found.count < count { found.append(try await next(within: limit, sourceLocation: sourceLocation)) }
+        return found
+    }
+
+    /// The next element, or `nil` when none came within the limit.
+    func take(within limit: Duration) async -> Element? {
+        await withCheckedContinuation { continuation in
+            let (item, turn) = state.withLock { state -> (Element?, Int) in
+                state.turn += 1
+                let item = state.take()
+                if item == nil { state.waiter = continuation }
+                return (item, state.turn)
+            }
+            if let item { return continuation.resume(returning: item) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit.dispatchInterval) { [weak self] in
+                self?.giveUp(turn)
+            }
+        }
+    }
+
+    private func giveUp(_ turn: Int) {
+        let waiter = state.withLock { state in state.turn == turn ? state.waiter.take() : nil }
+        waiter?.resume(returning: nil)
+    }
+}
+
+enum Patience {
+    /// How long a test waits for what must come. Sanitizers and busy machines are slow.
+    static let limit: Duration = .seconds(30)
+    /// How long a test waits for what must not come.
+    static let silence: Duration = .milliseconds(150)
+}
+
+struct TookTooLong: Error, CustomStringConvertible {
+    var what: String
+    var limit: Duration
+    var place: SourceLocation
+
+    var description: String { "no \(what) within \(limit), waited for at \(place)" }
+}
+
+extension Duration {
+    var dispatchInterval: DispatchTimeInterval { .nanoseconds(Int(clamping: nanoseconds)) }
+}
+
+extension Mailbox where Element: Equatable {
+    /// Expects exactly these elements next, in this order.
+    func expect(_ wanted: Element..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for element in wanted {
+            let found = try await next(sourceLocation: sourceLocation)
+            #expect(found == element, sourceLocation: sourceLocation)
+        }
+    }
+}
