@@ -11,8 +11,9 @@ let package = Package(
     name: "causeway-benchmarks",
     dependencies: [.package(name: "causeway", path: "..")],
     targets: [
+        .target(name: "CPlain"),
         .executableTarget(
-            name: "StyleRatios", dependencies: [.product(name: "Causeway", package: "causeway")], swiftSettings: house)
+            name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")], swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

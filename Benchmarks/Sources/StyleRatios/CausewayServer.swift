@@ -1,10 +1,11 @@
 import Causeway
 import Dispatch
 import Foundation
-import Synchronization
 
 /// The same work through `NWListener`, in the styles that a program may choose.
 final class CausewayServer: Sendable {
+    enum Work: Sendable { case echo, sink }
+
     enum Style: String, CaseIterable, Sendable {
         /// One serial queue for all connections.
         case oneQueue = "callbacks, one queue"
@@ -16,10 +17,10 @@ final class CausewayServer: Sendable {
 
     private let listener: NWListener
     private let style: Style
-    private let work: PlainServer.Work
+    private let work: Work
     private let queue = DispatchQueue(label: "server")
 
-    init(_ style: Style, _ work: PlainServer.Work) throws {
+    init(_ style: Style, _ work: Work) throws {
         self.style = style
         self.work = work
         let parameters = NWParameters.tcp

@@ -1,4 +1,4 @@
-import Glibc
+import CPlain
 
 /// Prints how Causeway's styles compare with a plain epoll loop, load and servers in one process: see README.md.
 @main
@@ -8,7 +8,7 @@ struct StyleRatios {
 
     private struct Kind {
         var name: String
-        var work: PlainServer.Work
+        var work: CausewayServer.Work
         /// What one run moves, and in what.
         var amount: Double
         var unit: String
@@ -21,22 +21,22 @@ struct StyleRatios {
         let byteCount = (isQuick ? 256 : 2_048) << 20
         let kinds = [
             Kind(name: "ping-pong, 1 connection", work: .echo, amount: Double(rounds), unit: "round trips/s") {
-                Load.pingPong(port: $0, connections: 1, rounds: rounds)
+                plain_ping_pong($0, 1, rounds)
             },
             Kind(
                 name: "ping-pong, 64 connections", work: .echo, amount: Double(rounds / 16 * 64), unit: "round trips/s"
             ) {
-                Load.pingPong(port: $0, connections: 64, rounds: rounds / 16)
+                plain_ping_pong($0, 64, rounds / 16)
             },
             Kind(name: "bulk to the server", work: .sink, amount: Double(byteCount) / 1e6, unit: "MB/s") {
-                Load.bulk(port: $0, byteCount: byteCount)
+                plain_bulk($0, byteCount)
             },
         ]
         for kind in kinds { try compare(kind) }
     }
 
     private static func compare(_ kind: Kind) throws {
-        let plain = PlainServer.start(kind.work)
+        let plain = plain_server_start(kind.work == .echo)
         let servers = try CausewayServer.Style.allCases.map { style in (style, try CausewayServer(style, kind.work)) }
         let ports = servers.map { $0.1.start() }
         var times = [[Double]](repeating: [], count: ports.count)

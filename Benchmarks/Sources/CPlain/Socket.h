@@ -1,0 +1,10 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/// Ends the process with the name of the call that failed.
+void plain_require(bool holds, const char *what);
+int plain_listen(uint16_t *port);
+int plain_connect(uint16_t port);
