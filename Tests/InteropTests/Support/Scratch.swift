@@ -74,12 +74,15 @@ final class Scratch {
             let attempt = parameters.copy()
             attempt.requiredLocalEndpoint = .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: port))
             let listener = try NWListener(using: attempt)
+            let latest = Mutex(NWListener.State.setup)
+            // The property changes at once; the handler is told when the socket is closed.
+            listener.stateUpdateHandler = { state in latest.withLock { $0 = state } }
             listener.newConnectionHandler = { $0.cancel() }
             listener.start(queue: DispatchQueue(label: "free-port"))
-            try await eventually("a port is tried") { listener.state != .setup }
-            let isFree = listener.state == .ready
+            try await eventually("a port is tried") { latest.withLock { $0 } != .setup }
+            let isFree = latest.withLock { $0 } == .ready
             listener.cancel()
-            try await eventually("the port is given back") { listener.state == .cancelled }
+            try await eventually("the port is given back") { latest.withLock { $0 } == .cancelled }
             if isFree { return port }
         }
         throw NWError.posix(.EADDRINUSE)
