@@ -120,7 +120,7 @@ extension Flow {
         if budget <= 0 { requeueRead() }
     }
 
-    private func requeueRead() {
+    func requeueRead() {
         var aftermath = Aftermath()
         var onLoop = false
         let delivery = state.withLock { state -> Delivery? in
@@ -204,6 +204,9 @@ extension Flow.State {
         isReading = false
         guard closing == nil else { return }
         switch result {
+        case .moved(0) where isWriting || claims > 0:
+            // The kernel tells one call of a reset, and the next ones of an end: a cut would pass for a whole content.
+            isEndDoubtful = true
         case .moved(0):
             receive.ended()
             match(nil, &aftermath)
@@ -218,6 +221,14 @@ extension Flow.State {
         case .failed(let code):
             breakDown(Failure(errno: code), &aftermath)
         }
+    }
+
+    /// Has a doubtful end read again once nobody else uses the transport. Returns whether the caller must see to it.
+    mutating func settleEnd() -> Bool {
+        guard isEndDoubtful, !isWriting, claims == 0, closing == nil else { return false }
+        isEndDoubtful = false
+        isReadable = true
+        return true
     }
 
     /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.

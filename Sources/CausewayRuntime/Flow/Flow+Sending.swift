@@ -96,15 +96,18 @@ extension Flow {
         switch result {
         case .moved(count):
             var mustWrite = false
+            var mustRead = false
             let closing = state.withLock { state -> Closing? in
                 state.isWritable = true
                 state.isWriting = false
                 state.sentByteCount &+= UInt64(count)
                 // Others may have queued content while the claim was held.
                 mustWrite = state.hasWriteWork
+                mustRead = state.settleEnd()
                 return state.takeClosing()
             }
             closing?.perform(on: loop)
+            if mustRead { requeueRead() }
             if mustWrite { pumpWrites() }
             return .done(nil)
         case .moved(let some): sent = some
@@ -122,8 +125,10 @@ extension Flow {
     /// Puts what is left of an immediate write ahead of everything, gives the claim back and waits for room.
     private func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var aftermath = Aftermath()
+        var mustRead = false
         let (delivery, closing, transport) = state.withLock { state -> (Delivery?, Closing?, Transport?) in
             state.isWriting = false
+            mustRead = state.settleEnd()
             if let failure = state.failure {
                 state.answer(outbound.waiter, failure, &aftermath)
             } else {
@@ -134,6 +139,7 @@ extension Flow {
         }
         aftermath.perform(delivery, on: loop)
         closing?.perform(on: loop)
+        if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
         // An edge may have come since: then there is room already.
         if state.withLock({ state in state.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
@@ -160,14 +166,17 @@ extension Flow {
             let result = current.perform()
             var closing: Closing?
             var retry = Retry.none
+            var mustRead = false
             (delivery, plan) = state.withLock { state in
                 retry = state.finishWrite(current, result, &aftermath)
                 let next = retry == .none ? state.beginWrite(&aftermath) : nil
+                mustRead = state.settleEnd()
                 closing = state.takeClosing()
                 return (state.delivery, next)
             }
             aftermath.perform(delivery, on: loop)
             closing?.perform(on: loop)
+            if mustRead { requeueRead() }
             if closing == nil { arrange(retry, current.transport) }
         }
     }

@@ -47,6 +47,8 @@ extension Flow {
         var isReadPosted = false
         /// The peer's end was announced: a short read does not mean that there is nothing more to learn.
         var hasEndPending = false
+        /// The end was read while somebody else used the transport.
+        var isEndDoubtful = false
         var receive = ReceiveQueue()
         var waiters = InlineFirstQueue<ReceiveWaiter>()
         /// Received beyond what the waiting requests could take, at most one read-ahead.
@@ -112,7 +114,7 @@ extension Flow.State {
         phase = .idle
         closing = nil
         mayTransfer = false
-        (isReadable, isWritable, hasEndPending) = (false, true, false)
+        (isReadable, isWritable, hasEndPending, isEndDoubtful) = (false, true, false, false)
         return Flow.Closing(transport: transport.take(), ending: .detached, owner: owner.take())
     }
 

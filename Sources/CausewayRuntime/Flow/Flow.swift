@@ -128,11 +128,12 @@ package final class Flow: ReadinessHandler {
     }
 
     private func endClaim() {
-        let closing = state.withLock { state -> Closing? in
+        let (closing, mustRead) = state.withLock { state in
             state.claims -= 1
-            return state.takeClosing()
+            return (state.takeClosing(), state.settleEnd())
         }
         closing?.perform(on: loop)
+        if mustRead { requeueRead() }
     }
 
     /// Octets that the program received and sent so far.

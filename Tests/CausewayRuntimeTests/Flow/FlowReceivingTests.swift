@@ -133,6 +133,27 @@ extension Runtime {
             #expect(stage.kernel.callsAfterClose == 0)
         }
 
+        @Test(
+            "An end read while a write is told of a reset is none: a cut content never passes for a whole one",
+            arguments: [true, false])
+        func doubtfulEnd(isReset: Bool) {
+            let stage = Stage()
+            stage.receive("1", 1, 9)
+            if isReset { stage.kernel.failNextWrite(ECONNRESET) }
+            stage.kernel.duringWrites { _ in
+                stage.kernel.duringWrites(nil)
+                stage.kernel.end()
+                stage.edge([.readable, .peerClosed])
+                stage.log.note("written")
+            }
+            stage.send("2", "abc")
+            let answers =
+                isReset
+                ? ["1 error \(ECONNRESET)", "2 error \(ECONNRESET)", "failed \(ECONNRESET)"]
+                : ["2 sent", "1 complete final"]
+            #expect(stage.log.all == ["written"] + answers)
+        }
+
         @Test("Octets arriving one at a time, each with an edge of its own, are all there")
         func dripFeed() {
             let stage = Stage()
