@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -150,15 +151,17 @@ int cw_abort_on_close(int fd) {
     return setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) < 0 ? -errno : 0;
 }
 
+// libc's recv and send are cancellation points: in a program with threads each call pays for that twice.
+
 long cw_recv(int fd, void *buffer, size_t length) {
-    ssize_t result;
-    RESTART(result, recv(fd, buffer, length, MSG_DONTWAIT));
+    long result;
+    RESTART(result, syscall(SYS_recvfrom, fd, buffer, length, MSG_DONTWAIT, NULL, NULL));
     return result < 0 ? -errno : result;
 }
 
 long cw_send(int fd, const void *buffer, size_t length) {
-    ssize_t result;
-    RESTART(result, send(fd, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT));
+    long result;
+    RESTART(result, syscall(SYS_sendto, fd, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0));
     return result < 0 ? -errno : result;
 }
 

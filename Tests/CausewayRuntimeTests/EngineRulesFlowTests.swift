@@ -170,7 +170,7 @@ extension Runtime {
             let tasks = (0..<40).map { _ in
                 stage.task { [stage] in
                     let content = await stage.flow.receive(minimum: block, maximum: block)
-                    stage.log.note("\(content.data?.count ?? 0)")
+                    stage.log.note("\((try? content.get())?.count ?? 0)")
                 }
             }
             stage.kernel.arrive([UInt8](repeating: 0, count: 40 * block))

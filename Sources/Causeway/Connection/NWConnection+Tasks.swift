@@ -13,10 +13,10 @@ extension NWConnection {
     nonisolated(nonsending)
         package func receive(atMost maximumLength: Int) async throws(NWError) -> Data?
     {
-        let received = await driver.flow.receive(minimum: 1, maximum: maximumLength)
-        if let data = received.data { return data }
-        if let error = received.error, !received.isFinal { throw error.networkError }
-        return nil
+        switch await driver.flow.receive(minimum: 1, maximum: maximumLength) {
+        case .success(let content): return content
+        case .failure(let failure): throw failure.networkError
+        }
     }
 
     /// Sends content; suspends until the transport has taken all of it.

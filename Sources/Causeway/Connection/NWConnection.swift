@@ -12,6 +12,7 @@ public import Dispatch
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
+    /// On the heap, and only once the program sets one: a server's tasks never do.
     struct Handlers: Sendable {
         var state: (@Sendable (State) -> Void)?
         var viability: (@Sendable (Bool) -> Void)?
@@ -20,15 +21,17 @@ public final class NWConnection: Sendable {
     }
 
     /// The endpoint given when the connection was made; for an accepted connection, the peer's address.
-    public let endpoint: NWEndpoint
+    public var endpoint: NWEndpoint { destination.endpoint }
+    private let destination: Destination
     /// The parameters given when the connection was made; for an accepted connection, the listener's.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    let handlers = Guarded(Handlers())
+    /// At most one.
+    private let storedHandlers = Guarded<[Handlers]>([])
 
     /// Makes a connection to an endpoint. Nothing happens until ``start(queue:)``.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters) {
-        self.endpoint = endpoint
+        destination = .endpoint(endpoint)
         self.parameters = parameters
         do throws(NWError) {
             driver = ConnectionDriver(
@@ -44,8 +47,8 @@ public final class NWConnection: Sendable {
     }
 
     /// Wraps what a listener accepted.
-    init(_ driver: ConnectionDriver, endpoint: NWEndpoint, parameters: NWParameters) {
-        self.endpoint = endpoint
+    init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
+        self.destination = destination
         self.parameters = parameters
         self.driver = driver
     }
@@ -92,34 +95,45 @@ public final class NWConnection: Sendable {
 extension NWConnection {
     /// Called at each change of state. Set it before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWConnection.State) -> Void)? {
-        get { handlers.withLock { $0.state } }
+        get { handlers.state }
         set { update { $0.state = newValue } }
     }
 
     /// Called with `true` when the connection is ready and packets can flow, and at each change.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
-        get { handlers.withLock { $0.viability } }
+        get { handlers.viability }
         set { update { $0.viability = newValue } }
     }
 
     /// Called when another path would now be preferred.
     @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
-        get { handlers.withLock { $0.betterPath } }
+        get { handlers.betterPath }
         set { update { $0.betterPath = newValue } }
     }
 
     /// Called with the connection's path when it is ready, and at each change.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
-        get { handlers.withLock { $0.path } }
+        get { handlers.path }
         set { update { $0.path = newValue } }
     }
 
+    private var handlers: Handlers { storedHandlers.withLock { $0.first } ?? Handlers() }
+
     private func update(_ body: (inout Handlers) -> Void) {
         // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
-        let old = handlers.withLock { handlers in
-            let old = handlers
-            body(&handlers)
+        let old = storedHandlers.withLock { stored in
+            let old = stored
+            if stored.isEmpty { stored = [Handlers()] }
+            body(&stored[0])
             return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    private func releaseHandlers() {
+        let old = storedHandlers.withLock { stored in
+            defer { stored = [] }
+            return stored
         }
         withExtendedLifetime(old) {}
     }
@@ -127,18 +141,47 @@ extension NWConnection {
 
 extension NWConnection: ConnectionObserver {
     package func connectionChanged(to state: ConnectionDriver.State) {
-        handlers.withLock { $0.state }?(State(state))
+        handlers.state?(State(state))
     }
 
-    package var wantsPathReports: Bool { handlers.withLock { $0.path != nil || $0.viability != nil } }
+    package var wantsPathReports: Bool {
+        let handlers = handlers
+        return handlers.path != nil || handlers.viability != nil
+    }
 
     package func connectionBecameViable() {
-        let handlers = handlers.withLock { $0 }
+        let handlers = handlers
         if let report = handlers.path, let path = currentPath { report(path) }
         handlers.viability?(true)
     }
 
-    package func connectionReleased() { update { $0 = Handlers() } }
+    package func connectionReleased() { releaseHandlers() }
+}
+
+extension NWConnection {
+    /// Where a connection leads. A server's idle connections keep the address alone, a third of an endpoint.
+    enum Destination: Sendable {
+        indirect case endpoint(NWEndpoint)
+        /// An Internet address without a scope.
+        case peer(SocketAddress)
+
+        init(peer: SocketAddress) {
+            if case .ipv4 = peer {
+                self = .peer(peer)
+            } else if case .ipv6(_, _, _, scope: 0) = peer {
+                self = .peer(peer)
+            } else {
+                self = .endpoint(NWEndpoint(peer))
+            }
+        }
+
+        var endpoint: NWEndpoint {
+            switch self {
+            case .endpoint(let endpoint): endpoint
+            case .peer(let address): NWEndpoint(address)
+            }
+        }
+    }
 }
 
 extension NWConnection: CustomDebugStringConvertible {

@@ -22,27 +22,71 @@ extension NWListener {
             }
         }
         driver.start(on: nil, observer: self)
+        let served = ServedConnections(body)
         await withTaskCancellationHandler {
             // Where connections are accepted they are started as well: no other thread is woken.
-            await withTaskExecutorPreference(driver.executor) { await Self.serve(connections, body) }
+            await withTaskExecutorPreference(driver.executor) { await Self.serve(connections, served) }
         } onCancel: {
             cancel()
+            served.cancelReceives()
         }
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
     private static func serve(
-        _ connections: AsyncStream<NWConnection>, _ body: @escaping @Sendable (NWConnection) async -> Void
+        _ connections: AsyncStream<NWConnection>, _ served: ServedConnections
     ) async {
-        await withDiscardingTaskGroup { group in
+        // No child throws. Asked for a group of those that do not, the library wraps each in one that does.
+        try? await withThrowingDiscardingTaskGroup { group in
             for await connection in connections {
                 connection.driver.start(on: nil, observer: connection)
                 group.addTask(executorPreference: connection.taskExecutor) {
-                    await body(connection)
-                    connection.cancel()
+                    let place = served.add(connection)
+                    await served.body(connection)
+                    served.remove(connection, from: place)
                 }
             }
             group.cancelAll()
+            served.cancelReceives()
         }
+    }
+}
+
+/// The connections whose tasks run. These tasks are cancelled together, by their group, which tells this.
+private final class ServedConnections: Sendable {
+    private struct Places {
+        var taken: [NWConnection?] = []
+        var free: [Int32] = []
+    }
+
+    let body: @Sendable (NWConnection) async -> Void
+    private let places = Guarded(Places())
+
+    init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
+
+    /// Called by the connection's task.
+    func add(_ connection: NWConnection) -> Int32 {
+        connection.driver.flow.makeHome()
+        return places.withLock { places in
+            if let place = places.free.popLast() {
+                places.taken[Int(place)] = connection
+                return place
+            }
+            places.taken.append(connection)
+            return Int32(places.taken.count - 1)
+        }
+    }
+
+    func remove(_ connection: NWConnection, from place: Int32) {
+        connection.driver.flow.leaveHome()
+        connection.cancel()
+        places.withLock { places in
+            places.taken[Int(place)] = nil
+            places.free.append(place)
+        }
+    }
+
+    func cancelReceives() {
+        for connection in places.withLock({ $0.taken }) { connection?.driver.flow.cancelHome() }
     }
 }

@@ -172,7 +172,7 @@ extension NWListener: ListenerObserver {
 
     package func listenerAccepted(_ driver: ConnectionDriver, _ peer: SocketAddress?) {
         // A connection that nobody takes is closed when it goes out of scope here.
-        let connection = NWConnection(driver, endpoint: endpoint(of: peer), parameters: parameters)
+        let connection = NWConnection(driver, destination(of: peer), parameters: parameters)
         handlers.withLock { $0.connection }?(connection)
     }
 
@@ -181,9 +181,9 @@ extension NWListener: ListenerObserver {
     }
 
     /// A local peer has no name of its own: it is known by the path it came to.
-    private func endpoint(of peer: SocketAddress?) -> NWEndpoint {
-        if let peer, peer != .unix(path: "") { return NWEndpoint(peer) }
-        return driver.address.map { NWEndpoint($0) } ?? .unix(path: "")
+    private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
+        if let peer, peer != .unix(path: "") { return .init(peer: peer) }
+        return driver.address.map { .init(peer: $0) } ?? .endpoint(.unix(path: ""))
     }
 }
 

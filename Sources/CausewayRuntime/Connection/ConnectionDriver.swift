@@ -14,10 +14,10 @@ package final class ConnectionDriver: FlowOwner {
 
     /// What the connection is made of.
     package enum Origin: Sendable {
-        case connect(Connector.Target)
+        indirect case connect(Connector.Target, resolver: any NameResolver = SystemNameResolver())
         /// A socket from a listener, until it is attached.
-        case accepted(CInt, peer: SocketAddress?)
-        case peer(SharedDatagramSocket, SocketAddress)
+        case accepted(CInt)
+        indirect case peer(SharedDatagramSocket, SocketAddress)
         /// What was accepted has met its flow.
         case attached
         /// Parameters or endpoint that cannot work: the connection fails when it starts.
@@ -29,40 +29,30 @@ package final class ConnectionDriver: FlowOwner {
         var origin: Origin
         var observer: (any ConnectionObserver)?
         var delivery: Delivery?
-        var queue: DispatchQueue?
         var hasStarted = false
         var actions = InlineFirstQueue<Lifecycle.Action>()
         var isPerforming = false
-        var connector: Connector?
-        var watch: NetworkChangeMonitor.Subscription?
-        var outcome: Outcome?
+        /// At most one, and none for what a listener accepted: on the heap, where idle connections do not pay for it.
+        var establishments: [Establishment] = []
     }
 
-    /// Kept apart: an accepted connection does without.
-    final class Outcome: Sendable {
-        let address: SocketAddress
-        let facts: EstablishmentFacts
-        let untried: [SocketAddress]
-
-        init(_ winner: Connector.Winner) {
-            address = winner.address
-            facts = winner.facts
-            untried = winner.untried
-        }
+    /// How a connection came about, or is to.
+    struct Establishment: Sendable {
+        var connector: Connector?
+        var watch: NetworkChangeMonitor.Subscription?
+        var facts: EstablishmentFacts?
+        var untried: [SocketAddress] = []
     }
 
     package let flow: Flow
     private let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
-    private let resolver: any NameResolver
     private let progress: Guarded<Progress>
 
     package init(
-        _ origin: Origin, _ settings: FrozenSettings, flow: Flow? = nil, loop: (any EventLoop)? = nil,
-        resolver: any NameResolver = SystemNameResolver()
+        _ origin: Origin, _ settings: FrozenSettings, flow: Flow? = nil, loop: (any EventLoop)? = nil
     ) {
         frozen = settings
-        self.resolver = resolver
         self.flow =
             flow
             ?? Flow(
@@ -73,7 +63,7 @@ package final class ConnectionDriver: FlowOwner {
     deinit {
         // Never started: nobody else will close what a listener accepted.
         switch progress.withLock({ progress in progress.origin }) {
-        case .accepted(let fd, _): Descriptor(adopting: fd).close()
+        case .accepted(let fd): Descriptor(adopting: fd).close()
         case .peer(let shared, let peer): if case .setup = state { shared.forget(peer) }
         case .connect, .attached, .mistaken: break
         }
@@ -82,8 +72,10 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: The program's side
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
-    package var queue: DispatchQueue? { progress.withLock { progress in progress.queue } }
-    package var establishment: EstablishmentFacts? { progress.withLock { progress in progress.outcome?.facts } }
+    package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
+    package var establishment: EstablishmentFacts? {
+        progress.withLock { progress in progress.establishments.first?.facts }
+    }
 
     /// Begins; `queue` takes every callback from now on. Without one, nothing is called back.
     ///
@@ -93,7 +85,6 @@ package final class ConnectionDriver: FlowOwner {
         transition { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true
-            progress.queue = queue
             progress.delivery = delivery
             progress.observer = observer
             if let delivery { flow.deliver(on: delivery) }
@@ -156,8 +147,7 @@ package final class ConnectionDriver: FlowOwner {
         flow.attach(.socket(winner.fd, registration), owner: self)
         if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
         transition { progress in
-            progress.connector = nil
-            progress.outcome = Outcome(winner)
+            progress.establishments = [Establishment(facts: winner.facts, untried: winner.untried)]
             return progress.lifecycle.established()
         }
     }
@@ -182,9 +172,9 @@ package final class ConnectionDriver: FlowOwner {
         case .report(let state): report(state)
         case .establish: establish()
         case .tryNextEndpoint: leaveEndpoint()
-        case .stopEstablishing: progress.withLock { progress in progress.connector.take() }?.cancel()
+        case .stopEstablishing: progress.withLock { progress in progress.takeConnector() }?.cancel()
         case .watchNetwork: watchNetwork()
-        case .stopWatching: progress.withLock { progress in progress.watch.take() }?.cancel()
+        case .stopWatching: progress.withLock { progress in progress.takeWatch() }?.cancel()
         case .open: open()
         case .fail(let error): flow.fail(error)
         case .close(let ending): close(ending)
@@ -223,23 +213,23 @@ package final class ConnectionDriver: FlowOwner {
 
     private func establish() {
         let connector = progress.withLock { progress -> Connector? in
-            guard case .connect(let target) = progress.origin, case .preparing = progress.lifecycle.state else {
-                return nil
-            }
-            let connector = makeConnector(target)
-            progress.connector = connector
+            guard case .connect(let target, let resolver) = progress.origin,
+                case .preparing = progress.lifecycle.state
+            else { return nil }
+            let connector = makeConnector(target, resolver)
+            progress.establishments = [Establishment(connector: connector)]
             return connector
         }
         connector?.start()
     }
 
-    private func makeConnector(_ target: Connector.Target) -> Connector {
+    private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
         Connector(target, settings, on: flow.loop, resolver: resolver) { outcome in
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
                 self.transition { progress in
-                    progress.connector = nil
+                    _ = progress.takeConnector()
                     return progress.lifecycle.endpointsExhausted(error)
                 }
             }
@@ -247,7 +237,7 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     private func leaveEndpoint() {
-        if let connector = progress.withLock({ progress in progress.connector }) {
+        if let connector = progress.withLock({ progress in progress.establishments.first?.connector }) {
             connector.skip()
         } else {
             flow.detach()
@@ -257,10 +247,12 @@ package final class ConnectionDriver: FlowOwner {
     /// The endpoint in use was left: the addresses that were never tried are next.
     private func tryNext() {
         let connector = progress.withLock { progress -> Connector? in
-            let untried = progress.outcome?.untried ?? []
-            guard !untried.isEmpty, case .preparing = progress.lifecycle.state else { return nil }
-            let connector = makeConnector(.addresses(untried))
-            progress.connector = connector
+            let untried = progress.establishments.first?.untried ?? []
+            guard !untried.isEmpty, case .connect(_, let resolver) = progress.origin,
+                case .preparing = progress.lifecycle.state
+            else { return nil }
+            let connector = makeConnector(.addresses(untried), resolver)
+            progress.establishments[0].connector = connector
             return connector
         }
         if let connector { return connector.start() }
@@ -273,7 +265,7 @@ package final class ConnectionDriver: FlowOwner {
         let watch = NetworkChangeMonitor.shared.subscribe { self.restart() }
         let isLate = progress.withLock { progress -> Bool in
             guard case .waiting = progress.lifecycle.state else { return true }
-            progress.watch = watch
+            progress.establishments = [Establishment(watch: watch)]
             return false
         }
         if isLate { watch.cancel() }
@@ -299,7 +291,7 @@ package final class ConnectionDriver: FlowOwner {
             }
         }
         switch origin {
-        case .accepted(let fd, _):
+        case .accepted(let fd):
             do throws(SystemError) {
                 let registration = try flow.loop.register(fd, for: flow.interest, flow)
                 flow.attach(.socket(fd, registration), owner: self)
@@ -321,8 +313,20 @@ package final class ConnectionDriver: FlowOwner {
 extension ConnectionDriver.Progress {
     mutating func nextAction() -> ConnectionDriver.Lifecycle.Action? {
         let action = actions.popFirst()
-        if action == nil { isPerforming = false }
+        if action == nil {
+            isPerforming = false
+            // The storage goes too: most connections only ever begin and end.
+            actions = InlineFirstQueue()
+        }
         return action
+    }
+
+    mutating func takeConnector() -> Connector? {
+        establishments.isEmpty ? nil : establishments[0].connector.take()
+    }
+
+    mutating func takeWatch() -> NetworkChangeMonitor.Subscription? {
+        establishments.isEmpty ? nil : establishments[0].watch.take()
     }
 }
 

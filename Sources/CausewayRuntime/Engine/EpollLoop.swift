@@ -238,19 +238,15 @@ package final class EpollLoop: EventLoop {
 
     /// Runs what is queued now; jobs that these submit wait for the next turn, so that readiness is never starved.
     private func runJobs() {
-        var jobs = shared.withLock { shared in
+        let jobs = shared.withLock { shared in
             let jobs = shared.jobs
             if !jobs.isEmpty { shared.jobs = [] }
             return jobs
         }
-        if jobs.isEmpty {
-            guard !ownJobs.isEmpty else { return }
-            swap(&jobs, &ownJobs)
-        } else {
-            jobs.append(contentsOf: ownJobs)
-            ownJobs.removeAll(keepingCapacity: true)
-        }
         let executor = executor.asUnownedTaskExecutor()
         for job in jobs { job.runSynchronously(on: executor) }
+        let count = ownJobs.count
+        for position in 0..<count { ownJobs[position].runSynchronously(on: executor) }
+        ownJobs.removeFirst(count)
     }
 }

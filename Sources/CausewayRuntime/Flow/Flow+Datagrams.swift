@@ -59,7 +59,7 @@ extension PacketReader {
 extension Flow.State {
     mutating func accept(_ train: DatagramBatch.Train) -> Bool {
         receivedByteCount &+= UInt64(train.bytes.count)
-        return inbox?.append(train) ?? false
+        return datagrams[0].inbox.append(train)
     }
 
     mutating func finishReadingDatagrams(
@@ -72,25 +72,25 @@ extension Flow.State {
         if let failure {
             // Somebody on the way refused an earlier datagram: a receive learns of it, and the flow lives on.
             isReadable = true
-            refusal = Failure(errno: failure.errno)
+            datagrams[0].refusal = Failure(errno: failure.errno)
         }
         match(nil, &aftermath)
     }
 
     mutating func matchDatagrams(_ aftermath: inout Aftermath) {
         while let waiter = waiters.first, let demand = receive.oldest {
-            if let refused = refusal.take() {
+            if let refused = datagrams[0].refusal.take() {
                 popDemand()
                 answer(waiter, ReceivedContent(error: refused), &aftermath)
                 continue
             }
             switch waiter {
             case .batch, .batchTask:
-                guard let batch = inbox?.takeAll() else { return }
+                guard let batch = datagrams[0].inbox.takeAll() else { return }
                 popDemand()
                 answer(waiter, batch, &aftermath)
             case .callback, .task:
-                guard let (data, mark, isWhole) = inbox?.next(maximum: demand.maximum) else { return }
+                guard let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum) else { return }
                 popDemand()
                 answer(waiter, ReceivedContent(data: data, packet: mark, isComplete: isWhole), &aftermath)
             }

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
@@ -29,9 +29,21 @@ extension Flow {
         request(.batch(completion)) { $0.demandMessage() }
     }
 
-    /// As ``receive(minimum:maximum:_:)``. Cancelling the task ends this receive alone and loses no octet.
+    /// As ``receive(minimum:maximum:_:)``; `nil` when the peer has ended its side. Cancelling the task ends this receive alone and
+    /// loses no octet.
     nonisolated(nonsending)
-        package func receive(minimum: Int, maximum: Int) async -> ReceivedContent
+        package func receive(minimum: Int, maximum: Int) async -> Result<Data?, Failure>
+    {
+        guard Self.currentTask == homeTask.load(ordering: .relaxed) else {
+            return await receiveCancellably(minimum: minimum, maximum: maximum)
+        }
+        return await withUnsafeContinuation { waiter in request(Self.homeID, minimum, maximum, waiter) }
+    }
+
+    /// Out of line, for the same reason.
+    @inline(never)
+    nonisolated(nonsending)
+        private func receiveCancellably(minimum: Int, maximum: Int) async -> Result<Data?, Failure>
     {
         let id = lastTaskID.wrappingAdd(1, ordering: .relaxed).newValue
         return await withTaskCancellationHandler {
@@ -41,14 +53,29 @@ extension Flow {
         }
     }
 
+    /// Makes the current task the flow's home: whoever cancels it calls ``cancelHome()``.
+    ///
+    /// Being cancellable costs each suspension a record in its task, two locks and a quarter of the task's memory. Where one
+    /// task serves a connection, and who may cancel it is known, nobody pays that.
+    package func makeHome() { homeTask.store(Self.currentTask, ordering: .relaxed) }
+
+    package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
+
+    /// Ends the receive that the home waits for, as cancelling any other task does.
+    package func cancelHome() { cancelReceive(Self.homeID) }
+
+    /// What all receives of the home are numbered: there is one at a time.
+    private static var homeID: UInt64 { 0 }
+
+    /// Tells tasks apart. 0 outside of tasks.
+    private static var currentTask: Int { withUnsafeCurrentTask { task in task.map { $0.hashValue | 1 } ?? 0 } }
+
     /// Out of line: what it needs must not lie in the frame of every suspended task.
     @inline(never)
     private func request(
-        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: UnsafeContinuation<ReceivedContent, Never>
+        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: TaskContinuation
     ) {
-        guard !Task.isCancelled else {
-            return waiter.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
-        }
+        guard !Task.isCancelled else { return waiter.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
         request(.task(id, waiter)) { $0.demand(minimum: minimum, maximum: maximum) }
         // The task may have been cancelled before its request was there to be found.
         if Task.isCancelled { cancelReceive(id) }
@@ -89,7 +116,7 @@ extension Flow {
             if continuation != nil { state.match(nil, &aftermath) }
             return (state.delivery, continuation)
         }
-        continuation?.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
+        continuation?.resume(returning: .failure(Failure(errno: Errno.cancelled)))
         aftermath.perform(delivery, on: loop)
     }
 
@@ -234,7 +261,7 @@ extension Flow.State {
     /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.
     mutating func match(_ arrived: Data?, _ aftermath: inout Aftermath) {
         guard mayTransfer else { return }
-        if inbox != nil { return matchDatagrams(&aftermath) }
+        if kind == .datagram { return matchDatagrams(&aftermath) }
         var pending = Backlog(leftover: leftover, arrived: arrived)
         while let outcome = receive.next(), let waiter = waiters.popFirst() {
             switch outcome {
@@ -251,9 +278,9 @@ extension Flow.State {
     }
 
     /// Finds the request of a task, unless it has been answered already.
-    mutating func forget(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
+    mutating func forget(_ id: UInt64) -> TaskContinuation? {
         var position = 0
-        var found: UnsafeContinuation<ReceivedContent, Never>?
+        var found: TaskContinuation?
         _ = waiters.removeFirst { waiter in
             if case .task(id, let continuation) = waiter {
                 found = continuation

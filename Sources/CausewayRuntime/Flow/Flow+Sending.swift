@@ -313,7 +313,8 @@ extension Flow.State {
     /// Whether a message may begin at once, ahead of everything queued.
     private var letsPass: Bool {
         // Before the transport is there nothing has begun, so wishes still count.
-        mayTransfer && backlog == nil && inFlight.count < Flow.gatherPieceLimit && partialDatagram.count == 0
+        mayTransfer && backlog == nil && inFlight.count < Flow.gatherPieceLimit
+            && (datagrams.first?.outgoing.count ?? 0) == 0
     }
 
     private mutating func prepare(_ outbound: Outbound) -> Outbound {
@@ -330,13 +331,13 @@ extension Flow.State {
 
     private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ aftermath: inout Aftermath) {
         var entry = entry
-        if kind == .datagram, partialDatagram.count > 0 || !entry.endsMessage {
+        if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
             // Parts of one message leave as one datagram; a part is taken when it has joined the others.
-            partialDatagram += entry.payload.data
+            datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &aftermath) }
-            entry.payload.data = partialDatagram
+            entry.payload.data = datagrams[0].outgoing
             entry.payload.isDatagram = true
-            partialDatagram = Data()
+            datagrams[0].outgoing = Data()
         }
         inFlightByteCount += entry.payload.data.count
         inFlight.append(InFlight(outbound: entry.payload, ticket: entry.ticket, endsMessage: entry.endsMessage))
@@ -380,12 +381,12 @@ extension Flow.State {
 
     private func planStream(_ transport: Transport, _ head: InFlight) -> WritePlan {
         var byteCount = head.outbound.remaining
-        if head.outbound.endsStream || (inFlight.rest.first?.outbound.remaining ?? 0) == 0 {
+        if head.outbound.endsStream || (inFlight.count < 2 || inFlight[1].outbound.remaining == 0) {
             let content = WritePlan.Content.single(head.outbound.data, from: head.outbound.offset)
             return WritePlan(transport: transport, content: content, byteCount: byteCount)
         }
         var contents = [head.outbound.data]
-        for entry in inFlight.rest {
+        for entry in inFlight.dropFirst() {
             guard contents.count < Flow.gatherPieceLimit, byteCount < Flow.gatherByteLimit else { break }
             // An end, or an empty content, gets its own turn.
             guard entry.outbound.remaining > 0 else { break }
@@ -437,7 +438,7 @@ extension Flow.State {
         while left > 0, let head = inFlight.first {
             let taken = min(left, head.outbound.remaining)
             left -= taken
-            inFlight.first?.outbound.offset += taken
+            inFlight[0].outbound.offset += taken
             // The end of a stream is a step of its own, after its octets.
             guard taken == head.outbound.remaining, !head.outbound.endsStream else { return }
             _ = inFlight.popFirst()

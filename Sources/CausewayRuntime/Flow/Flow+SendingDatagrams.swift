@@ -50,7 +50,7 @@ extension Flow.State {
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(inFlight.first, to: &plan)
-        for entry in inFlight.rest {
+        for entry in inFlight.dropFirst() {
             guard plan.contents.count < Self.datagramLimit, entry.outbound.isDatagram else { break }
             guard plan.groups.count < Socket.packetLimit else { break }
             append(entry, to: &plan)

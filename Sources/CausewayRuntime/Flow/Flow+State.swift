@@ -30,17 +30,13 @@ extension Flow {
     }
 
     /// Everything behind the flow's lock.
+    ///
+    /// An idle connection consists of little else: the small members stand together, and what few connections have is kept
+    /// behind a reference.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var phase = Phase.idle
-        var closing: Ending?
-        var failure: Failure?
-        var owner: (any FlowOwner)?
-        var transport: Transport?
-        var delivery: Delivery?
         var mayTransfer = false
-        /// Uses of the transport under way.
-        var claims = 0
 
         var isReadable = false
         var isReading = false
@@ -49,14 +45,6 @@ extension Flow {
         var hasEndPending = false
         /// The end was read while somebody else used the transport.
         var isEndDoubtful = false
-        var receive = ReceiveQueue()
-        var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received beyond what the waiting requests could take, at most one read-ahead.
-        var leftover = Data()
-        /// For datagrams only: what arrived and waits.
-        var inbox: DatagramInbox?
-        /// An earlier datagram was refused on its way, and no receive has learnt of it.
-        var refusal: Failure?
 
         var isWritable = true
         var isWriting = false
@@ -65,20 +53,43 @@ extension Flow {
         var burst: UInt8 = 0
         var sendingHasEnded = false
         var hasSegmentOffload = true
+
+        /// Uses of the transport under way.
+        var claims: Int32 = 0
+        var closing: Ending?
+        var failure: Failure?
+        var owner: (any FlowOwner)?
+        var transport: Transport?
+        var delivery: Delivery?
+
+        var receive = ReceiveQueue()
+        var waiters = InlineFirstQueue<ReceiveWaiter>()
+        /// Received beyond what the waiting requests could take, at most one read-ahead.
+        var leftover = Data()
+        /// At most one, and none for streams: on the heap, where idle streams do not pay for it.
+        var datagrams: [DatagramSide] = []
+
         /// Content that may not begin yet: made when there is some, for most connections never have any.
         var backlog: SendQueue<Outbound>?
         /// Begun, in this order.
-        var inFlight = InlineFirstQueue<InFlight>()
+        var inFlight: Deque<InFlight> = []
         var inFlightByteCount = 0
-        /// The first parts of a datagram whose last part has not come.
-        var partialDatagram = Data()
 
         var receivedByteCount: UInt64 = 0
         var sentByteCount: UInt64 = 0
 
         init(kind: Kind) {
             self.kind = kind
-            if kind == .datagram { inbox = DatagramInbox() }
+            if kind == .datagram { datagrams = [DatagramSide()] }
+        }
+
+        struct DatagramSide: Sendable {
+            /// What arrived and waits.
+            var inbox = DatagramInbox()
+            /// An earlier datagram was refused on its way, and no receive has learnt of it.
+            var refusal: Failure?
+            /// The first parts of a datagram whose last part has not come.
+            var outgoing = Data()
         }
 
         struct InFlight: Sendable {
@@ -106,7 +117,7 @@ extension Flow.State {
         phase = .closed
         let work = Flow.Closing(transport: transport.take(), ending: ending, owner: owner.take())
         leftover = Data()
-        if kind == .datagram { inbox = DatagramInbox() }
+        if kind == .datagram { datagrams = [DatagramSide()] }
         return work
     }
 
@@ -134,7 +145,8 @@ extension Flow.State {
         for waiter in waiters.removeAll() {
             answer(waiter, ReceivedContent(data: rest.take(), error: error), &aftermath)
         }
-        for entry in inFlight.removeAll() { finish(entry, error, &aftermath) }
+        for entry in inFlight { finish(entry, error, &aftermath) }
+        inFlight = []
         for entry in backlog?.removeAll() ?? [] {
             entry.ticket?.progress = .failed
             answer(entry.payload.waiter, error, &aftermath)
@@ -153,7 +165,7 @@ extension Flow.State {
     func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ aftermath: inout Aftermath) {
         switch waiter {
         case .callback(let completion): add(.received(completion, content), &aftermath)
-        case .task(_, let continuation): aftermath.resume(.receive(continuation, content))
+        case .task(_, let continuation): aftermath.resume(.receive(continuation, content.forTask))
         case .batch(let completion):
             let error = content.error
             add(.call { completion(nil, error) }, &aftermath)

@@ -16,6 +16,8 @@ package final class Flow: ReadinessHandler {
     let state: Guarded<State>
     /// Numbers the receives of tasks, so that each can be cancelled alone.
     let lastTaskID = Atomic<UInt64>(0)
+    /// The task that ``atHome(_:)`` runs in; 0 when there is none.
+    let homeTask = Atomic<Int>(0)
 
     package init(loop: any EventLoop, kind: Kind) {
         self.loop = loop
@@ -174,7 +176,7 @@ package final class Flow: ReadinessHandler {
         guard let code = withDescriptor({ Socket.takeError($0) }), code != 0 else { return }
         let isStream = state.withLock { state -> Bool in
             // A datagram socket lives on: somebody refused one datagram (RFC 1122 §4.1.3.3). The next receive learns of it.
-            if state.kind == .datagram { state.refusal = Failure(errno: code) }
+            if state.kind == .datagram { state.datagrams[0].refusal = Failure(errno: code) }
             return state.kind == .stream
         }
         if isStream { fail(Failure(errno: code)) }

@@ -25,14 +25,26 @@ package struct ReceivedContent: Sendable {
     }
 }
 
+extension ReceivedContent {
+    /// The end is no content. An error behind content is told to the next receive.
+    var forTask: Result<Data?, Failure> {
+        if let data { return .success(data) }
+        if let error, !isFinal { return .failure(error) }
+        return .success(nil)
+    }
+}
+
 package typealias ReceiveCompletion = @Sendable (ReceivedContent) -> Void
 package typealias SendCompletion = @Sendable (Failure?) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
+/// A task that waits for content. What a task need not know is left out: it would lie in the frames of every idle one.
+typealias TaskContinuation = UnsafeContinuation<Result<Data?, Failure>, Never>
+
 /// Who waits for a receive: a program's closure, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
+    case task(UInt64, TaskContinuation)
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
@@ -98,7 +110,7 @@ struct Aftermath: ~Copyable {
     private var more: [Resumption] = []
 
     enum Resumption {
-        case receive(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
+        case receive(TaskContinuation, Result<Data?, Failure>)
         case send(UnsafeContinuation<Failure?, Never>, Failure?)
         case batch(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>, Result<DatagramBatch?, Failure>)
 

@@ -6,7 +6,7 @@ package enum Transport: Sendable {
     /// A socket of the flow's own.
     case socket(CInt, Registration)
     /// One peer of a socket that many flows share.
-    case peer(SharedDatagramSocket, SocketAddress)
+    indirect case peer(SharedDatagramSocket, SocketAddress)
     /// A transport that a test plays.
     case scripted(any ScriptedTransport)
 

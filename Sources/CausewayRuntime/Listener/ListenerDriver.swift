@@ -247,7 +247,7 @@ package final class ListenerDriver: ReadinessHandler {
         let fd = descriptor.release()
         // The one option that an accepted socket does not inherit.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
-        hand(ConnectionDriver(.accepted(fd, peer: peer), settings), peer?.unmapped)
+        hand(ConnectionDriver(.accepted(fd), settings), peer?.unmapped)
     }
 
     private func handOver(peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket) -> Bool {

@@ -56,15 +56,15 @@ extension Runtime {
             let ends = try Ends(kind.loop)
             let total = 1 << 20
             let payloads = [Self.pattern(total, seed: 1), Self.pattern(total, seed: 2)]
-            let received = await withTaskGroup(of: (Int, [UInt8]).self) { group in
+            let received = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
                 for (index, flow) in [ends.near, ends.far].enumerated() {
                     group.addTask(executorPreference: kind.loop.executor) {
                         await Self.sendAll(payloads[index], over: flow, seed: UInt64(index))
                         return (-1, [])
                     }
-                    group.addTask { (index, await Self.receiveAll(over: flow, seed: UInt64(index + 10))) }
+                    group.addTask { (index, try await Self.receiveAll(over: flow, seed: UInt64(index + 10))) }
                 }
-                return await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
+                return try await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
             }
             #expect(received[0] == payloads[1] && received[1] == payloads[0])
             #expect(ends.near.transferred == (UInt64(total), UInt64(total)))
@@ -82,15 +82,14 @@ extension Runtime {
             }
         }
 
-        private static func receiveAll(over flow: Flow, seed: UInt64) async -> [UInt8] {
+        private static func receiveAll(over flow: Flow, seed: UInt64) async throws -> [UInt8] {
             var random = SplitMix64(seed: seed)
             var bytes: [UInt8] = []
             while true {
                 let least = random.integer(in: 1...20_000)
                 let content = await flow.receive(minimum: least, maximum: random.integer(in: least...300_000))
-                #expect(content.error == nil)
-                bytes += content.data ?? Data()
-                if content.isFinal || content.error != nil { return bytes }
+                guard let data = try content.get() else { return bytes }
+                bytes += data
             }
         }
 
@@ -110,8 +109,7 @@ extension Runtime {
             var count = 0
             while count < 200 * block.count {
                 let content = await ends.far.receive(minimum: 1, maximum: .max)
-                #expect(content.error == nil)
-                count += content.data?.count ?? 0
+                count += try #require(try content.get()).count
             }
             #expect(await answers.wait(for: 200) == Array(0..<200))
             await ends.close()
@@ -123,9 +121,9 @@ extension Runtime {
             async let content = ends.near.receive(minimum: 10, maximum: 10)
             #expect(await ends.far.send(Data("abc".utf8)) == nil)
             #expect(ends.far.close(abortively: true, owner: Owner(ends.events)))
-            let (data, isFinal, error) = await (content.data, content.isFinal, content.error)
             // A local socket has no reset: the end comes behind what was sent.
-            #expect(data == Data("abc".utf8) && isFinal && error == nil)
+            #expect(await content == .success(Data("abc".utf8)))
+            #expect(await ends.near.receive(minimum: 10, maximum: 10) == .success(nil))
             #expect(ends.near.close(abortively: false, owner: Owner(ends.events)))
             await ends.events.wait { $0.count { $0 == "closed" } == 2 }
         }
@@ -144,9 +142,9 @@ extension Runtime {
             flow.attach(.socket(fd, registration), owner: Owner(events))
             flow.begin()
             let first = await flow.receive(minimum: 1, maximum: 9)
-            #expect(first.data == Data("abc".utf8))
+            #expect(first == .success(Data("abc".utf8)))
             let second = await flow.receive(minimum: 1, maximum: 9)
-            #expect(second.isFinal && second.data == nil && second.error == nil)
+            #expect(second == .success(nil))
             #expect(flow.close(abortively: false, owner: Owner(events)))
             await events.wait(for: 1)
         }

@@ -65,6 +65,27 @@ extension Runtime {
             await task.value
         }
 
+        @Test("Whoever cancels the home ends its receive alone, and loses no octet")
+        func cancelHome() async {
+            let stage = Stage()
+            let home = stage.task { [stage] in
+                stage.flow.makeHome()
+                for call in ["1", "2"] {
+                    stage.log.note(Stage.line(call, await stage.flow.receive(minimum: 3, maximum: 3)))
+                }
+                stage.flow.leaveHome()
+            }
+            let guest = Self.receive(stage, "guest", 1, 1)
+            stage.arrive("ab")
+            stage.flow.cancelHome()
+            stage.settle()
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "guest 'a'"])
+            stage.arrive("cd")
+            #expect(stage.log.all == ["1 error \(ECANCELED)", "guest 'a'", "2 'bcd'"])
+            await home.value
+            await guest.value
+        }
+
         @Test("Cancelling a task that has been answered changes nothing")
         func cancelAfter() async {
             let stage = Stage()

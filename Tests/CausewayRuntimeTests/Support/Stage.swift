@@ -104,6 +104,14 @@ final class Stage: Sendable {
         return line
     }
 
+    static func line(_ name: String, _ result: Result<Data?, Failure>) -> String {
+        switch result {
+        case .success(let data?): "\(name) '\(String(decoding: data, as: UTF8.self))'"
+        case .success(nil): "\(name) end"
+        case .failure(let failure): "\(name) error \(failure.code)"
+        }
+    }
+
     static func line(_ name: String, _ failure: Failure?) -> String {
         failure.map { "\(name) error \($0.code)" } ?? "\(name) sent"
     }
