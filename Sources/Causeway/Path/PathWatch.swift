@@ -84,14 +84,15 @@ final class PathWatch: Sendable {
     }
 
     private func look() {
-        // A kernel that cannot be asked now is asked at the next change; what was known stays.
-        guard let snapshot = try? NetworkSnapshot.current() else { return }
-        let path = NWPath(snapshot, policy: policy)
-        let listeners = progress.withLock { progress -> [Listener] in
-            guard progress.isRunning, !progress.hasLooked || progress.path != path else { return [] }
+        let snapshot = try? NetworkSnapshot.current()
+        let seen = snapshot.map { NWPath($0, policy: policy) }
+        let (path, listeners) = progress.withLock { progress -> (NWPath, [Listener]) in
+            // A kernel that cannot be asked now is asked at the next change; what was known stays.
+            let path = seen ?? progress.path
+            guard progress.isRunning, !progress.hasLooked || progress.path != path else { return (path, []) }
             progress.hasLooked = true
             progress.path = path
-            return progress.listeners.sorted { $0.key < $1.key }.map(\.value)
+            return (path, progress.listeners.sorted { $0.key < $1.key }.map(\.value))
         }
         for listener in listeners { listener(path) }
     }
