@@ -51,6 +51,30 @@ struct TXTRecordDecoderTests {
         #expect(throws: DecodingError.self) { try TXTRecordDecoder().decode(Printer.self, from: record) }
     }
 
+    private struct Version: RawRepresentable, Decodable, LosslessStringConvertible, Equatable {
+        var rawValue: String
+        init(rawValue: String) { self.rawValue = rawValue }
+        init(_ text: String) { rawValue = text }
+        var description: String { rawValue }
+    }
+
+    @Test("Types that decode themselves from text do so")
+    func ownTypes() throws {
+        struct Service: Decodable {
+            var version: Version
+            var home: URL
+            var id: UUID
+            var octets: [UInt8]
+        }
+        let id = UUID()
+        let record = NWTXTRecord([
+            "version": "1.2", "home": "http://example.org/", "id": id.uuidString, "octets": "ab",
+        ])
+        let service = try TXTRecordDecoder().decode(Service.self, from: record)
+        #expect(service.version == Version("1.2") && service.id == id && service.octets == [0x61, 0x62])
+        #expect(service.home.absoluteString == "http://example.org/")
+    }
+
     @Test("More structure than keys with values is an error, and ends")
     func structure() {
         struct Nested: Decodable { var a: [String: String] }

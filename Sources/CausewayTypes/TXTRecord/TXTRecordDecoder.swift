@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// Makes values of the program's own types out of TXT records.
 ///
 /// Each key of the record is a key of the type; keys compare without regard to ASCII case. Text becomes `String`;
-/// integers and floating-point numbers are read from text; octets become `[UInt8]`, or `Data`. A `Bool` is read from
+/// integers, floating-point numbers and URLs are read from text; octets become `[UInt8]`, or `Data`. A `Bool` is read from
 /// `true`, `false`, `1` and `0`, and a key without a value is `true` (RFC 6763 §6.4). A key that the record does not have
 /// is `nil` where the type allows that.
 ///
@@ -102,7 +102,7 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if let value = value(of: type) as? T { return value }
-        guard !Self.isScalar(type) else { throw mismatch(type) }
+        guard !Self.scalars.contains(ObjectIdentifier(type)) else { throw mismatch(type) }
         return try T(from: self)
     }
 
@@ -126,10 +126,12 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
         return value
     }
 
-    /// Types that are never asked to decode themselves: they would come back here.
-    private static func isScalar(_ type: Any.Type) -> Bool {
-        type is any LosslessStringConvertible.Type || type == Data.self || type == [UInt8].self
-    }
+    /// Types that are never asked to decode themselves: they would come back here, or expect more structure.
+    private static let scalars: Set<ObjectIdentifier> = Set(
+        [
+            Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
+            UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, [UInt8].self, URL.self,
+        ].map { (type: Any.Type) in ObjectIdentifier(type) })
 
     /// The value as one of the types that a record can hold.
     private func value(of type: Any.Type) -> Any? {
@@ -138,6 +140,7 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
         if type == Bool.self { return truth }
         guard let text = entry.text else { return nil }
         if type == String.self { return text }
+        if type == URL.self { return URL(string: text) }
         if let type = type as? any FixedWidthInteger.Type { return integer(type, text) }
         if type == Double.self { return Double(text) }
         return type == Float.self ? Float(text) : nil
