@@ -77,6 +77,10 @@ let package = Package(
         .testTarget(
             name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
         .testTarget(name: "CausewayTests", dependencies: ["Causeway", "Network"], swiftSettings: house),
+        // One set of programs, as written for Apple's framework, in both language modes and without the house's rules.
+        .testTarget(name: "ProgramTests", dependencies: ["Network"]),
+        .testTarget(
+            name: "ProgramSwift5Tests", dependencies: ["Network"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "LoopbackTests", dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit"],
             swiftSettings: house),

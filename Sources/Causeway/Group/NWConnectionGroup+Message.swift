@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 extension NWConnectionGroup {
     /// A message to or from a group.
     ///
@@ -51,5 +53,40 @@ extension NWConnectionGroup {
         public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
             protocolMetadata(definition: definition)
         }
+
+        /// Unpacks the object form.
+        ///
+        /// Counterpart: macOS 14, iOS 17.
+        public init(nw: nw_content_context_t) {
+            arrival = nil
+            let context = nw.context
+            super.init(
+                identifier: context.identifier, expiration: context.expirationMilliseconds,
+                priority: context.relativePriority, isFinal: context.isFinal, antecedent: context.antecedent,
+                metadata: context.protocolMetadata)
+        }
+
+        /// Answers the sender of a received message. Without effect on a message to send, and while groups are not
+        /// implemented.
+        public func reply(content: Data?, message: NWConnectionGroup.Message = .default) {}
+
+        /// Makes the sender's flow a connection of its own. `nil` for a message to send, and while groups are not
+        /// implemented.
+        public func extractConnection() -> NWConnection? { nil }
     }
 }
+
+/// A ``NWConnection/ContentContext`` as an object of Apple's C interface. No function here makes one.
+public final class OS_nw_content_context: Sendable {
+    package let context: NWConnection.ContentContext
+
+    package init(context: NWConnection.ContentContext) {
+        self.context = context
+    }
+}
+
+/// The name by which programs refer to a context object.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public typealias nw_content_context_t = OS_nw_content_context

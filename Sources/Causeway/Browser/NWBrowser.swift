@@ -1,0 +1,105 @@
+internal import CausewaySystem
+public import CausewayTypes
+public import Dispatch
+
+/// Watches for services on the network and keeps the set of those that are there.
+///
+/// Browsing is declared and not implemented: a browser fails with `.posix(.ENOTSUP)` when it is started.
+///
+/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public final class NWBrowser: CustomDebugStringConvertible, Sendable {
+    /// What is called with the new set of results, and with what has changed in it.
+    typealias ResultsHandler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
+
+    /// What to look for.
+    public let descriptor: NWBrowser.Descriptor
+    /// Where to look for it: which interfaces to use.
+    public let parameters: NWParameters
+
+    private let lifecycle = QueuedState(State.setup)
+    private let results = Guarded<Set<NWBrowser.Result>>([])
+    private let resultsHandler = Guarded<ResultsHandler?>(nil)
+
+    /// Makes a browser. Nothing happens until ``start(queue:)``.
+    public init(for descriptor: NWBrowser.Descriptor, using parameters: NWParameters) {
+        self.descriptor = descriptor
+        self.parameters = parameters
+    }
+
+    /// Begins to browse. `queue` takes every callback from now on. Only the first call counts.
+    public func start(queue: DispatchQueue) {
+        guard lifecycle.start(on: queue) else { return }
+        lifecycle.move(to: .failed(.posix(.ENOTSUP)))
+    }
+
+    /// Ends browsing; `cancelled` is the last callback. A browser cannot be started again.
+    public func cancel() {
+        lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
+    }
+
+    /// The current state. Readable from any thread.
+    public var state: NWBrowser.State { lifecycle.current }
+
+    /// The queue given to ``start(queue:)``; `nil` before.
+    public var queue: DispatchQueue? { lifecycle.queue }
+
+    /// The services that are there now.
+    public var browseResults: Set<NWBrowser.Result> { results.withLock { $0 } }
+
+    /// Called at each change of state. Set it before ``start(queue:)``.
+    @preconcurrency public var stateUpdateHandler: (@Sendable (_ newState: NWBrowser.State) -> Void)? {
+        get { lifecycle.handler }
+        set { lifecycle.handler = newValue }
+    }
+
+    /// Called with all services that are there, and with what has changed since the last call.
+    @preconcurrency public var browseResultsChangedHandler:
+        (@Sendable (_ newResults: Set<NWBrowser.Result>, _ changes: Set<NWBrowser.Result.Change>) -> Void)?
+    {
+        get { resultsHandler.withLock { $0 } }
+        set {
+            let old = resultsHandler.withLock { handler in
+                defer { handler = newValue }
+                return handler
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    /// What is looked for, and the state.
+    public var debugDescription: String { "[browser for \(descriptor), \(state)]" }
+}
+
+extension NWBrowser {
+    /// What to look for.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13; application services macOS 13, iOS 16.
+    public enum Descriptor: Sendable {
+        /// Instances of a Bonjour service type, such as `_ipp._tcp`. A domain of `nil` means the default ones.
+        case bonjour(type: String, domain: String?)
+        /// The same, with the TXT record of each in the metadata of its result.
+        case bonjourWithTXTRecord(type: String, domain: String?)
+        /// Application services of a name.
+        case applicationService(name: String)
+    }
+
+    /// Where a browser is in its life.
+    ///
+    /// Counterpart: macOS 10.15, iOS 13.
+    public enum State: Equatable, Sendable {
+        /// Made and not started.
+        case setup
+        /// Browsing. Results come in this state only.
+        case ready
+        /// Ended by an error. The program still has to cancel it.
+        case failed(NWError)
+        /// Ended. Nothing more is delivered.
+        case cancelled
+        /// There is no usable network now.
+        ///
+        /// Counterpart: macOS 11, iOS 14.
+        case waiting(NWError)
+    }
+}

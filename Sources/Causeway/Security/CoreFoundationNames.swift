@@ -1,0 +1,46 @@
+public import FoundationEssentials
+
+// The names of Core Foundation that signatures of the Security interface mention, as the Swift values that a cast to
+// them yields on Apple platforms: `data as CFData`, `[certificate] as CFArray`, `options as CFDictionary`.
+
+/// Octets.
+public typealias CFData = Data
+/// Text.
+public typealias CFString = String
+/// A list of anything.
+public typealias CFArray = [Any]
+/// Values by name.
+public typealias CFDictionary = [String: Any]
+
+/// Where memory comes from. There is one answer, ``kCFAllocatorDefault``.
+public enum CFAllocator: Sendable {}
+
+/// The only allocator.
+public let kCFAllocatorDefault: CFAllocator? = nil
+
+/// Why a function of the Security interface failed.
+public final class CFError: Error, CustomStringConvertible, Sendable {
+    /// The same error as the rest of the API reports it.
+    public let underlyingError: NWError
+
+    package init(_ error: NWError) {
+        underlyingError = error
+    }
+
+    public var description: String { underlyingError.debugDescription }
+}
+
+/// What stands in for `Unmanaged<CFArray>`, which is for classes only: a list that can be taken either way.
+public struct UnmanagedArray {
+    private let array: CFArray
+
+    init(_ array: CFArray) {
+        self.array = array
+    }
+
+    /// The list.
+    public func takeRetainedValue() -> CFArray { array }
+
+    /// The list.
+    public func takeUnretainedValue() -> CFArray { array }
+}

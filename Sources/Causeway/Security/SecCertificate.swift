@@ -1,0 +1,89 @@
+public import CausewayTypes
+public import FoundationEssentials
+
+/// A certificate (RFC 5280 §4.1) in its encoded form.
+public final class SecCertificate: Hashable, Sendable {
+    /// DER.
+    package let data: Data
+
+    /// - Parameter data: DER. It is not looked into.
+    package init(data: Data) {
+        self.data = data
+    }
+
+    public static func == (lhs: SecCertificate, rhs: SecCertificate) -> Bool { lhs.data == rhs.data }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(data) }
+}
+
+/// A private or public key, in its encoded form or inside a TLS engine.
+public final class SecKey: Sendable {
+    /// Where the key is.
+    package enum Material: Sendable {
+        /// DER: PKCS #8 (RFC 5958 §2) for a private key, SubjectPublicKeyInfo (RFC 5280 §4.1) for a public one.
+        case encoded(Data)
+        /// A key that only the TLS engine can use.
+        case engine(any Sendable)
+    }
+
+    package let material: Material
+
+    package init(_ material: Material) {
+        self.material = material
+    }
+}
+
+/// A certificate and the private key that belongs to it.
+public final class SecIdentity: Sendable {
+    package let certificate: SecCertificate
+    package let privateKey: SecKey
+
+    /// Joins both. That they belong together is for the TLS engine to find out.
+    package init(certificate: SecCertificate, privateKey: SecKey) {
+        self.certificate = certificate
+        self.privateKey = privateKey
+    }
+}
+
+/// Makes a certificate from DER. `nil` if the octets are not one ASN.1 SEQUENCE and nothing else.
+public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
+    isOneSequence(data) ? SecCertificate(data: data) : nil
+}
+
+/// The certificate as DER.
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { certificate.data }
+
+/// Gives the certificate of an identity.
+public func SecIdentityCopyCertificate(
+    _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
+) -> OSStatus {
+    certificateRef.pointee = identityRef.certificate
+    return errSecSuccess
+}
+
+/// Gives the private key of an identity.
+public func SecIdentityCopyPrivateKey(
+    _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
+) -> OSStatus {
+    privateKeyRef.pointee = identityRef.privateKey
+    return errSecSuccess
+}
+
+/// Reads identities out of a PKCS #12 file (RFC 7292). Not implemented: returns ``errSecUnimplemented`` and no items.
+public func SecPKCS12Import(
+    _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    items.pointee = nil
+    return errSecUnimplemented
+}
+
+/// Whether octets are one SEQUENCE whose length, in DER, is what follows (X.690 §8.1.3).
+private func isOneSequence(_ data: Data) -> Bool {
+    let octets = Array(data.prefix(6))
+    guard octets.count >= 2, octets[0] == 0x30 else { return false }
+    if octets[1] < 0x80 { return data.count == 2 + Int(octets[1]) }
+    let lengthCount = Int(octets[1] & 0x7f)
+    guard (1...4).contains(lengthCount), octets.count >= 2 + lengthCount else { return false }
+    let length = octets[2..<(2 + lengthCount)].reduce(0) { $0 << 8 | Int($1) }
+    return data.count == 2 + lengthCount + length
+}

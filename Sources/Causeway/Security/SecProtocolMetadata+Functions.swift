@@ -1,0 +1,204 @@
+public import Dispatch
+internal import FoundationEssentials
+
+/// The application protocol that was agreed on (RFC 7301 §3.2), valid as long as the metadata. `nil` if there is none.
+///
+/// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
+public func sec_protocol_metadata_get_negotiated_protocol(
+    _ metadata: sec_protocol_metadata_t
+) -> UnsafePointer<CChar>? {
+    metadata.values.applicationProtocol.map { metadata.lend($0) }
+}
+
+/// The application protocol that was agreed on (RFC 7301 §3.2); the caller frees it. `nil` if there is none.
+///
+/// Counterpart: macOS 15.5, iOS 18.5.
+public func sec_protocol_metadata_copy_negotiated_protocol(
+    _ metadata: sec_protocol_metadata_t
+) -> UnsafePointer<CChar>? {
+    metadata.values.applicationProtocol?.makeCString()
+}
+
+/// The peer's public key. `nil` if it presented none.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_copy_peer_public_key(_ metadata: sec_protocol_metadata_t) -> DispatchData? {
+    metadata.values.peerPublicKey?.dispatchData
+}
+
+/// The version that was agreed on. Before the handshake it is TLS 1.2, the lowest that is.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_metadata_get_negotiated_tls_protocol_version(
+    _ metadata: sec_protocol_metadata_t
+) -> tls_protocol_version_t {
+    metadata.values.version ?? .TLSv12
+}
+
+/// The old form of ``sec_protocol_metadata_get_negotiated_tls_protocol_version(_:)``.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, renamed: "sec_protocol_metadata_get_negotiated_tls_protocol_version")
+public func sec_protocol_metadata_get_negotiated_protocol_version(
+    _ metadata: sec_protocol_metadata_t
+) -> SSLProtocol {
+    metadata.values.version.map { SSLProtocol($0) } ?? .sslProtocolUnknown
+}
+
+/// The cipher suite that was agreed on. Before the handshake its number is 0.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_metadata_get_negotiated_tls_ciphersuite(
+    _ metadata: sec_protocol_metadata_t
+) -> tls_ciphersuite_t {
+    metadata.values.cipherSuite ?? tls_ciphersuite_t(number: 0)
+}
+
+/// The old form of ``sec_protocol_metadata_get_negotiated_tls_ciphersuite(_:)``.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, renamed: "sec_protocol_metadata_get_negotiated_tls_ciphersuite")
+public func sec_protocol_metadata_get_negotiated_ciphersuite(_ metadata: sec_protocol_metadata_t) -> SSLCipherSuite {
+    metadata.values.cipherSuite?.rawValue ?? 0
+}
+
+/// Whether the server has taken early data (RFC 8446 §2.3).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protocol_metadata_t) -> Bool {
+    metadata.values.isEarlyDataAccepted
+}
+
+/// Calls a closure with each certificate of the peer, its own first.
+///
+/// - Returns: `false`, without a call, when it presented none.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_access_peer_certificate_chain(
+    _ metadata: sec_protocol_metadata_t, _ handler: @escaping (sec_certificate_t) -> Void
+) -> Bool {
+    forEach(metadata.values.peerCertificates) { handler(sec_certificate_t($0)) }
+}
+
+/// Calls a closure with each stapled status (RFC 6066 §8).
+///
+/// - Returns: `false`, without a call, when there is none.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_access_ocsp_response(
+    _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData) -> Void
+) -> Bool {
+    forEach(metadata.values.ocspResponses) { handler($0.dispatchData) }
+}
+
+/// Calls a closure with each signature algorithm that the peer accepts (RFC 8446 §4.2.3).
+///
+/// - Returns: `false`, without a call, when it named none.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_access_supported_signature_algorithms(
+    _ metadata: sec_protocol_metadata_t, _ handler: @escaping (UInt16) -> Void
+) -> Bool {
+    forEach(metadata.values.signatureAlgorithms, handler)
+}
+
+/// Calls a closure with each issuer that the server accepts (RFC 8446 §4.2.4), DER.
+///
+/// - Returns: `false`, without a call, when it named none.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_access_distinguished_names(
+    _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData) -> Void
+) -> Bool {
+    forEach(metadata.values.distinguishedNames) { handler($0.dispatchData) }
+}
+
+/// Calls a closure with each of the program's own pre-shared keys and its identity.
+///
+/// - Returns: `false`, without a call, when there is none.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_metadata_access_pre_shared_keys(
+    _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData, DispatchData) -> Void
+) -> Bool {
+    forEach(metadata.values.preSharedKeys) { handler($0.key.dispatchData, $0.identity.dispatchData) }
+}
+
+/// The name that the client asked for (RFC 6066 §3), valid as long as the metadata. `nil` if there is none.
+///
+/// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
+public func sec_protocol_metadata_get_server_name(_ metadata: sec_protocol_metadata_t) -> UnsafePointer<CChar>? {
+    metadata.values.serverName.map { metadata.lend($0) }
+}
+
+/// The name that the client asked for (RFC 6066 §3); the caller frees it. `nil` if there is none.
+///
+/// Counterpart: macOS 15.5, iOS 18.5.
+public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_metadata_t) -> UnsafePointer<CChar>? {
+    metadata.values.serverName?.makeCString()
+}
+
+/// Whether both sessions are with the same peer: one that presented the same certificates, and presented some.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_peers_are_equal(
+    _ metadataA: sec_protocol_metadata_t, _ metadataB: sec_protocol_metadata_t
+) -> Bool {
+    let peer = metadataA.values.peerCertificates
+    return !peer.isEmpty && peer == metadataB.values.peerCertificates
+}
+
+/// Whether both servers asked for a certificate with the same conditions.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_challenge_parameters_are_equal(
+    _ metadataA: sec_protocol_metadata_t, _ metadataB: sec_protocol_metadata_t
+) -> Bool {
+    let (left, right) = (metadataA.values, metadataB.values)
+    return left.signatureAlgorithms == right.signatureAlgorithms
+        && left.distinguishedNames == right.distinguishedNames && left.peerCertificates == right.peerCertificates
+}
+
+/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done, and for a
+/// length that is not positive.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_create_secret(
+    _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<CChar>, _ exporter_length: Int
+) -> DispatchData? {
+    export(metadata, octets(label, label_len), nil, exporter_length)
+}
+
+/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done,
+/// and for lengths that are not positive.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_metadata_create_secret_with_context(
+    _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<CChar>, _ context_len: Int,
+    _ context: UnsafePointer<UInt8>, _ exporter_length: Int
+) -> DispatchData? {
+    guard context_len >= 0 else { return nil }
+    return export(
+        metadata, octets(label, label_len), Data(UnsafeRawBufferPointer(start: context, count: context_len)),
+        exporter_length)
+}
+
+private func octets(_ label: UnsafePointer<CChar>, _ count: Int) -> Data? {
+    count > 0 ? Data(UnsafeRawBufferPointer(start: label, count: count)) : nil
+}
+
+private func export(
+    _ metadata: sec_protocol_metadata_t, _ label: Data?, _ context: Data?, _ count: Int
+) -> DispatchData? {
+    guard let label, count > 0 else { return nil }
+    return metadata.values.export?(label, context, count)?.dispatchData
+}
+
+private func forEach<Element>(_ elements: [Element], _ body: (Element) -> Void) -> Bool {
+    elements.forEach(body)
+    return !elements.isEmpty
+}
+
+extension Data {
+    var dispatchData: DispatchData { withUnsafeBytes { DispatchData(bytes: $0) } }
+}

@@ -1,0 +1,276 @@
+public import Dispatch
+internal import FoundationEssentials
+
+// Each function stores what it is given; the TLS engine reads it when a connection is made.
+
+/// Whether two options have the same settings. Blocks are the same when they come from the same call.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_are_equal(
+    _ optionsA: sec_protocol_options_t, _ optionsB: sec_protocol_options_t
+) -> Bool {
+    optionsA === optionsB || optionsA.values == optionsB.values
+}
+
+/// Sets the certificate and key to present. A TLS listener needs them, or pre-shared keys.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_local_identity(_ options: sec_protocol_options_t, _ identity: sec_identity_t) {
+    options.update { $0.localIdentity = identity }
+}
+
+/// Adds a cipher suite to those allowed. With none added, the engine's own choice is allowed.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_append_tls_ciphersuite(
+    _ options: sec_protocol_options_t, _ ciphersuite: tls_ciphersuite_t
+) {
+    options.update { $0.cipherSuites.append(ciphersuite) }
+}
+
+/// The old form of ``sec_protocol_options_append_tls_ciphersuite(_:_:)``.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, renamed: "sec_protocol_options_append_tls_ciphersuite")
+public func sec_protocol_options_add_tls_ciphersuite(
+    _ options: sec_protocol_options_t, _ ciphersuite: SSLCipherSuite
+) {
+    options.update { $0.cipherSuites.append(tls_ciphersuite_t(number: ciphersuite)) }
+}
+
+/// Adds a named set of cipher suites to those allowed.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_append_tls_ciphersuite_group(
+    _ options: sec_protocol_options_t, _ group: tls_ciphersuite_group_t
+) {
+    options.update { $0.cipherSuiteGroups.append(group) }
+}
+
+/// The old form of ``sec_protocol_options_append_tls_ciphersuite_group(_:_:)``.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, renamed: "sec_protocol_options_append_tls_ciphersuite_group")
+public func sec_protocol_options_add_tls_ciphersuite_group(
+    _ options: sec_protocol_options_t, _ group: SSLCiphersuiteGroup
+) {
+    options.update { $0.cipherSuiteGroups.append(group.group) }
+}
+
+/// The old form of ``sec_protocol_options_set_min_tls_protocol_version(_:_:)``. Versions without a new name change nothing.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, renamed: "sec_protocol_options_set_min_tls_protocol_version")
+public func sec_protocol_options_set_tls_min_version(_ options: sec_protocol_options_t, _ version: SSLProtocol) {
+    guard let version = version.version else { return }
+    options.update { $0.minimumVersion = version }
+}
+
+/// Sets the lowest version to agree to. Default TLS 1.2, DTLS 1.2.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_set_min_tls_protocol_version(
+    _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
+) {
+    options.update { $0.minimumVersion = version }
+}
+
+/// The old form of ``sec_protocol_options_set_max_tls_protocol_version(_:_:)``. Versions without a new name change nothing.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, renamed: "sec_protocol_options_set_max_tls_protocol_version")
+public func sec_protocol_options_set_tls_max_version(_ options: sec_protocol_options_t, _ version: SSLProtocol) {
+    guard let version = version.version else { return }
+    options.update { $0.maximumVersion = version }
+}
+
+/// Sets the highest version to agree to. Default TLS 1.3, DTLS 1.2.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_set_max_tls_protocol_version(
+    _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
+) {
+    options.update { $0.maximumVersion = version }
+}
+
+/// The lowest version of TLS that is agreed to unless the program says otherwise.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_get_default_min_tls_protocol_version() -> tls_protocol_version_t { .TLSv12 }
+
+/// The lowest version of DTLS that is agreed to unless the program says otherwise.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_get_default_min_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
+
+/// The highest version of TLS that is agreed to unless the program says otherwise.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_get_default_max_tls_protocol_version() -> tls_protocol_version_t { .TLSv13 }
+
+/// The highest version of DTLS that is agreed to unless the program says otherwise.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_get_default_max_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
+
+/// Adds an application protocol to offer or to accept (RFC 7301 §3.1); the first one added is preferred.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_add_tls_application_protocol(
+    _ options: sec_protocol_options_t, _ application_protocol: UnsafePointer<CChar>
+) {
+    let name = String(cString: application_protocol)
+    options.update { $0.applicationProtocols.append(name) }
+}
+
+/// Sets the name to ask for (RFC 6066 §3) and to check the certificate against. Default: the host of the endpoint.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_server_name(
+    _ options: sec_protocol_options_t, _ server_name: UnsafePointer<CChar>
+) {
+    let name = String(cString: server_name)
+    options.update { $0.serverName = name }
+}
+
+/// Without effect: groups are negotiated.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@available(*, deprecated, message: "It has no effect")
+public func sec_protocol_options_set_tls_diffie_hellman_parameters(
+    _ options: sec_protocol_options_t, _ params: DispatchData
+) {}
+
+/// Adds a pre-shared key and the identity by which the peers name it (RFC 4279 §2, RFC 8446 §4.2.11).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_add_pre_shared_key(
+    _ options: sec_protocol_options_t, _ psk: DispatchData, _ psk_identity: DispatchData
+) {
+    let key = SecProtocolOptionValues.PreSharedKey(key: Data(psk), identity: Data(psk_identity))
+    options.update { $0.preSharedKeys.append(key) }
+}
+
+/// Sets the hint by which a server tells which pre-shared key it means (RFC 4279 §2).
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(
+    _ options: sec_protocol_options_t, _ psk_identity_hint: DispatchData
+) {
+    let hint = Data(psk_identity_hint)
+    options.update { $0.preSharedKeyIdentityHint = hint }
+}
+
+/// Sets the block that chooses a client's pre-shared key by the server's hint. It is called on the queue.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_protocol_options_set_pre_shared_key_selection_block(
+    _ options: sec_protocol_options_t, _ psk_selection_block: @escaping sec_protocol_pre_shared_key_selection_t,
+    _ psk_selection_queue: DispatchQueue
+) {
+    let block = SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>(psk_selection_block, psk_selection_queue)
+    options.update { $0.preSharedKeySelection = block }
+}
+
+/// Whether sessions may be resumed by tickets (RFC 5077, RFC 8446 §4.6.1).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_tickets_enabled(_ options: sec_protocol_options_t, _ tickets_enabled: Bool) {
+    options.update { $0.ticketsEnabled = tickets_enabled }
+}
+
+/// Marks a retry with a lower version (RFC 7507 §4). Default `false`.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_is_fallback_attempt(
+    _ options: sec_protocol_options_t, _ is_fallback_attempt: Bool
+) {
+    options.update { $0.isFallbackAttempt = is_fallback_attempt }
+}
+
+/// Whether sessions may be resumed at all.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_resumption_enabled(
+    _ options: sec_protocol_options_t, _ resumption_enabled: Bool
+) {
+    options.update { $0.resumptionEnabled = resumption_enabled }
+}
+
+/// Whether content may leave before the handshake is finished (RFC 7918 §3).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_false_start_enabled(
+    _ options: sec_protocol_options_t, _ false_start_enabled: Bool
+) {
+    options.update { $0.falseStartEnabled = false_start_enabled }
+}
+
+/// Whether to ask for a stapled status of the certificate (RFC 6066 §8).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_ocsp_enabled(_ options: sec_protocol_options_t, _ ocsp_enabled: Bool) {
+    options.update { $0.ocspEnabled = ocsp_enabled }
+}
+
+/// Whether to ask for signed certificate timestamps (RFC 6962 §3.3.1).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_sct_enabled(_ options: sec_protocol_options_t, _ sct_enabled: Bool) {
+    options.update { $0.sctEnabled = sct_enabled }
+}
+
+/// Whether TLS 1.2 may negotiate anew (RFC 5746 §3).
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_tls_renegotiation_enabled(
+    _ options: sec_protocol_options_t, _ renegotiation_enabled: Bool
+) {
+    options.update { $0.renegotiationEnabled = renegotiation_enabled }
+}
+
+/// Whether the peer has to present a certificate. Default `true` for clients, `false` for servers.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_peer_authentication_required(
+    _ options: sec_protocol_options_t, _ peer_authentication_required: Bool
+) {
+    options.update {
+        $0.peerAuthentication =
+            peer_authentication_required ? .required : SecProtocolOptionValues.PeerAuthentication.none
+    }
+}
+
+/// Sets the block that is told when keys have to change. It is called on the queue and has to call its completion.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_key_update_block(
+    _ options: sec_protocol_options_t, _ key_update_block: @escaping sec_protocol_key_update_t,
+    _ key_update_queue: DispatchQueue
+) {
+    let block = SecProtocolBlock<sec_protocol_key_update_t>(key_update_block, key_update_queue)
+    options.update { $0.keyUpdate = block }
+}
+
+/// Sets the block that chooses a client's identity when the server asks for one. It is called on the queue.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_challenge_block(
+    _ options: sec_protocol_options_t, _ challenge_block: @escaping sec_protocol_challenge_t,
+    _ challenge_queue: DispatchQueue
+) {
+    let block = SecProtocolBlock<sec_protocol_challenge_t>(challenge_block, challenge_queue)
+    options.update { $0.challenge = block }
+}
+
+/// Sets the block that decides about the peer, instead of the evaluation by the system. It is called on the queue, and
+/// the handshake waits for its completion.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_protocol_options_set_verify_block(
+    _ options: sec_protocol_options_t, _ verify_block: @escaping sec_protocol_verify_t,
+    _ verify_block_queue: DispatchQueue
+) {
+    let block = SecProtocolBlock<sec_protocol_verify_t>(verify_block, verify_block_queue)
+    options.update { $0.verify = block }
+}

@@ -1,0 +1,106 @@
+// The objects that `sec_*` functions take, and the functions that make and open them.
+
+/// A ``SecTrust`` in the form that verify blocks get.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public final class sec_trust_t: Sendable {
+    package let trust: SecTrust
+
+    package init(_ trust: SecTrust) {
+        self.trust = trust
+    }
+}
+
+/// A ``SecCertificate`` in the form that `sec_*` functions take.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public final class sec_certificate_t: Sendable {
+    package let certificate: SecCertificate
+
+    package init(_ certificate: SecCertificate) {
+        self.certificate = certificate
+    }
+}
+
+/// A ``SecIdentity`` in the form that `sec_*` functions take, with the certificates to send along.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public final class sec_identity_t: Sendable {
+    package let identity: SecIdentity
+    /// The issuers of the identity's certificate, nearest first. The certificate itself is not among them.
+    package let chain: [SecCertificate]
+
+    package init(_ identity: SecIdentity, chain: [SecCertificate] = []) {
+        self.identity = identity
+        self.chain = chain
+    }
+}
+
+/// Wraps a trust. `nil` is never returned.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_trust_create(_ trust: SecTrust) -> sec_trust_t? { sec_trust_t(trust) }
+
+/// Unwraps a trust; take the retained value.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { .passRetained(trust.trust) }
+
+/// Wraps an identity. `nil` is never returned.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_identity_create(_ identity: SecIdentity) -> sec_identity_t? { sec_identity_t(identity) }
+
+/// Wraps an identity with the certificates to send along. `nil` if there is anything but certificates among them.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_identity_create_with_certificates(
+    _ identity: SecIdentity, _ certificates: CFArray
+) -> sec_identity_t? {
+    let chain = certificates.compactMap { $0 as? SecCertificate }
+    guard chain.count == certificates.count else { return nil }
+    return sec_identity_t(identity, chain: chain.filter { $0 != identity.certificate })
+}
+
+/// Calls a closure with each certificate to send along.
+///
+/// - Returns: `false`, without a call, when there is none.
+///
+/// Counterpart: macOS 10.15, iOS 13.
+public func sec_identity_access_certificates(
+    _ identity: sec_identity_t, _ handler: @escaping (sec_certificate_t) -> Void
+) -> Bool {
+    for certificate in identity.chain { handler(sec_certificate_t(certificate)) }
+    return !identity.chain.isEmpty
+}
+
+/// Unwraps an identity; take the retained value.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_identity_copy_ref(_ identity: sec_identity_t) -> Unmanaged<SecIdentity>? {
+    .passRetained(identity.identity)
+}
+
+/// Unwraps the certificates to send along. `nil` when there is none.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_identity_copy_certificates_ref(_ identity: sec_identity_t) -> UnmanagedArray? {
+    identity.chain.isEmpty ? nil : UnmanagedArray(identity.chain)
+}
+
+/// Wraps a certificate. `nil` is never returned.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_certificate_create(_ certificate: SecCertificate) -> sec_certificate_t? {
+    sec_certificate_t(certificate)
+}
+
+/// Unwraps a certificate; take the retained value.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+public func sec_certificate_copy_ref(_ certificate: sec_certificate_t) -> Unmanaged<SecCertificate> {
+    .passRetained(certificate.certificate)
+}

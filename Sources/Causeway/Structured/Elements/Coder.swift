@@ -1,0 +1,86 @@
+/// Encoded values as messages, in a stack.
+///
+/// Counterpart: macOS 26, iOS 26.
+public struct Coder<Sending, Receiving, CoderType>: MessageProtocol
+where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
+    public typealias BelowProtocol = any NetworkProtocolOptions
+    public typealias ContentType = Receiving
+    public typealias LegacyMessage = (
+        content: Coder<Sending, Receiving, CoderType>.ContentType, metadata: [NWProtocolMetadata]?, isFinal: Bool
+    )
+    public typealias ProtocolStorage = DefaultProtocolStorage
+
+    /// What is told of a received value.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct Metadata: NetworkMetadataProtocol, Sendable {
+        /// Whether the message is whole.
+        public let isComplete: Bool
+        /// Whether the peer sends no other message.
+        public let lastMessage: Bool
+        /// The metadata of the elements below.
+        public let other: [NWProtocolMetadata]
+    }
+
+    /// What makes encoders and decoders.
+    package let coder: CoderType
+    private let stack: any StackElement
+
+    private init(_ coder: CoderType, over below: any NetworkProtocolOptions) {
+        self.coder = coder
+        stack = below.stackElement
+    }
+
+    /// Makes an element that sends values of one type and receives those of another, over a stream.
+    public init<BelowProtocol>(
+        sending: Sending.Type, receiving: Receiving.Type, using: CoderType,
+        @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where BelowProtocol: StreamProtocol {
+        self.init(using, over: builder())
+    }
+
+    /// Makes an element that sends values of one type and receives those of another, over datagrams.
+    public init<BelowProtocol>(
+        sending: Sending.Type, receiving: Receiving.Type, using: CoderType,
+        @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where BelowProtocol: DatagramProtocol {
+        self.init(using, over: builder())
+    }
+
+    /// Makes an element that receives values of one type and sends those of another, over a stream.
+    public init<BelowProtocol>(
+        receiving: Receiving.Type, sending: Sending.Type, using: CoderType,
+        @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where BelowProtocol: StreamProtocol {
+        self.init(using, over: builder())
+    }
+
+    /// Makes an element that receives values of one type and sends those of another, over datagrams.
+    public init<BelowProtocol>(
+        receiving: Receiving.Type, sending: Sending.Type, using: CoderType,
+        @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where BelowProtocol: DatagramProtocol {
+        self.init(using, over: builder())
+    }
+}
+
+extension Coder where Sending: Decodable, Sending == Receiving {
+    /// Makes an element that sends and receives values of one type, over a stream.
+    public init<BelowProtocol>(
+        _ type: Sending.Type, using: CoderType, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where BelowProtocol: StreamProtocol {
+        self.init(using, over: builder())
+    }
+
+    /// Makes an element that sends and receives values of one type, over datagrams.
+    public init<BelowProtocol>(
+        _ type: Sending.Type, using: CoderType, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where BelowProtocol: DatagramProtocol {
+        self.init(using, over: builder())
+    }
+}
+
+extension Coder: StackElement {
+    package var layer: StackLayers.Layer { .application(CoderOptions()) }
+    package var below: (any StackElement)? { stack }
+}

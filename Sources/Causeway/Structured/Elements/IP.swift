@@ -1,0 +1,66 @@
+/// The Internet protocol in a stack. Every transport implies it.
+///
+/// Counterpart: macOS 26, iOS 26.
+public struct IP: NetworkProtocolOptions, Sendable {
+    public typealias BelowProtocol = Void
+    public typealias ProtocolStorage = DefaultProtocolStorage
+
+    /// What is told of received content.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct Metadata: NetworkMetadataProtocol, Sendable {
+        /// The metadata of the elements below.
+        public let other: [NWProtocolMetadata]
+    }
+
+    package var values = NWProtocolIP.Options.Values()
+
+    /// Makes an element with every default.
+    public init() {}
+
+    private func setting(_ change: (inout NWProtocolIP.Options.Values) -> Void) -> IP {
+        var copy = self
+        change(&copy.values)
+        return copy
+    }
+
+    /// Sets ``NWProtocolIP/Options/version-swift.property``.
+    public func version(_ version: NWProtocolIP.Options.Version) -> IP {
+        setting { $0.version = version }
+    }
+
+    /// Sets ``NWProtocolIP/Options/hopLimit``.
+    public func hopLimit(_ limit: UInt8) -> IP {
+        setting { $0.hopLimit = limit }
+    }
+
+    /// Sets ``NWProtocolIP/Options/useMinimumMTU``.
+    public func minimumMTU(_ useMinimumMTU: Bool) -> IP {
+        setting { $0.useMinimumMTU = useMinimumMTU }
+    }
+
+    /// Sets ``NWProtocolIP/Options/disableFragmentation``.
+    public func fragmentationDisabled(_ dontFragment: Bool) -> IP {
+        setting { $0.disableFragmentation = dontFragment }
+    }
+
+    /// Sets ``NWProtocolIP/Options/shouldCalculateReceiveTime``.
+    public func receiveTimeCalculated(_ calculateReceiveTime: Bool) -> IP {
+        setting { $0.shouldCalculateReceiveTime = calculateReceiveTime }
+    }
+
+    /// Sets ``NWProtocolIP/Options/localAddressPreference``.
+    public func localAddressPreference(_ preference: NWProtocolIP.Options.AddressPreference) -> IP {
+        setting { $0.localAddressPreference = preference }
+    }
+
+    /// Sets ``NWProtocolIP/Options/disableMulticastLoopback``.
+    public func multicastLoopbackDisabled(_ disableMulticastLoopback: Bool) -> IP {
+        setting { $0.disableMulticastLoopback = disableMulticastLoopback }
+    }
+}
+
+extension IP: StackElement {
+    package var layer: StackLayers.Layer { .internet(NWProtocolIP.Options(values: values)) }
+    package var below: (any StackElement)? { nil }
+}

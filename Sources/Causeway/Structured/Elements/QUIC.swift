@@ -1,0 +1,130 @@
+/// QUIC in a stack: one tunnel with many streams, over UDP.
+///
+/// Counterpart: macOS 26, iOS 26.
+public struct QUIC: MultiplexProtocol, Sendable {
+    public typealias BelowProtocol = UDP
+
+    /// What is told of received content: nothing, because content comes on streams.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct Metadata: NetworkMetadataProtocol, Sendable {}
+
+    /// What a connection keeps for QUIC.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct ProtocolStorage: ConnectionStorage, Sendable {
+        public init() {}
+    }
+
+    package var values: NWProtocolQUIC.Options.Values
+    package var security = SecProtocolOptionValues()
+    private let udp: UDP?
+
+    /// Makes an element that offers application protocols (RFC 7301 §3.1), over UDP with every default.
+    public init(alpn: [String]) {
+        values = NWProtocolQUIC.Options.Values(alpn: alpn)
+        udp = nil
+    }
+
+    /// Makes an element that offers application protocols (RFC 7301 §3.1), over UDP as given.
+    public init(alpn: [String], @ProtocolStackBuilder<UDP> _ builder: () -> UDP) {
+        values = NWProtocolQUIC.Options.Values(alpn: alpn)
+        udp = builder()
+    }
+
+    private func setting(_ change: (inout NWProtocolQUIC.Options.Values) -> Void) -> QUIC {
+        var copy = self
+        change(&copy.values)
+        return copy
+    }
+
+    /// Sets ``NWProtocolQUIC/Options/idleTimeout``, in milliseconds.
+    public func idleTimeout(_ timeout: Int) -> QUIC { setting { $0.idleTimeout = timeout } }
+
+    /// Sets ``NWProtocolQUIC/Options/maxUDPPayloadSize``.
+    public func maxUDPPayloadSize(_ size: Int) -> QUIC { setting { $0.maxUDPPayloadSize = size } }
+
+    /// Sets ``NWProtocolQUIC/Options/initialMaxData``.
+    public func initialMaxData(_ initialMaxData: Int) -> QUIC { setting { $0.initialMaxData = initialMaxData } }
+
+    /// Sets ``NWProtocolQUIC/Options/initialMaxStreamDataBidirectionalRemote``.
+    public func initialMaxStreamDataBidirectionalRemote(_ initialMaxStreamDataBidiRemote: Int) -> QUIC {
+        setting { $0.initialMaxStreamDataBidirectionalRemote = initialMaxStreamDataBidiRemote }
+    }
+
+    /// Sets ``NWProtocolQUIC/Options/initialMaxStreamDataBidirectionalLocal``.
+    public func initialMaxStreamDataBidirectionalLocal(_ initialMaxStreamDataBidiLocal: Int) -> QUIC {
+        setting { $0.initialMaxStreamDataBidirectionalLocal = initialMaxStreamDataBidiLocal }
+    }
+
+    /// Sets ``NWProtocolQUIC/Options/initialMaxStreamDataUnidirectional``.
+    public func initialMaxStreamDataUnidirectional(_ initialMaxStreamDataUni: Int) -> QUIC {
+        setting { $0.initialMaxStreamDataUnidirectional = initialMaxStreamDataUni }
+    }
+
+    /// Sets ``NWProtocolQUIC/Options/initialMaxStreamsBidirectional``.
+    public func initialMaxBidirectionalStreams(_ initialMaxStreamsBidi: Int) -> QUIC {
+        setting { $0.initialMaxStreamsBidirectional = initialMaxStreamsBidi }
+    }
+
+    /// Sets ``NWProtocolQUIC/Options/initialMaxStreamsUnidirectional``.
+    public func initialMaxUnidirectionalStreams(_ initialMaxStreamDataUni: Int) -> QUIC {
+        setting { $0.initialMaxStreamsUnidirectional = initialMaxStreamDataUni }
+    }
+
+    /// Sets ``NWProtocolQUIC/Options/maxDatagramFrameSize``.
+    public func maxDatagramFrameSize(_ size: Int) -> QUIC { setting { $0.maxDatagramFrameSize = size } }
+
+    /// What sets the TLS of the handshake. Each method returns the changed QUIC.
+    public var tls: QUIC.TLS { QUIC.TLS(quic: self) }
+
+    /// Sets the TLS of a QUIC handshake.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct TLS: Sendable {
+        fileprivate let quic: QUIC
+
+        private func setting(_ change: (inout SecProtocolOptionValues) -> Void) -> QUIC {
+            var copy = quic
+            change(&copy.security)
+            return copy
+        }
+
+        /// Sets the certificate and key to present.
+        public func localIdentity(_ identity: sec_identity_t) -> QUIC {
+            setting { $0.localIdentity = identity }
+        }
+
+        /// Sets what decides about the peer, instead of the evaluation by the system.
+        public func certificateValidator(
+            @_inheritActorContext _ handler:
+                @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
+        ) -> QUIC {
+            setting { $0.setValidator(handler) }
+        }
+
+        /// Sets whether the peer has to prove who it is.
+        public func peerAuthentication(_ preference: Causeway.TLS.PeerAuthentication) -> QUIC {
+            setting { $0.peerAuthentication = preference.value }
+        }
+
+        /// Sets the cipher suites that are allowed.
+        public func cipherSuites(_ suites: [tls_ciphersuite_t]) -> QUIC {
+            setting { $0.cipherSuites = suites }
+        }
+
+        /// Sets the named sets of cipher suites that are allowed.
+        public func ciphersuiteGroups(_ groups: [tls_ciphersuite_group_t]) -> QUIC {
+            setting { $0.cipherSuiteGroups = groups }
+        }
+    }
+}
+
+extension QUIC: StackElement {
+    package var layer: StackLayers.Layer {
+        .transport(
+            NWProtocolQUIC.Options(values: values, securityProtocolOptions: sec_protocol_options_t(security)))
+    }
+    package var below: (any StackElement)? { udp }
+    package var impliedBelow: (any StackElement)? { UDP() }
+}

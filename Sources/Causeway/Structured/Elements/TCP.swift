@@ -1,0 +1,89 @@
+/// The transmission control protocol in a stack.
+///
+/// Counterpart: macOS 26, iOS 26.
+public struct TCP: StreamProtocol, Sendable {
+    public typealias BelowProtocol = IP
+    public typealias ProtocolStorage = DefaultProtocolStorage
+
+    /// What is told of received content.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct Metadata: NetworkMetadataProtocol, Sendable {
+        /// Whether the peer has ended its side with this content.
+        public let endOfStream: Bool
+        /// The metadata of the elements below.
+        public let other: [NWProtocolMetadata]
+    }
+
+    package var values = NWProtocolTCP.Options.Values()
+    private let ip: IP?
+
+    /// Makes an element with every default, over IP with every default.
+    public init() {
+        ip = nil
+    }
+
+    /// Makes an element over IP as given.
+    public init(@ProtocolStackBuilder<IP> _ builder: () -> IP) {
+        ip = builder()
+    }
+
+    private func setting(_ change: (inout NWProtocolTCP.Options.Values) -> Void) -> TCP {
+        var copy = self
+        change(&copy.values)
+        return copy
+    }
+
+    /// Sets ``NWProtocolTCP/Options/noDelay``.
+    public func noDelay(_ noDelay: Bool) -> TCP { setting { $0.noDelay = noDelay } }
+
+    /// Sets ``NWProtocolTCP/Options/noPush``.
+    public func noPush(_ noPush: Bool) -> TCP { setting { $0.noPush = noPush } }
+
+    /// Sets ``NWProtocolTCP/Options/noOptions``.
+    public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.noOptions = noOptions } }
+
+    /// Turns keepalive on, with its three numbers.
+    public func keepalive(idleTimeInSeconds: UInt32, count: UInt32, intervalInSeconds: UInt32) -> TCP {
+        setting { values in
+            values.enableKeepalive = true
+            values.keepaliveIdle = Int(idleTimeInSeconds)
+            values.keepaliveCount = Int(count)
+            values.keepaliveInterval = Int(intervalInSeconds)
+        }
+    }
+
+    /// Sets ``NWProtocolTCP/Options/maximumSegmentSize``.
+    public func maximumSegmentSize(_ bytes: UInt32) -> TCP { setting { $0.maximumSegmentSize = Int(bytes) } }
+
+    /// Sets ``NWProtocolTCP/Options/connectionTimeout``, in seconds.
+    public func connectionTimeout(_ timeout: UInt32) -> TCP { setting { $0.connectionTimeout = Int(timeout) } }
+
+    /// Sets ``NWProtocolTCP/Options/persistTimeout``, in seconds.
+    public func persistTimeout(_ timeout: UInt32) -> TCP { setting { $0.persistTimeout = Int(timeout) } }
+
+    /// Sets ``NWProtocolTCP/Options/connectionDropTime``, in seconds.
+    public func retransmitConnectionDropTime(_ timeout: UInt32) -> TCP {
+        setting { $0.connectionDropTime = Int(timeout) }
+    }
+
+    /// Sets ``NWProtocolTCP/Options/retransmitFinDrop``.
+    public func retransmitFinDrop(_ drop: Bool) -> TCP { setting { $0.retransmitFinDrop = drop } }
+
+    /// Sets ``NWProtocolTCP/Options/disableAckStretching``.
+    public func ackStretchingDisabled(_ disableAckStretching: Bool) -> TCP {
+        setting { $0.disableAckStretching = disableAckStretching }
+    }
+
+    /// Sets ``NWProtocolTCP/Options/disableECN``.
+    public func ecnDisabled(_ disableECN: Bool) -> TCP { setting { $0.disableECN = disableECN } }
+
+    /// Sets ``NWProtocolTCP/Options/enableFastOpen``.
+    public func fastOpenAllowed(_ allowed: Bool) -> TCP { setting { $0.enableFastOpen = allowed } }
+}
+
+extension TCP: StackElement {
+    package var layer: StackLayers.Layer { .transport(NWProtocolTCP.Options(values: values)) }
+    package var below: (any StackElement)? { ip }
+    package var impliedBelow: (any StackElement)? { IP() }
+}

@@ -1,0 +1,66 @@
+public import FoundationEssentials
+
+/// Messages with a type and a length before each, in a stack.
+///
+/// Counterpart: macOS 26, iOS 26.
+public struct TLV: MessageProtocol {
+    public typealias BelowProtocol = any NetworkProtocolOptions
+    public typealias ContentType = Data
+    public typealias LegacyMessage = (type: Int, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool)
+    public typealias ProtocolStorage = DefaultProtocolStorage
+
+    /// What is told of a received message.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct Metadata: NetworkMetadataProtocol, Sendable {
+        /// The message's type.
+        public let type: Int
+        /// The message's length.
+        public let length: Int
+        /// Whether the message is whole.
+        public let isComplete: Bool
+        /// Whether the peer sends no other message.
+        public let lastMessage: Bool
+        /// The metadata of the elements below.
+        public let other: [NWProtocolMetadata]
+    }
+
+    private let widths: TLVOptions.Widths
+    private let stack: any StackElement
+
+    private init(_ below: any NetworkProtocolOptions, widths: TLVOptions.Widths = TLVOptions.Widths()) {
+        self.widths = widths
+        stack = below.stackElement
+    }
+
+    /// Makes an element whose type and length have four octets each, over a stream.
+    public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
+    where BelowProtocol: StreamProtocol {
+        self.init(builder())
+    }
+
+    /// Makes an element whose type and length have four octets each, over messages.
+    public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
+    where BelowProtocol: MessageProtocol {
+        self.init(builder())
+    }
+
+    /// Makes an element over a stream. Type and length have as many octets as the given integers.
+    public init<T, L, BelowProtocol>(
+        type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: StreamProtocol {
+        self.init(builder(), widths: .init(type: MemoryLayout<T>.size, length: MemoryLayout<L>.size))
+    }
+
+    /// Makes an element over messages. Type and length have as many octets as the given integers.
+    public init<T, L, BelowProtocol>(
+        type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
+    ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: MessageProtocol {
+        self.init(builder(), widths: .init(type: MemoryLayout<T>.size, length: MemoryLayout<L>.size))
+    }
+}
+
+extension TLV: StackElement {
+    package var layer: StackLayers.Layer { .application(TLVOptions(widths: widths)) }
+    package var below: (any StackElement)? { stack }
+}

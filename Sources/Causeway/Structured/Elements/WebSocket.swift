@@ -1,0 +1,82 @@
+public import FoundationEssentials
+
+/// WebSocket (RFC 6455) in a stack.
+///
+/// Counterpart: macOS 26, iOS 26.
+public struct WebSocket: MessageProtocol {
+    public typealias BelowProtocol = any NetworkProtocolOptions
+    public typealias ContentType = Data
+    public typealias LegacyMessage = (
+        type: NWProtocolWebSocket.Opcode, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool
+    )
+    public typealias ProtocolStorage = DefaultProtocolStorage
+
+    /// What is told of a received message.
+    ///
+    /// Counterpart: macOS 26, iOS 26.
+    public struct Metadata: NetworkMetadataProtocol, Sendable {
+        /// The kind of the message.
+        public let opcode: NWProtocolWebSocket.Opcode
+        /// Why the conversation ended, on a message of the kind `.close`.
+        public let closeCode: NWProtocolWebSocket.CloseCode?
+        /// Whether the message is whole.
+        public let isComplete: Bool
+        /// Whether the peer sends no other message.
+        public let lastMessage: Bool
+        /// The metadata of the elements below.
+        public let other: [NWProtocolMetadata]
+    }
+
+    private var changes: [(NWProtocolWebSocket.Options) -> Void] = []
+    private let stack: any StackElement
+
+    private init(_ below: any NetworkProtocolOptions) {
+        stack = below.stackElement
+    }
+
+    /// Makes an element with every default, over a stream.
+    public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
+    where BelowProtocol: StreamProtocol {
+        self.init(builder())
+    }
+
+    /// Makes an element with every default, over messages.
+    public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
+    where BelowProtocol: MessageProtocol {
+        self.init(builder())
+    }
+
+    private func setting(_ change: @escaping (NWProtocolWebSocket.Options) -> Void) -> WebSocket {
+        var copy = self
+        copy.changes.append(change)
+        return copy
+    }
+
+    /// As ``NWProtocolWebSocket/Options/setAdditionalHeaders(_:)``.
+    public func additionalHeaders(_ headers: [(name: String, value: String)]) -> WebSocket {
+        setting { $0.setAdditionalHeaders(headers) }
+    }
+
+    /// As ``NWProtocolWebSocket/Options/setSubprotocols(_:)``.
+    public func subprotocols(_ subprotocols: [String]) -> WebSocket {
+        setting { $0.setSubprotocols(subprotocols) }
+    }
+
+    /// Sets ``NWProtocolWebSocket/Options/autoReplyPing``.
+    public func autoReplyPing(_ reply: Bool) -> WebSocket { setting { $0.autoReplyPing = reply } }
+
+    /// Sets ``NWProtocolWebSocket/Options/skipHandshake``.
+    public func skipHandshake(_ skip: Bool) -> WebSocket { setting { $0.skipHandshake = skip } }
+
+    /// Sets ``NWProtocolWebSocket/Options/maximumMessageSize``.
+    public func maximumMessageSize(_ size: Int) -> WebSocket { setting { $0.maximumMessageSize = size } }
+}
+
+extension WebSocket: StackElement {
+    package var layer: StackLayers.Layer {
+        let options = NWProtocolWebSocket.Options()
+        for change in changes { change(options) }
+        return .application(options)
+    }
+    package var below: (any StackElement)? { stack }
+}

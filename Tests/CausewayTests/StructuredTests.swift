@@ -1,0 +1,158 @@
+import CausewaySystem
+import Foundation
+import Testing
+
+@testable import Causeway
+
+@Suite("Connections, listeners and browsers of the structured interface")
+struct StructuredTests {
+    private let endpoint = NWEndpoint.hostPort(host: "127.0.0.1", port: 9)
+
+    @Test("The first operation fails the connection, which is reported once")
+    func failing() async {
+        let states = Guarded<[NetworkChannel<TCP>.State]>([])
+        let connection = NetworkConnection(to: endpoint) { TCP() }.onStateUpdate { _, state in
+            states.withLock { $0.append(state) }
+        }
+        #expect(connection.state == .setup)
+        #expect(connection.remoteEndpoint == endpoint)
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.send(Data([1])) }
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.receive(atMost: 9) }
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.establishmentReport() }
+        #expect(connection.state == .failed(.posix(.ENOTSUP)))
+        #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
+        #expect(connection.maximumDatagramSize == 0 && connection.currentPath == nil)
+        #expect(connection.metadata(definition: NWProtocolTCP.definition) == nil)
+    }
+
+    @Test("Content that nobody waits for fails the connection as well")
+    func idempotent() async {
+        let (states, feed) = AsyncStream.makeStream(of: NetworkChannel<TCP>.State.self)
+        let connection = NetworkConnection(to: endpoint, using: .parameters { TCP() })
+        connection.onStateUpdate { _, state in feed.yield(state) }
+        connection.sendIdempotent(Data([1]))
+        #expect(await states.first { _ in true } == .failed(.posix(.ENOTSUP)))
+    }
+
+    @Test("The sequence of messages ends with the error")
+    func messages() async {
+        let connection = NetworkConnection(to: endpoint) { UDP() }
+        await #expect(throws: NWError.posix(.ENOTSUP)) {
+            for try await _ in connection.messages { Issue.record("no message can arrive") }
+        }
+    }
+
+    @Test("A scope ends its connection, whatever happens in it")
+    func scope() async throws {
+        let kept = Guarded<NetworkConnection<TCP>?>(nil)
+        let states = Guarded<[NetworkChannel<TCP>.State]>([])
+        try await withNetworkConnection(to: endpoint) {
+            TCP()
+        } _: { connection in
+            connection.onStateUpdate { _, state in states.withLock { $0.append(state) } }
+            kept.withLock { $0 = connection }
+        }
+        #expect(states.withLock { $0 } == [.cancelled])
+        let connection = try #require(kept.withLock { $0 })
+        await #expect(throws: NWError.posix(.ECANCELED)) { try await connection.send(Data([1])) }
+        #expect(connection.state == .cancelled)
+        await #expect(throws: NWError.posix(.ENOTSUP)) {
+            try await withNetworkConnection(to: endpoint, using: .parameters { TCP() }) { connection in
+                kept.withLock { $0 = connection }
+                _ = try await connection.receive(exactly: 1)
+            }
+        }
+        #expect(kept.withLock { $0 }?.state == .cancelled)
+    }
+
+    @Test("Channels have names of their own, and are equal to themselves only")
+    func identity() {
+        let one = NetworkConnection(to: endpoint) { TCP() }
+        let two = NetworkConnection(to: endpoint) { TCP() }
+        #expect(one.id != two.id)
+        #expect(one == one && one != two)
+        #expect(Set([one, two, one]).count == 2)
+        #expect(one.debugDescription.contains("tcp, ip"))
+    }
+
+    @Test("A tunnel fails when it is started, and keeps what was set before")
+    func tunnel() async {
+        let (states, feed) = AsyncStream.makeStream(of: NetworkChannel<QUIC>.State.self)
+        let connection = NetworkConnection(to: endpoint) { QUIC(alpn: ["h3"]) }
+        connection.onStateUpdate { _, state in feed.yield(state) }
+        connection.applicationError = 7
+        connection.keepalive = .seconds(5)
+        #expect(connection.start() === connection)
+        #expect(await states.first { _ in true } == .failed(.posix(.ENOTSUP)))
+        #expect(connection.applicationError.code == 7 && connection.negotiatedALPN == nil)
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.datagrams }
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.openStream() }
+    }
+
+    static let streams: [(UInt64, QUICStream.Directionality, QUICStream.Initiator)] = [
+        (0, .bidirectional, .client), (1, .bidirectional, .server), (2, .unidirectional, .client),
+        (3, .unidirectional, .server), (4, .bidirectional, .client), (.max, .unidirectional, .server),
+    ]
+
+    @Test("A stream's number tells its kind", arguments: streams)
+    func streamKinds(number: UInt64, directionality: QUICStream.Directionality, initiator: QUICStream.Initiator) {
+        let metadata = NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
+        metadata.update { $0.streamIdentifier = number }
+        let parent = NetworkConnection(to: endpoint) { QUIC(alpn: ["h3"]) }
+        let stream = QUIC.Stream<QUICStream>(parent: parent, parameters: parent.parameters, metadata: metadata)
+        #expect(stream.streamID == number && stream.parent === parent)
+        #expect(stream.directionality == directionality && stream.initiator == initiator)
+        stream.streamApplicationErrorCode = 3
+        #expect(metadata.streamApplicationErrorCode == 3)
+    }
+
+    @Test("A listener keeps what is set, and fails when it runs")
+    func listener() async throws {
+        let states = Guarded<[NetworkListener<TLS>.State]>([])
+        let record = NWTXTRecord(["a": "1"])
+        let listener = try NetworkListener(for: .bonjour(type: "_echo._tcp", txtRecord: record)) { TLS() }
+            .newConnectionLimit(3)
+            .onStateUpdate { _, state in states.withLock { $0.append(state) } }
+        #expect(listener.newConnectionLimit == 3 && listener.port == nil)
+        #expect(listener.service?.txtRecordObject == record)
+        listener.service = nil
+        #expect(listener.service == nil)
+        for _ in 1...2 {
+            await #expect(throws: NWError.posix(.ENOTSUP)) {
+                try await listener.run { _ in Issue.record("no connection can arrive") }
+            }
+        }
+        #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
+    }
+
+    @Test("A browser fails when it runs, either way")
+    func browser() async {
+        let states = Guarded<[NetworkBrowser<Bonjour>.State]>([])
+        let browser = NetworkBrowser(for: .bonjour("_echo._tcp", includeTxtRecord: true)).onStateUpdate { _, state in
+            states.withLock { $0.append(state) }
+        }
+        await #expect(throws: NWError.posix(.ENOTSUP)) {
+            let _: Int = try await browser.run { endpoints in endpoints.isEmpty ? .continue : .finish(1) }
+        }
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await browser.run { endpoints in print(endpoints) } }
+        #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
+        guard case .bonjourWithTXTRecord("_echo._tcp", nil) = browser.provider.descriptor else {
+            Issue.record("\(browser.provider.descriptor)")
+            return
+        }
+    }
+
+    @Test("A found service tells its parts, and can be connected to")
+    func found() throws {
+        let service = NWEndpoint.service(name: "Echo", type: "_echo._tcp", domain: "local.", interface: nil)
+        let record = NWTXTRecord(["a": "1"])
+        let found = try Bonjour.Endpoint(.init(endpoint: service, interfaces: [], metadata: .bonjour(record)))
+        #expect(found.name == "Echo" && found.type == "_echo._tcp" && found.domain == "local.")
+        #expect(found.txtRecord == record && found.nwEndpoint == service)
+        #expect(found.id == (try Bonjour.Endpoint(.init(endpoint: service, interfaces: [], metadata: .none))).id)
+        #expect(NetworkConnection(to: found) { TCP() }.remoteEndpoint == service)
+        #expect(throws: UnexpectedEndpointType.self) {
+            try Bonjour.Endpoint(.init(endpoint: endpoint, interfaces: [], metadata: .none))
+        }
+    }
+}

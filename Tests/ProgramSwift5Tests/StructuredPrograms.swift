@@ -1,0 +1,1 @@
+../ProgramTests/StructuredPrograms.swift
