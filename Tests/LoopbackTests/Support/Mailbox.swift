@@ -89,7 +89,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
 enum Patience {
     /// How long a test waits for what must come. Sanitizers and busy machines are slow.
-    static let limit: Duration = .seconds(30)
+    static let limit: Duration = .seconds(90)
     /// How long a test waits for what must not come.
     static let silence: Duration = .milliseconds(150)
 }
