@@ -100,6 +100,32 @@ extension Runtime {
             #expect(stage.log.all == ["1 'abc'", "2 complete final"])
         }
 
+        @Test("A failure that comes during a read is left to that read, which would else find an end in its place")
+        func failureDuringRead() {
+            let stage = Stage()
+            stage.receive("1", 9, 9)
+            stage.kernel.duringReads { [unowned stage] _ in
+                stage.kernel.duringReads(nil)
+                stage.kernel.failReads(ECONNRESET)
+                stage.flow.ready(for: [.readable, .failed, .hangUp])
+            }
+            stage.arrive("abc")
+            #expect(stage.log.all == ["1 'abc' error \(ECONNRESET)", "failed \(ECONNRESET)"])
+        }
+
+        @Test("A failure that comes during the last read that was asked for is noticed all the same")
+        func failureDuringLastRead() {
+            let stage = Stage()
+            stage.receive("1", 1, 9)
+            stage.kernel.duringReads { [unowned stage] _ in
+                stage.kernel.duringReads(nil)
+                stage.flow.ready(for: [.readable, .failed, .hangUp])
+            }
+            stage.arrive("abc")
+            // What is wrong with a played socket, when it is asked, is that it is none.
+            #expect(stage.log.all == ["1 'abc'", "failed \(EBADF)"])
+        }
+
         @Test("Rule 4: room that comes during a write that finds none is not lost")
         func roomDuringBlockedWrite() {
             let stage = Stage(room: 0)

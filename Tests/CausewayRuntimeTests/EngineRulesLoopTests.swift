@@ -47,6 +47,40 @@ extension Runtime {
             #expect(crowd.livingMembers == 0, "the handler of a closed descriptor lives on")
         }
 
+        @Test(
+            "A hang-up that one handler was told of is told to the next one as well", arguments: LoopUnderTest.allCases)
+        func hangUpBeforeHandover(_ kind: LoopUnderTest) async throws {
+            let loop = kind.loop
+            let pair = SocketPair()
+            let (first, second) = (Probe(), Probe())
+            let registration = try loop.register(pair.near, for: .stream, first)
+            pair.closeFar()
+            await first.reports.wait { $0.contains { $0.contains(.hangUp) } }
+            await loop.takeTurns()
+            loop.hand(registration, pair.near, to: second, for: .stream)
+            await second.reports.wait { $0.contains { $0.contains([.readable, .hangUp]) } }
+            loop.close(registration, pair.give(pair.near))
+        }
+
+        @Test("An error that comes with nothing to read is reported, once", arguments: LoopUnderTest.allCases)
+        func errorAlone(_ kind: LoopUnderTest) async throws {
+            let loop = kind.loop
+            let socket = try Socket.open(.ipv4, .datagram)
+            // A port that was free a moment ago.
+            let absent = try Socket.open(.ipv4, .datagram)
+            try Socket.bind(absent.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
+            _ = try Socket.connect(socket.rawValue, to: try #require(Socket.localAddress(absent.rawValue)))
+            absent.close()
+            let probe = Probe()
+            let registration = try loop.register(socket.rawValue, for: .readable, probe)
+            #expect(Socket.send(socket.rawValue, UnsafeRawBufferPointer(start: nil, count: 0)) == .moved(0))
+            await probe.reports.wait { $0.contains { $0.contains(.failed) } }
+            await loop.takeTurns()
+            #expect(probe.reports.count == 1)
+            #expect(Socket.takeError(socket.rawValue) == ECONNREFUSED)
+            loop.close(registration, socket)
+        }
+
         /// Members of which the first to be reported closes all, itself last.
         final class Crowd: Sendable {
             struct Report: Sendable {

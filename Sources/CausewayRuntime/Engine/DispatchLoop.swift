@@ -5,7 +5,8 @@ internal import Dispatch
 /// The same loop on `DispatchSource`: slower, and available wherever Dispatch is.
 ///
 /// It is the oracle that the epoll loop is tested against. A source reports levels; to turn them into edges it sleeps after
-/// each report until ``await(_:of:)`` or ``update(_:_:for:)`` asks for the next one.
+/// each report until ``await(_:of:)`` or ``update(_:_:for:)`` asks for the next one. What happens to a stream while its source
+/// sleeps, because content waits that nobody asks for, is learnt with the next request.
 package final class DispatchLoop: EventLoop {
     /// The two sources of one descriptor. Confined to the loop's queue, except for creation.
     // SAFETY: every member is touched on the loop's serial queue only.
@@ -13,9 +14,10 @@ package final class DispatchLoop: EventLoop {
         var handler: any ReadinessHandler
         var read: (any DispatchSourceRead)?
         var write: (any DispatchSourceWrite)?
-        /// A source does not say whether the peer has ended as well, and says nothing more if both came at once: whoever wants
-        /// to know of the end is told of it each time, and reads on until there is nothing.
-        var readReport: Readiness = .readable
+        /// For datagrams: what `read` stands on in place of the socket, and what it is watched for. An error of such a socket
+        /// comes without anything to read; on Linux, Dispatch does not report it, and its manager thread spins on it.
+        var edges: EdgeWatch?
+        var interest: Readiness = []
         var isReadArmed = false
         var isWriteArmed = false
         var isClosed = false
@@ -73,7 +75,7 @@ package final class DispatchLoop: EventLoop {
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
         guard let entry = entry(registration) else { return }
-        queue.async { self.arm(entry, fd, interest) }
+        queue.async { self.renew(entry, fd, interest) }
     }
 
     package func hand(
@@ -82,7 +84,7 @@ package final class DispatchLoop: EventLoop {
         guard let entry = entry(registration) else { return }
         queue.async {
             entry.handler = handler
-            self.arm(entry, fd, interest)
+            self.renew(entry, fd, interest)
         }
     }
 
@@ -134,8 +136,10 @@ package final class DispatchLoop: EventLoop {
             }
             (entry.read, entry.write) = (nil, nil)
             done.notify(queue: self.queue) {
+                entry.edges = nil
                 Descriptor(adopting: fd).close()
                 completion()
+                self.flushDeliveries()
             }
         }
     }
@@ -184,32 +188,27 @@ package final class DispatchLoop: EventLoop {
         for delivery in deliveries { delivery.dispatch() }
     }
 
+    /// Arms again, and tells of a hang-up that was told before: after one, Dispatch lets go of the descriptor, and neither
+    /// another handler nor another interest would hear of it.
+    private func renew(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
+        guard !entry.isClosed else { return }
+        arm(entry, fd, interest)
+        let troubles = Readiness.troubles(of: fd)
+        guard entry.edges == nil, troubles.contains(.hangUp) else { return }
+        entry.handler.ready(for: interest.union(troubles))
+        flushDeliveries()
+    }
+
     private func arm(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
         guard !entry.isClosed else { return }
-        entry.readReport = interest.intersection([.readable, .peerClosed])
+        entry.interest = interest.intersection([.readable, .peerClosed])
         if interest.contains(.readable), entry.read == nil {
-            let source = DispatchSource.makeReadSource(fileDescriptor: fd, queue: queue)
-            source.setEventHandler { [unowned self, unowned entry] in
-                guard !entry.isClosed else { return }
-                entry.isReadArmed = false
-                entry.read?.suspend()
-                // A source says only that something is up: it may be a refusal or a reset.
-                entry.handler.ready(for: entry.readReport.union(.troubles(of: fd)))
-                self.flushDeliveries()
-            }
-            entry.read = source
+            if Socket.isDatagram(fd) { entry.edges = try? EdgeWatch(fd, entry.interest) }
+            entry.read = makeReadSource(entry, fd)
+        } else if entry.edges != nil {
+            entry.edges?.renew(fd, entry.interest)
         }
-        if interest.contains(.writable), entry.write == nil {
-            let source = DispatchSource.makeWriteSource(fileDescriptor: fd, queue: queue)
-            source.setEventHandler { [unowned self, unowned entry] in
-                guard !entry.isClosed else { return }
-                entry.isWriteArmed = false
-                entry.write?.suspend()
-                entry.handler.ready(for: Readiness.writable.union(.troubles(of: fd)))
-                self.flushDeliveries()
-            }
-            entry.write = source
-        }
+        if interest.contains(.writable), entry.write == nil { entry.write = makeWriteSource(entry, fd) }
         if interest.contains(.readable), !entry.isReadArmed, let source = entry.read {
             entry.isReadArmed = true
             source.activateOrResume()
@@ -218,6 +217,38 @@ package final class DispatchLoop: EventLoop {
             entry.isWriteArmed = true
             source.activateOrResume()
         }
+    }
+
+    private func makeReadSource(_ entry: Entry, _ fd: CInt) -> any DispatchSourceRead {
+        let source = DispatchSource.makeReadSource(fileDescriptor: entry.edges?.descriptor ?? fd, queue: queue)
+        source.setEventHandler { [unowned self, unowned entry] in
+            guard !entry.isClosed else { return }
+            // A set gives each edge once, and needs no sleep.
+            if let readiness = entry.edges?.fetch() {
+                if !readiness.isEmpty { entry.handler.ready(for: readiness) }
+            } else {
+                entry.isReadArmed = false
+                entry.read?.suspend()
+                // A source does not say whether the peer has ended as well, and says nothing more if both came at once: whoever
+                // wants to know of the end is told of it each time, and reads on until there is nothing. Nor does it say that
+                // something is wrong.
+                entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
+            }
+            self.flushDeliveries()
+        }
+        return source
+    }
+
+    private func makeWriteSource(_ entry: Entry, _ fd: CInt) -> any DispatchSourceWrite {
+        let source = DispatchSource.makeWriteSource(fileDescriptor: fd, queue: queue)
+        source.setEventHandler { [unowned self, unowned entry] in
+            guard !entry.isClosed else { return }
+            entry.isWriteArmed = false
+            entry.write?.suspend()
+            entry.handler.ready(for: Readiness.writable.union(.troubles(of: fd)))
+            self.flushDeliveries()
+        }
+        return source
     }
 }
 

@@ -185,8 +185,10 @@ extension Flow {
         var next: ReadPlan?
         var closing: Closing?
         var mustAwait = false
+        var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
             next = finish(&state, &aftermath)
+            if next == nil, state.hasErrorPending { suspect = state.beginErrorCheck() }
             closing = state.takeClosing()
             mustAwait = !state.isReadable && next == nil
             return state.delivery
@@ -196,6 +198,7 @@ extension Flow {
             loop.await(.readable, of: registration)
         }
         closing?.perform(on: loop)
+        if let suspect { checkError(of: suspect) }
         return next
     }
 

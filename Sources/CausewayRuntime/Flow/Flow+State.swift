@@ -45,6 +45,8 @@ extension Flow {
         var hasEndPending = false
         /// The end was read while somebody else used the transport.
         var isEndDoubtful = false
+        /// A failure was reported while somebody read.
+        var hasErrorPending = false
 
         var isWritable = true
         var isWriting = false
@@ -125,7 +127,8 @@ extension Flow.State {
         phase = .idle
         closing = nil
         mayTransfer = false
-        (isReadable, isWritable, hasEndPending, isEndDoubtful) = (false, true, false, false)
+        (isReadable, isWritable) = (false, true)
+        (hasEndPending, isEndDoubtful, hasErrorPending) = (false, false, false)
         return Flow.Closing(transport: transport.take(), ending: .detached, owner: owner.take())
     }
 

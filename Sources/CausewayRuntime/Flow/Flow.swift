@@ -148,7 +148,7 @@ package final class Flow: ReadinessHandler {
     package func ready(for readiness: Readiness) {
         var mustWrite = false
         var plan: ReadPlan?
-        var broken = false
+        var suspect: Transport?
         var aftermath = Aftermath()
         let delivery = state.withLock { state -> Delivery? in
             if readiness.touches(.ending) { state.hasEndPending = true }
@@ -156,7 +156,7 @@ package final class Flow: ReadinessHandler {
             if readiness.touches(.writable) { state.isWritable = true }
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
-            broken = readiness.touches(.failed) && !mustRead
+            if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
             // The program's closures are called on its queue, so that is where the reading is done; a task is resumed here.
             if mustRead, state.waiters.first?.isTask == false, let delivery = state.delivery {
                 state.postRead(self, on: delivery, &aftermath)
@@ -166,19 +166,38 @@ package final class Flow: ReadinessHandler {
             return state.delivery
         }
         aftermath.perform(delivery, on: loop)
-        if broken { checkError() }
+        if let suspect { checkError(of: suspect) }
         if let plan { pumpReads(plan) }
         if mustWrite { pumpWrites() }
     }
 
-    /// An error was reported while nobody reads.
-    private func checkError() {
-        guard let code = withDescriptor({ Socket.takeError($0) }), code != 0 else { return }
-        let isStream = state.withLock { state -> Bool in
-            // A datagram socket lives on: somebody refused one datagram (RFC 1122 §4.1.3.3). The next receive learns of it.
-            if state.kind == .datagram { state.datagrams[0].refusal = Failure(errno: code) }
-            return state.kind == .stream
+    /// Ends the claim of ``State/beginErrorCheck()``.
+    func checkError(of transport: Transport) {
+        let code = Socket.takeError(transport.descriptor)
+        let next = finishRead(ReadPlan(transport: transport, length: 0, isDatagram: false)) { state, aftermath in
+            state.isReading = false
+            if code != 0, state.closing == nil { state.failed(Failure(errno: code), &aftermath) }
+            return state.beginRead()
         }
-        if isStream { fail(Failure(errno: code)) }
+        if let next { pumpReads(next) }
+    }
+}
+
+extension Flow.State {
+    /// Claims the reading side to ask what failed, if nobody reads or is about to: whoever does will come upon it, and asks
+    /// afterwards if not. Both at once, the one would take the error, and the other take its absence for the stream's end.
+    mutating func beginErrorCheck() -> Transport? {
+        guard phase == .open, closing == nil, let transport else { return nil }
+        hasErrorPending = isReading || hasReadWork
+        guard !hasErrorPending else { return nil }
+        isReading = true
+        return transport
+    }
+
+    fileprivate mutating func failed(_ error: Failure, _ aftermath: inout Aftermath) {
+        guard kind == .datagram else { return breakDown(error, &aftermath) }
+        // A datagram socket lives on: somebody refused one datagram (RFC 1122 §4.1.3.3). A receive learns of it.
+        datagrams[0].refusal = error
+        match(nil, &aftermath)
     }
 }

@@ -105,6 +105,13 @@ package enum Socket {
     /// From now on closing sends a reset.
     package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
 
+    /// Whether the socket moves datagrams, not a stream.
+    package static func isDatagram(_ fd: CInt) -> Bool {
+        var kind: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        return getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 && kind == CInt(SOCK_DGRAM.rawValue)
+    }
+
     package static func localAddress(_ fd: CInt) -> SocketAddress? {
         var kernel = cw_address()
         return cw_local_address(fd, &kernel) == 0 ? SocketAddress(&kernel) : nil

@@ -5,44 +5,6 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// What a scripted run showed, in an order that does not depend on timing.
-final class Transcript: Sendable {
-    private let lines = Guarded<[String]>([])
-    private let probes = Guarded<[(name: String, probe: Probe)]>([])
-    private let listeners = Guarded<[(name: String, probe: ListenerProbe)]>([])
-
-    func note(_ line: String) { lines.withLock { lines in lines.append(line) } }
-
-    func note(_ received: Received) {
-        let text =
-            received.data.map { $0.count <= 16 ? String(decoding: $0, as: UTF8.self) : "\($0.count) octets" } ?? "-"
-        let error = received.error.map { "\($0)" } ?? "-"
-        note("received \(text) complete \(received.isComplete) final \(received.isFinal) error \(error)")
-    }
-
-    func note(sent error: NWError?) { note("sent, error \(error.map { "\($0)" } ?? "-")") }
-
-    func watch(_ probe: Probe, as name: String) -> Probe {
-        probes.withLock { probes in probes.append((name, probe)) }
-        return probe
-    }
-
-    func watch(_ listener: ListenerProbe, as name: String) -> ListenerProbe {
-        listeners.withLock { listeners in listeners.append((name, listener)) }
-        return listener
-    }
-
-    /// The notes, then every state of everybody who was watched.
-    func finished() -> [String] {
-        var all = lines.withLock { lines in lines }
-        for (name, probe) in probes.withLock({ probes in probes }) { all.append("\(name): \(probe.states.history)") }
-        for (name, probe) in listeners.withLock({ listeners in listeners }) {
-            all.append("\(name): \(probe.states.history)")
-        }
-        return all
-    }
-}
-
 /// A deterministic course of events, whose transcript must not depend on the engine.
 struct Scenario: Sendable {
     var name: String
@@ -55,7 +17,7 @@ struct Scenario: Sendable {
 
     /// Runs all scenarios on one engine and prints their transcripts. For a process of its own.
     static func printAll(on backend: Engine.Backend) async throws {
-        Watchdog.arm(seconds: 240)
+        Watchdog.arm(seconds: 900)
         precondition(setenv("CAUSEWAY_ENGINE", backend.rawValue, 1) == 0)
         Backend.choose()
         for scenario in all {
@@ -72,76 +34,42 @@ struct Scenario: Sendable {
     static let all = streams + ends + failures + datagrams + listeners
 }
 
-/// A connected pair that is watched.
-private func pair(
-    _ medium: Medium, _ transcript: Transcript
-) async throws -> (client: Probe, server: Probe, listener: ListenerProbe) {
-    let listener = transcript.watch(try ListenerProbe(medium), as: "listener")
-    try await listener.listen()
-    let client = transcript.watch(Probe(to: listener.endpoint, using: medium.parameters), as: "client")
-    client.start()
-    try await client.ready()
-    if !medium.isStream { try await client.deliver(Data("hello")) }
-    let server = transcript.watch(try await listener.connections.next(), as: "server")
-    server.start()
-    try await server.ready()
-    if !medium.isStream { transcript.note(try await server.receiveMessage()) }
-    return (client, server, listener)
-}
-
-private func end(_ parties: (client: Probe, server: Probe, listener: ListenerProbe)) async throws {
-    try await parties.client.cancel()
-    try await parties.server.cancel()
-    try await parties.listener.cancel()
-}
-
-/// A connection to a socket that is used directly.
-private func rawPair(_ transcript: Transcript) async throws -> (client: Probe, peer: RawSocket) {
-    let raw = try RawSocket.listening(.tcp4)
-    let port = NWEndpoint.Port(rawValue: raw.port) ?? .any
-    let client = transcript.watch(Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp), as: "client")
-    client.start()
-    let peer = try await raw.accept()
-    try await client.ready()
-    return (client, peer)
-}
-
 extension Scenario {
     private static let streams: [Scenario] = Medium.streams.flatMap { medium in
         [
             Scenario("exchange \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
+                let parties = try await transcript.pair(medium)
                 for length in [1, 10, 1_000, 100_000] {
                     transcript.note(sent: try await parties.client.send(.pattern(length)).next())
                     transcript.note(try await parties.server.receive(length, length))
                     transcript.note(sent: try await parties.server.send(.pattern(length)).next())
                     transcript.note(try await parties.client.receive(length, length))
                 }
-                try await end(parties)
+                try await parties.end()
             },
             Scenario("outstanding receives \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
+                let parties = try await transcript.pair(medium)
                 let answers = Mailbox<Received>()
                 for length in 1...20 { parties.server.request(length, length, into: answers) }
                 for _ in 0..<21 { try await parties.client.deliver(Data("0123456789")) }
                 for _ in 0..<20 { transcript.note(try await answers.next()) }
-                try await end(parties)
+                try await parties.end()
             },
             Scenario("whole stream \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
+                let parties = try await transcript.pair(medium)
                 let answer = parties.server.requestMessage()
                 for _ in 0..<30 { try await parties.client.deliver(.pattern(10_000)) }
                 try await parties.client.sendEnd()
                 transcript.note(try await answer.next())
                 transcript.note(try await parties.server.receive())
-                try await end(parties)
+                try await parties.end()
             },
             Scenario("large block \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
-                let outcome = parties.client.send(.pattern(10 << 20))
+                let parties = try await transcript.pair(medium)
+                let outcome = parties.client.send(Data(count: 10 << 20))
                 transcript.note(try await parties.server.receive(10 << 20, 10 << 20))
                 transcript.note(sent: try await outcome.next())
-                try await end(parties)
+                try await parties.end()
             },
         ]
     }
@@ -149,27 +77,27 @@ extension Scenario {
     private static let ends: [Scenario] = Medium.streams.flatMap { medium in
         [
             Scenario("half-close both ways \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
+                let parties = try await transcript.pair(medium)
                 try await parties.client.deliver(Data("question"), .finalMessage)
                 transcript.note(try await parties.server.receiveMessage())
                 try await parties.server.deliver(Data("answer"), .finalMessage)
                 transcript.note(try await parties.client.receiveMessage())
                 transcript.note(try await parties.client.receive())
                 transcript.note(sent: try await parties.client.send(Data("x")).next())
-                try await end(parties)
+                try await parties.end()
             },
             Scenario("cancel with requests outstanding \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
+                let parties = try await transcript.pair(medium)
                 let answers = Mailbox<Received>()
                 for _ in 0..<3 { parties.client.request(1, 1, into: answers) }
                 let outcome = parties.client.send(Data(count: 64 << 20))
                 parties.client.connection.cancel()
                 for _ in 0..<3 { transcript.note(try await answers.next()) }
                 transcript.note(sent: try await outcome.next())
-                try await end(parties)
+                try await parties.end()
             },
             Scenario("peer cancels while this side waits \(medium)") { transcript in
-                let parties = try await pair(medium, transcript)
+                let parties = try await transcript.pair(medium)
                 let answer = parties.client.request(10, 10)
                 try await parties.server.deliver(Data("abc"))
                 try await parties.server.cancel()
@@ -183,7 +111,7 @@ extension Scenario {
 
     private static let failures: [Scenario] = [
         Scenario("reset while receiving") { transcript in
-            let (client, peer) = try await rawPair(transcript)
+            let (client, peer) = try await transcript.rawPair()
             let answer = client.request(1, 1)
             peer.reset()
             transcript.note(try await answer.next())
@@ -192,14 +120,14 @@ extension Scenario {
             try await client.cancel()
         },
         Scenario("reset while idle") { transcript in
-            let (client, peer) = try await rawPair(transcript)
+            let (client, peer) = try await transcript.rawPair()
             peer.reset()
             try await client.states.first { $0 == .failed(.posix(.ECONNRESET)) }
             transcript.note(try await client.receive())
             try await client.cancel()
         },
         Scenario("reset while sending") { transcript in
-            let (client, peer) = try await rawPair(transcript)
+            let (client, peer) = try await transcript.rawPair()
             let outcome = client.send(Data(count: 64 << 20))
             _ = try await peer.read()
             peer.reset()
@@ -236,12 +164,12 @@ extension Scenario {
             try await client.cancel()
         },
         Scenario("force cancelled by the peer") { transcript in
-            let parties = try await pair(.tcp4, transcript)
+            let parties = try await transcript.pair(.tcp4)
             let answer = parties.server.request(1, 1)
             parties.client.connection.forceCancel()
             transcript.note(try await answer.next())
             try await parties.server.states.first { $0 == .failed(.posix(.ECONNRESET)) }
-            try await end(parties)
+            try await parties.end()
         },
     ]
 
@@ -249,7 +177,7 @@ extension Scenario {
         Medium.datagrams.flatMap { medium in
             [
                 Scenario("datagrams \(medium)") { transcript in
-                    let parties = try await pair(medium, transcript)
+                    let parties = try await transcript.pair(medium)
                     for length in [0, 1, 1_000, 9_000] {
                         transcript.note(sent: try await parties.client.send(.pattern(length)).next())
                         transcript.note(try await parties.server.receiveMessage())
@@ -257,35 +185,45 @@ extension Scenario {
                         transcript.note(try await parties.client.receiveMessage())
                     }
                     transcript.note(sent: try await parties.client.send(Data(count: 70_000)).next())
-                    try await end(parties)
+                    try await parties.end()
                 },
                 Scenario("datagram in pieces \(medium)") { transcript in
-                    let parties = try await pair(medium, transcript)
+                    let parties = try await transcript.pair(medium)
                     try await parties.client.deliver(Data("abcdefgh"))
                     for _ in 0..<3 { transcript.note(try await parties.server.receive(1, 3)) }
-                    try await end(parties)
+                    try await parties.end()
                 },
                 Scenario("batch of datagrams \(medium)") { transcript in
-                    let parties = try await pair(medium, transcript)
+                    let parties = try await transcript.pair(medium)
                     let outcomes = Mailbox<NWError?>()
                     parties.client.connection.batch {
                         for index in 0..<40 { parties.client.send(Data("\(index)"), into: outcomes) }
                     }
                     for _ in 0..<40 { transcript.note(try await parties.server.receiveMessage()) }
                     for _ in 0..<40 { transcript.note(sent: try await outcomes.next()) }
-                    try await end(parties)
+                    try await parties.end()
+                },
+                Scenario("refused datagram \(medium)") { transcript in
+                    let client = transcript.watch(Probe(to: try medium.unusedEndpoint(), using: .udp), as: "client")
+                    client.start()
+                    try await client.ready()
+                    let answer = client.requestMessage()
+                    try await client.deliver(Data("asked for already"))
+                    transcript.note(try await answer.next())
+                    try await client.deliver(Data("asked for later"))
+                    transcript.note(try await client.receiveMessage())
+                    try await client.cancel()
                 },
             ]
         } + [
-            // Not here: a datagram that is refused. A source of Dispatch does not tell of an error that comes without content.
             Scenario("datagram endpoint left") { transcript in
-                let parties = try await pair(.udp4, transcript)
+                let parties = try await transcript.pair(.udp4)
                 parties.client.connection.cancelCurrentEndpoint()
                 try await parties.client.states.first { $0 == .waiting(.posix(.ECONNABORTED)) }
                 parties.client.connection.restart()
                 try await parties.client.states.first { $0 == .ready }
                 try await parties.client.deliver(Data("x"))
-                try await end(parties)
+                try await parties.end()
             }
         ]
 
@@ -326,7 +264,7 @@ extension Scenario {
                 try await listener.cancel()
             },
             Scenario("connections outlive their listener") { transcript in
-                let parties = try await pair(.tcp6, transcript)
+                let parties = try await transcript.pair(.tcp6)
                 try await parties.listener.cancel()
                 try await parties.client.deliver(Data("x"))
                 transcript.note(try await parties.server.receive())

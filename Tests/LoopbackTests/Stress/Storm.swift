@@ -11,8 +11,11 @@ final class Storm: Sendable {
     /// Connections that one thread has open at a time.
     private static let openLimit = 24
 
+    /// How often to look for what must come, 20 ms apart. It is not a time: a machine may stop all of this process meanwhile.
+    private static let patience = 6_000
+
     private let seed: UInt64
-    private let deadline: Duration
+    private let length: Duration
     private let listeners: [Medium: NWListener]
     private let endpoints: [Medium: NWEndpoint]
     private let queues = (0..<4).map { DispatchQueue(label: "storm-\($0)") }
@@ -23,7 +26,7 @@ final class Storm: Sendable {
     /// - Parameter seconds: How long new connections are made.
     init(seed: UInt64, seconds: Int) async throws {
         self.seed = seed
-        deadline = Machine.now + .seconds(seconds)
+        length = .seconds(seconds)
         var listeners: [Medium: NWListener] = [:]
         var endpoints: [Medium: NWEndpoint] = [:]
         for medium in Medium.allCases {
@@ -39,16 +42,26 @@ final class Storm: Sendable {
 
     /// Returns what went wrong.
     func run() async -> [String] {
+        let deadline = Machine.now + length
         await withTaskGroup { group in
             for index in 0..<Self.threadCount {
-                group.addTask { await self.onThread { self.blow(index) } }
+                group.addTask { await self.onThread { self.blow(index, until: deadline) } }
             }
-            group.addTask { await self.onThread { self.resetListenersAtRandom() } }
+            group.addTask { await self.onThread { self.resetListenersAtRandom(until: deadline) } }
         }
-        let hasEnded = await eventually { self.traces.withLock { traces in traces.allSatisfy(\.hasEnded) } }
+        let hasEnded = await calm()
         for listener in listeners.values { listener.cancel() }
         let left = traces.withLock { traces in traces }.flatMap { $0.violations(atEnd: true) }
         return violations.withLock { $0 } + left + (hasEnded ? [] : ["some connections did not end (seed \(seed))"])
+    }
+
+    /// Waits until every connection has ended, and returns whether they did.
+    private func calm() async -> Bool {
+        for _ in 0..<Self.patience {
+            if traces.withLock({ traces in traces.allSatisfy(\.hasEnded) }) { return true }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return false
     }
 
     private func onThread(_ body: @escaping @Sendable () -> Void) async {
@@ -67,7 +80,7 @@ final class Storm: Sendable {
 
     // MARK: One thread
 
-    private func blow(_ index: Int) {
+    private func blow(_ index: Int, until deadline: Duration) {
         var random = SplitMix64(seed: seed &* 31 &+ UInt64(index))
         var open: [(NWConnection, Trace)] = []
         while Machine.now < deadline {
@@ -158,7 +171,7 @@ final class Storm: Sendable {
     // MARK: Around it
 
     /// Peers that connect and reset at once, and listeners that come and go.
-    private func resetListenersAtRandom() {
+    private func resetListenersAtRandom(until deadline: Duration) {
         var random = SplitMix64(seed: seed ^ 0xabcdef)
         while Machine.now < deadline {
             let parameters = NWParameters.tcp
@@ -182,7 +195,10 @@ final class Storm: Sendable {
                 }
             }
             listener.cancel()
-            if isGone.wait(timeout: .now() + Patience.limit.dispatchInterval) == .timedOut {
+            let hasGone = (0..<Self.patience).contains { _ in
+                isGone.wait(timeout: .now() + .milliseconds(20)) == .success
+            }
+            if !hasGone {
                 violations.withLock { $0.append("a listener was never cancelled") }
             }
         }

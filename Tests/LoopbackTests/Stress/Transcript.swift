@@ -1,0 +1,109 @@
+import Causeway
+import CausewayRuntime
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+/// What a scripted run showed, in an order that does not depend on timing.
+final class Transcript: Sendable {
+    private let lines = Guarded<[String]>([])
+    private let probes = Guarded<[(name: String, probe: Probe)]>([])
+    private let listeners = Guarded<[(name: String, probe: ListenerProbe)]>([])
+
+    func note(_ line: String) { lines.withLock { lines in lines.append(line) } }
+
+    func note(_ received: Received) {
+        let text =
+            received.data.map { $0.count <= 16 ? String(decoding: $0, as: UTF8.self) : "\($0.count) octets" } ?? "-"
+        let error = received.error.map { "\($0)" } ?? "-"
+        note("received \(text) complete \(received.isComplete) final \(received.isFinal) error \(error)")
+    }
+
+    func note(sent error: NWError?) { note("sent, error \(error.map { "\($0)" } ?? "-")") }
+
+    func watch(_ probe: Probe, as name: String) -> Probe {
+        probes.withLock { probes in probes.append((name, probe)) }
+        return probe
+    }
+
+    func watch(_ listener: ListenerProbe, as name: String) -> ListenerProbe {
+        listeners.withLock { listeners in listeners.append((name, listener)) }
+        return listener
+    }
+
+    /// The notes, then every state of everybody who was watched.
+    func finished() -> [String] {
+        var all = lines.withLock { lines in lines }
+        for (name, probe) in probes.withLock({ probes in probes }) {
+            all.append("\(name): \(Self.steady(probe.states.history))")
+        }
+        for (name, probe) in listeners.withLock({ listeners in listeners }) {
+            all.append("\(name): \(probe.states.history)")
+        }
+        return all
+    }
+
+    /// The states without the retries that led nowhere. Whoever waits tries again whenever the network of this machine changes, as
+    /// often as it happens to change while the scenario runs: that is the machine's history, not the engine's.
+    private static func steady(_ states: [NWConnection.State]) -> [NWConnection.State] {
+        var steady: [NWConnection.State] = []
+        for (state, next) in zip(states, states.dropFirst().map { Optional($0) } + [nil]) {
+            if case .waiting = steady.last {
+                // The next entry repeats the waiting, or ends it.
+                if state == .preparing, next == nil || next == .cancelled || next == steady.last { continue }
+                if state == steady.last { continue }
+            }
+            steady.append(state)
+        }
+        return steady
+    }
+}
+
+/// Those who take part in a scenario, all watched.
+struct Parties {
+    var client: Probe
+    var server: Probe
+    var listener: ListenerProbe
+
+    func end() async throws {
+        try await client.cancel()
+        try await server.cancel()
+        try await listener.cancel()
+    }
+}
+
+extension Transcript {
+    /// A connected pair.
+    func pair(_ medium: Medium) async throws -> Parties {
+        let listener = watch(try ListenerProbe(medium), as: "listener")
+        try await listener.listen()
+        let client = watch(Probe(to: listener.endpoint, using: medium.parameters), as: "client")
+        client.start()
+        try await client.ready()
+        if !medium.isStream { try await client.deliver(Data("hello")) }
+        let server = watch(try await listener.connections.next(), as: "server")
+        server.start()
+        try await server.ready()
+        if !medium.isStream { note(try await server.receiveMessage()) }
+        return Parties(client: client, server: server, listener: listener)
+    }
+
+    /// A connection to a socket that is used directly.
+    func rawPair() async throws -> (client: Probe, peer: RawSocket) {
+        let raw = try RawSocket.listening(.tcp4)
+        let port = NWEndpoint.Port(rawValue: raw.port) ?? .any
+        let client = watch(Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp), as: "client")
+        client.start()
+        let peer = try await raw.accept()
+        try await client.ready()
+        return (client, peer)
+    }
+}
+
+extension Medium {
+    /// Where nobody receives.
+    func unusedEndpoint() throws -> NWEndpoint {
+        let socket = try RawSocket.bound(self)
+        return .hostPort(host: loopback ?? "", port: NWEndpoint.Port(rawValue: socket.port) ?? .any)
+    }
+}
