@@ -13,7 +13,8 @@ let package = Package(
     targets: [
         .target(name: "CPlain"),
         .executableTarget(
-            name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")], swiftSettings: house),
+            name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")],
+            swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )
