@@ -27,7 +27,9 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
 
     /// Makes a channel. Nothing happens until ``start(queue:)``.
     ///
-    /// - Parameter etherType: A type that the system itself does not use.
+    /// - Parameters:
+    ///   - interface: The Ethernet interface.
+    ///   - etherType: A type that the system itself does not use.
     public convenience init(on interface: NWInterface, etherType: UInt16) {
         self.init(on: interface, etherType: etherType, options: nil)
     }
@@ -94,7 +96,11 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
 
     /// Sends one frame.
     ///
-    /// - Parameter completion: Called once, on the queue of the channel.
+    /// - Parameters:
+    ///   - content: What follows the frame's header.
+    ///   - remoteAddress: The receiver.
+    ///   - vlanTag: The tag of the virtual network; 0 for none.
+    ///   - completion: Called once, on the queue of the channel.
     @preconcurrency public func send(
         content: Data, to remoteAddress: NWEthernetChannel.EthernetAddress, vlanTag: UInt16,
         completion: @escaping @Sendable (_ error: NWError?) -> Void

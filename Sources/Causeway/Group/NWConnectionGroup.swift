@@ -93,7 +93,11 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
 
     /// Sends a message to one endpoint, or to all members.
     ///
-    /// - Parameter completion: Called once, on the queue of the group.
+    /// - Parameters:
+    ///   - content: The octets of the message.
+    ///   - endpoint: The receiver; `nil` for all members.
+    ///   - message: The message's context.
+    ///   - completion: Called once, on the queue of the group.
     @preconcurrency public func send(
         content: Data?, to endpoint: NWEndpoint? = nil, message: NWConnectionGroup.Message = .default,
         completion: @escaping (_ error: NWError?) -> Void

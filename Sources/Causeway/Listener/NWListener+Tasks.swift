@@ -1,23 +1,24 @@
 internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
+internal import CausewayProtocols
 internal import Dispatch
 
 extension NWListener {
     /// Listens until the task is cancelled or the listener fails. Each connection's `body` runs in a task of its own, on the
     /// connection's event loop; the connection is started before and cancelled after.
     package func run(_ body: @escaping @Sendable (NWConnection) async -> Void) async throws(NWError) {
-        let (connections, feed) = AsyncStream.makeStream(of: NWConnection.self)
+        let accepted = AcceptedConnections()
         let failure = Guarded<NWError?>(nil)
-        newConnectionHandler = { feed.yield($0) }
+        newConnectionHandler = { accepted.append($0) }
         let report = stateUpdateHandler
         stateUpdateHandler = { state in
             report?(state)
             switch state {
             case .failed(let error):
                 failure.withLock { $0 = error }
-                feed.finish()
-            case .cancelled: feed.finish()
+                accepted.finish()
+            case .cancelled: accepted.finish()
             case .setup, .waiting, .ready: break
             }
         }
@@ -25,7 +26,7 @@ extension NWListener {
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
             // Where connections are accepted they are started as well: no other thread is woken.
-            await withTaskExecutorPreference(driver.executor) { await Self.serve(connections, served) }
+            await withTaskExecutorPreference(driver.executor) { await Self.serve(accepted, served) }
         } onCancel: {
             cancel()
             served.cancelReceives()
@@ -33,12 +34,10 @@ extension NWListener {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    private static func serve(
-        _ connections: AsyncStream<NWConnection>, _ served: ServedConnections
-    ) async {
+    private static func serve(_ accepted: AcceptedConnections, _ served: ServedConnections) async {
         // No child throws. Asked for a group of those that do not, the library wraps each in one that does.
         try? await withThrowingDiscardingTaskGroup { group in
-            for await connection in connections {
+            while let connection = await accepted.next() {
                 connection.driver.start(on: nil, observer: connection)
                 group.addTask(executorPreference: connection.taskExecutor) {
                     let place = served.add(connection)
@@ -48,6 +47,50 @@ extension NWListener {
             }
             group.cancelAll()
             served.cancelReceives()
+        }
+    }
+}
+
+/// Connections on their way from the listener to the one task that serves them.
+///
+/// Not an `AsyncStream`: its generic storage costs each connection more than all the rest of its way.
+private final class AcceptedConnections: Sendable {
+    private struct State {
+        var waiting = InlineFirstQueue<NWConnection>()
+        var consumer: UnsafeContinuation<NWConnection?, Never>?
+        var isFinished = false
+    }
+
+    private let state = Guarded(State())
+
+    func append(_ connection: NWConnection) {
+        let consumer = state.withLock { state -> UnsafeContinuation<NWConnection?, Never>? in
+            guard let consumer = state.consumer.take() else {
+                state.waiting.append(connection)
+                return nil
+            }
+            return consumer
+        }
+        consumer?.resume(returning: connection)
+    }
+
+    func finish() {
+        let consumer = state.withLock { state in
+            state.isFinished = true
+            return state.consumer.take()
+        }
+        consumer?.resume(returning: nil)
+    }
+
+    /// `nil` after the last one. It does not heed cancellation: the listener that is cancelled meanwhile says when it has ended.
+    nonisolated(nonsending) func next() async -> NWConnection? {
+        await withUnsafeContinuation { consumer in
+            let (connection, isDecided) = state.withLock { state -> (NWConnection?, Bool) in
+                if let connection = state.waiting.popFirst() { return (connection, true) }
+                if !state.isFinished { state.consumer = consumer }
+                return (nil, state.isFinished)
+            }
+            if isDecided { consumer.resume(returning: connection) }
         }
     }
 }

@@ -3,7 +3,7 @@ public import CausewayTypes
 
 /// A listener whose stack is part of its type.
 ///
-/// Listeners of this kind are declared and not implemented: ``run(_:)`` ends in the state `.failed(.posix(.ENOTSUP))` and
+/// Listeners of this kind are declared and not implemented: `run` ends in the state `.failed(.posix(.ENOTSUP))` and
 /// throws that error.
 ///
 /// Counterpart: macOS 26, iOS 26.

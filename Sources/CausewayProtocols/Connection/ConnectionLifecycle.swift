@@ -53,8 +53,9 @@ package struct ConnectionLifecycle: Sendable {
     /// An accepted connection, or a datagram peer, needs no establishment.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
-        state = .preparing
-        return [.report(.preparing)] + established()
+        state = .ready
+        isOpen = true
+        return [.report(.preparing), .report(.ready), .open]
     }
 
     /// The parameters or the endpoint cannot be used at all.
@@ -111,13 +112,11 @@ package struct ConnectionLifecycle: Sendable {
     package mutating func cancelled(_ ending: Ending) -> [Action] {
         guard phase == .living else { return [] }
         phase = .closing
-        var actions: [Action] = []
         switch state {
-        case .preparing: actions.append(.stopEstablishing)
-        case .waiting: actions.append(.stopWatching)
-        case .setup, .ready, .failed, .cancelled: break
+        case .preparing: return [.stopEstablishing, .close(ending)]
+        case .waiting: return [.stopWatching, .close(ending)]
+        case .setup, .ready, .failed, .cancelled: return [.close(ending)]
         }
-        return actions + [.close(ending)]
     }
 
     /// The transport is closed and every request answered.

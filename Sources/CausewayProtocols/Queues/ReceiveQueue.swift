@@ -30,7 +30,8 @@ package struct ReceiveQueue: Sendable {
 
     private var demands = InlineFirstQueue<Demand>()
     private var messages = InlineFirstQueue<Message>()
-    private var hasEnded = false
+    /// The peer has ended its side; what came before may still wait.
+    package private(set) var hasEnded = false
     private var endWasDelivered = false
     /// Octets in all messages.
     package private(set) var buffered = 0

@@ -155,13 +155,17 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: Transitions and their actions
 
     private func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let mustPerform = progress.withLock { progress in
-            for action in body(&progress) { progress.actions.append(action) }
-            guard !progress.isPerforming, !progress.actions.isEmpty else { return false }
-            progress.isPerforming = true
-            return true
+        let first = progress.withLock { progress -> [Lifecycle.Action] in
+            let actions = body(&progress)
+            if !progress.isPerforming, !actions.isEmpty {
+                progress.isPerforming = true
+                return actions
+            }
+            for action in actions { progress.actions.append(action) }
+            return []
         }
-        guard mustPerform else { return }
+        guard !first.isEmpty else { return }
+        for action in first { perform(action) }
         while let action = progress.withLock({ progress in progress.nextAction() }) { perform(action) }
     }
 

@@ -13,11 +13,13 @@ extension Flow {
     struct Closing {
         var transport: Transport?
         var ending: Ending
+        /// The peer has ended its side and all of it was read.
+        var isReadOut = false
         var owner: (any FlowOwner)?
 
         func perform(on loop: any EventLoop) {
             switch ending {
-            case .graceful: transport?.closeGracefully(on: loop)
+            case .graceful: transport?.closeGracefully(on: loop, isReadOut: isReadOut)
             case .abortive: transport?.abort(on: loop)
             case .broken, .detached: transport?.discard(on: loop)
             }
@@ -117,7 +119,8 @@ extension Flow.State {
         guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
         if case .detached = ending { return takeDetaching() }
         phase = .closed
-        let work = Flow.Closing(transport: transport.take(), ending: ending, owner: owner.take())
+        let work = Flow.Closing(
+            transport: transport.take(), ending: ending, isReadOut: receive.hasEnded, owner: owner.take())
         leftover = Data()
         if kind == .datagram { datagrams = [DatagramSide()] }
         return work

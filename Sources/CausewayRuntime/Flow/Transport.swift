@@ -19,10 +19,10 @@ package enum Transport: Sendable {
     }
 
     /// Ends the connection so that everything written still reaches the peer.
-    func closeGracefully(on loop: any EventLoop) {
+    func closeGracefully(on loop: any EventLoop, isReadOut: Bool) {
         switch self {
         case .socket(let fd, let registration):
-            drain(fd)
+            if !isReadOut { drain(fd) }
             loop.close(registration, Descriptor(adopting: fd))
         case .peer(let shared, let address): shared.forget(address)
         case .scripted(let script): script.close(abortively: false)
