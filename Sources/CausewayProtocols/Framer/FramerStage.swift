@@ -37,7 +37,6 @@ package struct FramerStage: ProtocolStage {
         guard phase == .idle else { return }
         phase = .opening
         isStartDue = true
-        needsCleanup = true
     }
 
     package var inboundRoom: Int {
@@ -55,7 +54,9 @@ package struct FramerStage: ProtocolStage {
 
     package mutating func nextInbound(atMost limit: Int) -> Parcel? {
         if let parcel = input.pop(atMost: limit) { return parcel }
-        guard limit > 0, phase == .ready, call == nil, toldEnd || input.isPassingThrough, input.hasEnded, !deliveredEnd
+        // The framer was told of the end and has had its say.
+        guard limit > 0, phase == .ready, call == nil, input.hasEnded, !deliveredEnd,
+            input.isPassingThrough || toldEnd && !hasNews
         else { return nil }
         deliveredEnd = true
         return Parcel(ByteChain(), endsMessage: !input.isCutOff, isFinal: true)
@@ -120,8 +121,10 @@ package struct FramerStage: ProtocolStage {
             needsCleanup = false
             return FramerCall(kind: .cleanup)
         }
+        guard phase != .idle else { return nil }
         if isStartDue {
             isStartDue = false
+            needsCleanup = true
             return FramerCall(kind: .start)
         }
         if isWakeUpDue {
@@ -247,7 +250,7 @@ extension FramerStage {
 
     /// Hands a message, or a piece of one, to above.
     package mutating func deliver(_ octets: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
-        guard !isOver else { return }
+        guard !isOver, !deliveredEnd else { return }
         input.deliver(Parcel(octets, metadata: metadata, endsMessage: endsMessage))
     }
 
@@ -255,7 +258,7 @@ extension FramerStage {
     ///
     /// - Returns: Whether all of them were there. If not, the rest follows as it arrives, and until then there is nothing to parse.
     package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
-        guard !isOver else { return false }
+        guard !isOver, !deliveredEnd else { return false }
         return input.deliver(count, metadata: metadata, endsMessage: endsMessage)
     }
 
