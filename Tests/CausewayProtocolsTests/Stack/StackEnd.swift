@@ -11,6 +11,8 @@ struct StackEnd {
     var isReady = false
     var failure: Failure?
     var isClosed = false
+    /// How often an end was told.
+    var endings = 0
     /// Whole messages.
     var messages: [[UInt8]] = []
     var metadata: [[any StageMetadata]] = []
@@ -33,8 +35,12 @@ struct StackEnd {
         while let event = stack.nextEvent(at: now) {
             switch event {
             case .ready: isReady = true
-            case .failed(let failure): self.failure = failure
-            case .closed: isClosed = true
+            case .failed(let failure):
+                self.failure = failure
+                endings += 1
+            case .closed:
+                isClosed = true
+                endings += 1
             case .stage(let id, FramerEvent.call(let call)):
                 news.append("\(call.kind)")
                 guard var framer = framers[id] else { break }
