@@ -26,6 +26,7 @@ package struct FramerStage: ProtocolStage {
     private var progressBefore: UInt64 = 0
     private var toldEnd = false
     private var deliveredEnd = false
+    private var sentEnd = false
 
     package init() {}
 
@@ -66,10 +67,13 @@ package struct FramerStage: ProtocolStage {
         isOver ? .max : max(0, Self.bufferLimit - output.octetCount)
     }
 
-    package mutating func send(_ parcel: Parcel, at now: Duration) {
-        guard !isOver, !isClosing else { return }
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard !isOver, !isClosing, !sentEnd else { return false }
+        sentEnd = parcel.isFinal
         output.append(parcel)
         passOutboundEnd()
+        return true
     }
 
     package mutating func nextOutbound(atMost limit: Int) -> Parcel? { output.pop(atMost: limit) }

@@ -90,16 +90,16 @@ package struct ProtocolStack: Sendable {
     /// How many octets from the program the stack takes now.
     package var outboundRoom: Int { isReady ? places[places.count - 1].stage.outboundRoom : 0 }
 
-    /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it closes, it
-    /// takes nothing.
+    /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it
+    /// or its uppermost protocol closes, it takes nothing.
     ///
-    /// - Returns: Whether it was taken.
+    /// - Returns: Whether it was taken. If not, it never will be.
     @discardableResult
     package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         guard isReady else { return false }
-        places[places.count - 1].stage.send(parcel, at: now)
+        let isTaken = places[places.count - 1].stage.send(parcel, at: now)
         settle(at: now)
-        return true
+        return isTaken
     }
 
     /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the parcels up to one that ends a message.
@@ -195,7 +195,7 @@ private struct VacantStage: ProtocolStage {
     mutating func start(at now: Duration) {}
     mutating func receive(_ parcel: Parcel, at now: Duration) {}
     mutating func nextInbound(atMost limit: Int) -> Parcel? { nil }
-    mutating func send(_ parcel: Parcel, at now: Duration) {}
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { false }
     mutating func nextOutbound(atMost limit: Int) -> Parcel? { nil }
     mutating func close(at now: Duration) {}
     mutating func abort(_ failure: Failure) {}

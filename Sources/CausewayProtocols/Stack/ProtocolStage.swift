@@ -36,7 +36,10 @@ package protocol ProtocolStage: Sendable {
     /// How many octets from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
     var outboundRoom: Int { get }
     /// A piece of a message came from above.
-    mutating func send(_ parcel: Parcel, at now: Duration)
+    ///
+    /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
+    @discardableResult
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool
     /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
     mutating func nextOutbound(atMost limit: Int) -> Parcel?
 

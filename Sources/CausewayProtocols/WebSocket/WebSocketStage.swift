@@ -23,6 +23,8 @@ package enum WebSocketStageEvent: StageEvent {
     case opened(UpgradeResponse?)
     case pingAnswered(UInt64)
     case pingLost(UInt64)
+    /// Why the stage fails, in more detail than its status says: the status of a refusal, for one.
+    case failed(WebSocketMachine.Failure)
 }
 
 /// WebSocket as a protocol of a stack: a byte stream beneath, messages above.
@@ -78,8 +80,10 @@ package struct WebSocketStage: ProtocolStage {
 
     package var outboundRoom: Int { max(0, Self.bufferLimit - machine.outputCount) }
 
-    package mutating func send(_ parcel: Parcel, at now: Duration) {
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         let metadata = parcel.metadata(of: WebSocketMetadata.self) ?? WebSocketMetadata(opcode: .binary)
+        let isTaken = !machine.hasEnded && !machine.sentClose
         if metadata.opcode.isControl {
             sendControl(metadata, parcel)
         } else if !parcel.isBareEnd {
@@ -87,6 +91,7 @@ package struct WebSocketStage: ProtocolStage {
         }
         if parcel.isFinal { machine.close(WebSocketClosing(code: .normalClosure)) }
         fill()
+        return isTaken
     }
 
     package mutating func nextOutbound(atMost limit: Int) -> Parcel? {
@@ -146,7 +151,10 @@ package struct WebSocketStage: ProtocolStage {
                 let metadata = WebSocketMetadata(opcode: .close, closing: closing)
                 inbound.append(Parcel(Array(closing.reason.utf8), metadata: [metadata]))
             case .ended(nil): inbound.append(.end)
-            case .ended(let ending?): if !isClosing { failure = Self.failure(for: ending) }
+            case .ended(let ending?):
+                guard !isClosing else { break }
+                failure = Self.failure(for: ending)
+                events.append(.failed(ending))
             }
         }
     }

@@ -182,6 +182,34 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].failure == nil)
     }
 
+    @Test("A server that refuses: both ends fail, and the client learns the status")
+    func refusal() {
+        var pair = Self.webSocketPair()
+        pair.ends[1].acceptsClients = false
+        pair.run()
+        #expect(pair.ends[0].failure == .aborted)
+        #expect(pair.ends[1].failure == .aborted)
+        #expect(pair.ends[0].news == ["handshake(CausewayWire.UpgradeError.refused(status: 400))"])
+        #expect(!pair.ends[0].isReady && !pair.ends[1].isReady)
+    }
+
+    @Test("After the peer's close frame nothing is taken any more, and nothing traps")
+    func peerCloses() {
+        var pair = Self.webSocketPair()
+        pair.run()
+        pair.ends[1].send(
+            [], metadata: [WebSocketMetadata(opcode: .close, closing: WebSocketClosing(code: .goingAway))])
+        pair.run()
+        let closing = pair.ends[0].metadata.last?.first as? WebSocketMetadata
+        #expect(closing?.closing.code == .goingAway)
+        let isTaken = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        #expect(!isTaken)
+        pair.ends[0].close()
+        pair.ends[1].close()
+        pair.run()
+        #expect(pair.ends.allSatisfy { $0.isClosed && $0.failure == nil })
+    }
+
     @Test("The transport fails: framers are cleaned up once")
     func abort() {
         var pair = Self.framerPair()

@@ -43,13 +43,15 @@ struct RecordStage: ProtocolStage {
 
     var outboundRoom: Int { max(0, limit - out.octetCount) }
 
-    mutating func send(_ parcel: Parcel, at now: Duration) {
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard !saidGoodbye else { return false }
         var octets = parcel.octets
         while octets.count > 0 {
             let record = octets.take(atMost: 255).octets
             out.append(Parcel([UInt8(record.count)] + record.map { ~$0 }, endsMessage: false))
         }
         if parcel.isFinal { sayGoodbye() }
+        return true
     }
 
     mutating func nextOutbound(atMost limit: Int) -> Parcel? {

@@ -8,6 +8,8 @@ struct StackEnd {
     var stack: ProtocolStack
     var framers: [ProtocolStack.StageID: any TestFramer] = [:]
     var news: [String] = []
+    /// What a WebSocket server answers.
+    var acceptsClients = true
     var isReady = false
     var failure: Failure?
     var isClosed = false
@@ -48,8 +50,10 @@ struct StackEnd {
                 framers[id] = framer
                 stack.resume(at: now)
             case .stage(let id, WebSocketStageEvent.requested):
-                _ = stack.withStage(id, as: WebSocketStage.self) { $0.respond(UpgradeResponse()) }
+                let response = UpgradeResponse(status: acceptsClients ? 101 : 400)
+                _ = stack.withStage(id, as: WebSocketStage.self) { $0.respond(response) }
                 stack.resume(at: now)
+            case .stage(_, WebSocketStageEvent.failed(let failure)): news.append("\(failure)")
             case .stage: break
             }
         }
