@@ -106,17 +106,31 @@ struct WebSocketOutput: Sendable {
         let header = WebSocketFrameHeader(
             isFinal: frame.endsMessage, opcode: frame.opcode, mask: mask, payloadLength: frame.payload.count)
         var octets: [UInt8] = []
-        octets.reserveCapacity(
-            header.byteCount + (frame.payload.count < ByteChain.coalescedLength ? frame.payload.count : 0))
-        header.serialize(into: &octets)
-        current = Current(mask: mask, rest: frame.payload)
-        return continueFrame(atMost: max(1, limit - octets.count), after: octets)
+        guard frame.payload.count < ByteChain.coalescedLength, header.byteCount + frame.payload.count <= limit else {
+            header.serialize(into: &octets)
+            current = Current(mask: mask, rest: frame.payload)
+            return continueFrame(atMost: max(1, limit - octets.count), after: octets)
+        }
+        return small(frame.payload, header)
     }
 
-    /// The next octets of the frame that has begun. Small ones travel in one array with the header.
+    /// A frame in one array.
+    private mutating func small(_ payload: ByteChain, _ header: WebSocketFrameHeader) -> ByteChain {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(header.byteCount + payload.count)
+        header.serialize(into: &octets)
+        var rest = payload
+        while let piece = rest.popPiece() { octets += piece }
+        header.mask?.apply(to: &octets, from: header.byteCount)
+        count -= payload.count
+        return ByteChain(octets)
+    }
+
+    /// The next octets of the frame that has begun.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
-        guard var frame = current else { return chunk }
+        // Taken out, so that its chain is not copied when it shrinks.
+        guard var frame = current.take() else { return chunk }
         let wanted = min(limit, Self.chunkLength)
         var taken = 0
         while taken < wanted, var piece = frame.rest.popPiece(atMost: wanted - taken) {
