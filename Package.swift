@@ -58,7 +58,7 @@ let package = Package(
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(
             name: "CausewayTestKit",
-            dependencies: ["CausewayTypes", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
+            dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
             swiftSettings: house),
         .executableTarget(
             name: "nw",

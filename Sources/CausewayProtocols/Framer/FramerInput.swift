@@ -1,0 +1,150 @@
+internal import DequeModule
+
+/// Octets from beneath, with a cursor, and what was decided about them.
+///
+/// Decisions are carried out in the order in which they were made. One that asks for octets which have not come yet waits for them, and
+/// while it waits there is nothing to parse: those octets are spoken for.
+struct FramerInput: Sendable {
+    private enum Decision: Sendable {
+        /// Hand on octets from the cursor as they are.
+        case deliver(count: Int, metadata: [any StageMetadata], endsMessage: Bool)
+        case skip(Int)
+        /// Made by the framer itself.
+        case made(Parcel)
+    }
+
+    private var octets = ByteChain()
+    /// Where messages from beneath end, as octets from the end of the one before. A byte stream has one end.
+    private var ends: Deque<Int> = []
+    /// Octets behind the last end.
+    private var sinceEnd = 0
+    private var decisions: Deque<Decision> = []
+    private var passesThrough = false
+    private var passedMetadata: [any StageMetadata] = []
+    /// What is ready for above.
+    private(set) var delivered = ParcelQueue()
+    /// Octets that left the cursor's front in any way.
+    private(set) var progress: UInt64 = 0
+    private(set) var hasEnded = false
+
+    init() {}
+
+    /// Octets that may be parsed: of the message that the cursor is in.
+    var available: Int { decisions.isEmpty && !passesThrough ? (ends.first ?? octets.count) : 0 }
+    /// Octets held.
+    var count: Int { octets.count }
+    var isAtMessageEnd: Bool { decisions.isEmpty && !passesThrough && !ends.isEmpty }
+    var isPassingThrough: Bool { passesThrough }
+
+    mutating func receive(_ parcel: Parcel) {
+        guard !hasEnded else { return }
+        octets.append(parcel.octets)
+        sinceEnd += parcel.octets.count
+        passedMetadata = parcel.metadata
+        let isBareEndOfMessages = parcel.isBareEnd && sinceEnd == 0
+        if parcel.endsMessage && !isBareEndOfMessages || parcel.isFinal && sinceEnd > 0 {
+            ends.append(sinceEnd)
+            sinceEnd = 0
+        }
+        if parcel.isFinal { hasEnded = true }
+        carryOut()
+    }
+
+    /// The octets at the cursor, at most `limit`, and whether their end is the end of a message from beneath.
+    mutating func window(_ limit: Int) -> (octets: ArraySlice<UInt8>, isComplete: Bool) {
+        let available = available
+        let count = max(0, min(limit, available))
+        let isComplete = count == available && (isAtMessageEnd || hasEnded && decisions.isEmpty && !passesThrough)
+        return (octets.front(count), isComplete)
+    }
+
+    mutating func skip(_ count: Int) { if count > 0 { decide(.skip(count)) } }
+    mutating func deliver(_ parcel: Parcel) { decide(.made(parcel)) }
+
+    /// Returns whether all of them were there.
+    mutating func deliver(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
+        decide(.deliver(count: max(0, count), metadata: metadata, endsMessage: endsMessage))
+        return decisions.isEmpty
+    }
+
+    mutating func passThrough() {
+        passesThrough = true
+        carryOut()
+    }
+
+    /// What is left of a message that has ended, and that nobody wants, must not be in the way of the next one.
+    mutating func dropRestOfMessage() {
+        guard isAtMessageEnd, let count = ends.first else { return }
+        consume(count)
+        popEnd()
+    }
+
+    /// The end of a message at the cursor was seen.
+    mutating func passEnd() { if isAtMessageEnd, ends.first == 0 { popEnd() } }
+
+    mutating func pop(atMost limit: Int) -> Parcel? { delivered.pop(atMost: limit) }
+
+    /// Whether a message to above lacks octets that will not come.
+    var isCutOff: Bool { hasEnded && !decisions.isEmpty }
+
+    mutating func removeAll() { self = FramerInput() }
+
+    private mutating func decide(_ decision: Decision) {
+        decisions.append(decision)
+        carryOut()
+    }
+
+    private mutating func carryOut() {
+        while let decision = decisions.popFirst() {
+            switch decision {
+            case .made(let parcel): delivered.append(parcel)
+            case .skip(let count):
+                let taken = consume(min(count, octets.count)).count
+                if taken < count { return decisions.prepend(.skip(count - taken)) }
+            case .deliver(let count, let metadata, let endsMessage):
+                let content = consume(min(count, octets.count))
+                let isWhole = content.count == count
+                if isWhole || !content.isEmpty {
+                    delivered.append(Parcel(content, metadata: metadata, endsMessage: isWhole && endsMessage))
+                }
+                if !isWhole {
+                    return decisions.prepend(
+                        .deliver(count: count - content.count, metadata: metadata, endsMessage: endsMessage))
+                }
+            }
+        }
+        if passesThrough { carryThrough() }
+    }
+
+    /// Everything goes up as it came, message by message.
+    private mutating func carryThrough() {
+        while let count = ends.first {
+            let content = consume(count)
+            popEnd()
+            delivered.append(Parcel(content, metadata: passedMetadata, endsMessage: !(hasEnded && ends.isEmpty)))
+        }
+        if !octets.isEmpty {
+            let content = consume(octets.count)
+            delivered.append(Parcel(content, metadata: passedMetadata, endsMessage: false))
+        }
+    }
+
+    /// Moves the cursor, over the ends of messages if need be.
+    @discardableResult
+    private mutating func consume(_ count: Int) -> ByteChain {
+        progress &+= UInt64(count)
+        var left = count
+        while left > 0, let first = ends.first {
+            let step = min(left, first)
+            left -= step
+            ends[0] = first - step
+            if left > 0 { popEnd() }
+        }
+        sinceEnd -= left
+        return octets.take(atMost: count)
+    }
+
+    private mutating func popEnd() {
+        if ends.popFirst() != nil { progress &+= 1 }
+    }
+}

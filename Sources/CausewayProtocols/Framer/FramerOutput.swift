@@ -1,0 +1,96 @@
+internal import DequeModule
+
+/// Messages from above that wait for the framer, and what it wrote for beneath.
+struct FramerOutput: Sendable {
+    private var waiting = ParcelQueue()
+    /// The message that the framer is asked about.
+    private(set) var current: Parcel?
+    private var written = ParcelQueue()
+    private var draft: Parcel?
+    private(set) var passesThrough = false
+
+    init() {}
+
+    var octetCount: Int {
+        waiting.octetCount + (current?.octets.count ?? 0) + written.octetCount + (draft?.octets.count ?? 0)
+    }
+    var hasWaiting: Bool { !waiting.isEmpty }
+    var isDrained: Bool { waiting.isEmpty && current == nil && written.isEmpty && draft == nil }
+    /// Whether the parcel that waits only ends the direction.
+    var endWaits: Bool { waiting.first?.isBareEnd ?? false }
+
+    mutating func append(_ parcel: Parcel) {
+        if passesThrough, waiting.isEmpty, current == nil { written.append(parcel) } else { waiting.append(parcel) }
+    }
+
+    mutating func begin() -> Parcel? {
+        current = waiting.pop()
+        return current
+    }
+
+    /// The framer is done with the message: what it left of it is dropped, and what it wrote becomes one message beneath.
+    mutating func finish() {
+        guard let done = current.take() else { return }
+        endDraft(as: done)
+        if done.isFinal { written.append(.end) }
+    }
+
+    /// The end of the direction follows what was written.
+    mutating func passEnd() {
+        guard endWaits, waiting.pop() != nil else { return }
+        endDraft(as: nil)
+        written.append(.end)
+    }
+
+    /// The call in which the framer wrote is over.
+    mutating func endCall() { if current == nil { endDraft(as: nil) } }
+
+    mutating func write(_ octets: ByteChain) {
+        if draft == nil { draft = Parcel(ByteChain(), metadata: current?.metadata ?? [], endsMessage: false) }
+        draft?.octets.append(octets)
+    }
+
+    /// Returns `false` if the message has not as many octets.
+    mutating func writeNext(_ count: Int) -> Bool {
+        guard count >= 0, let length = current?.octets.count, length >= count else { return false }
+        if let moved = current?.octets.take(atMost: count) { write(moved) }
+        return true
+    }
+
+    mutating func window(_ limit: Int) -> (octets: ArraySlice<UInt8>, isComplete: Bool) {
+        guard let count = current?.octets.count else { return ([], false) }
+        let wanted = max(0, min(limit, count))
+        let isComplete = wanted == count && (current?.endsMessage ?? false)
+        return (current?.octets.front(wanted) ?? [], isComplete)
+    }
+
+    mutating func skip(_ count: Int) { current?.octets.drop(atMost: count) }
+
+    mutating func passThrough() {
+        passesThrough = true
+        if current == nil { flushWaiting() }
+    }
+
+    mutating func flushWaiting() {
+        while let parcel = waiting.pop() { written.append(parcel) }
+    }
+
+    mutating func pop(atMost limit: Int) -> Parcel? { written.pop(atMost: limit) }
+
+    mutating func removeAll() { self = FramerOutput() }
+
+    /// A part of a message stays a part beneath; what the framer says of its own accord is a message of its own.
+    private mutating func endDraft(as message: Parcel?) {
+        guard var parcel = draft.take() else {
+            // The last part was dropped, but the message that its other parts began must end.
+            if message?.endsMessage == true, isMidMessage { written.append(Parcel(ByteChain())) }
+            if message?.endsMessage == true { isMidMessage = false }
+            return
+        }
+        parcel.endsMessage = message?.endsMessage ?? !isMidMessage
+        isMidMessage = !parcel.endsMessage
+        written.append(parcel)
+    }
+
+    private var isMidMessage = false
+}

@@ -1,0 +1,309 @@
+package import CausewayTypes
+
+/// A protocol written by the program, seen from the stack: it holds what the program's framer parses and writes, and says when to call it.
+///
+/// The framer's code is called by the owner, never from here. ``FramerEvent/call(_:)`` names what to call; while it runs, it may use
+/// every method of "What a framer does" in any order and any nesting; then the owner answers with the method that belongs to the call.
+/// No second call is asked for before that. The same methods may be used between calls, for what a framer does on its own.
+package struct FramerStage: ProtocolStage {
+    /// The most octets that a framer can ask to see at once, and that a peer can therefore make the stage hold.
+    package static let windowLimit = 16 << 20
+
+    var input = FramerInput()
+    var output = FramerOutput()
+    private var phase: StageStatus = .idle
+    private var call: FramerCall.Kind?
+    private var isStartDue = false
+    private var isWakeUpDue = false
+    private var isStopDue = false
+    private var isClosing = false
+    private var needsCleanup = false
+    private var deadline: Duration?
+    /// Octets that arrived, or became free, since the framer looked last.
+    private var hasNews = false
+    private var wanted = 0
+    private var unmet = 0
+    private var progressBefore: UInt64 = 0
+    private var toldEnd = false
+    private var deliveredEnd = false
+    private var sentEnd = false
+
+    package init() {}
+
+    package var status: StageStatus {
+        phase == .closed && !output.isDrained ? .ready : phase
+    }
+
+    package mutating func start(at now: Duration) {
+        guard phase == .idle else { return }
+        phase = .opening
+        isStartDue = true
+    }
+
+    package var inboundRoom: Int {
+        if isOver { return .max }
+        guard hasRoomAbove else { return 0 }
+        return max(0, max(Self.bufferLimit, wanted, unmet) - input.count)
+    }
+
+    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+        guard !isOver else { return }
+        input.receive(parcel)
+        hasNews = true
+        inputSettled()
+    }
+
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? {
+        if let parcel = input.pop(atMost: limit) { return parcel }
+        // The framer was told of the end and has had its say.
+        guard limit > 0, phase == .ready, call == nil, input.hasEnded, !deliveredEnd,
+            input.isPassingThrough || toldEnd && !hasNews
+        else { return nil }
+        deliveredEnd = true
+        return Parcel(ByteChain(), endsMessage: !input.isCutOff, isFinal: true)
+    }
+
+    package var outboundRoom: Int {
+        isOver ? .max : max(0, Self.bufferLimit - output.octetCount)
+    }
+
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard !isOver, !isClosing, !sentEnd else { return false }
+        sentEnd = parcel.isFinal
+        output.append(parcel)
+        passOutboundEnd()
+        return true
+    }
+
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { output.pop(atMost: limit) }
+
+    package mutating func nextEvent() -> (any StageEvent)? {
+        guard call == nil, let next = nextCall() else { return nil }
+        call = next.kind
+        progressBefore = input.progress
+        return FramerEvent.call(next)
+    }
+
+    package var wakeUp: Duration? { isOver ? nil : deadline }
+
+    package mutating func advance(to now: Duration) {
+        guard let deadline, now >= deadline, !isOver else { return }
+        self.deadline = nil
+        isWakeUpDue = true
+    }
+
+    package mutating func close(at now: Duration) {
+        guard !isOver, !isClosing else { return }
+        isClosing = true
+        // A framer that was never started has nothing to say.
+        if needsCleanup { isStopDue = true } else { phase = .closed }
+    }
+
+    package mutating func abort(_ failure: Failure) {
+        if !isOver { phase = isClosing ? .closed : .failed(failure) }
+        input.removeAll()
+        output.removeAll()
+        deadline = nil
+    }
+
+    private var isOver: Bool {
+        switch phase {
+        case .closed, .failed: true
+        case .idle, .opening, .ready: false
+        }
+    }
+
+    private var hasRoomAbove: Bool {
+        input.delivered.octetCount < Self.bufferLimit && input.delivered.count < 1024
+    }
+
+    /// What to call next: what ends before what begins, and output before input, so that a peer cannot keep a framer from answering.
+    private mutating func nextCall() -> FramerCall? {
+        if isOver {
+            guard needsCleanup else { return nil }
+            needsCleanup = false
+            return FramerCall(kind: .cleanup)
+        }
+        guard phase != .idle else { return nil }
+        if isStartDue {
+            isStartDue = false
+            needsCleanup = true
+            return FramerCall(kind: .start)
+        }
+        if isWakeUpDue {
+            isWakeUpDue = false
+            return FramerCall(kind: .wakeUp)
+        }
+        if phase == .ready, output.hasWaiting, !output.endWaits, let parcel = output.begin() {
+            return FramerCall(
+                kind: .output, metadata: parcel.metadata, length: parcel.octets.count, isComplete: parcel.endsMessage)
+        }
+        if isStopDue, !output.hasWaiting || phase != .ready {
+            isStopDue = false
+            return FramerCall(kind: .stop)
+        }
+        return inputCall()
+    }
+
+    private mutating func inputCall() -> FramerCall? {
+        guard hasNews, hasRoomAbove, !input.isPassingThrough else { return nil }
+        let isComplete = input.isAtMessageEnd || input.hasEnded
+        guard input.available > 0 || isComplete, input.available >= wanted || isComplete else { return nil }
+        hasNews = false
+        unmet = 0
+        if input.hasEnded { toldEnd = true }
+        return FramerCall(kind: .input, length: input.available, isComplete: isComplete)
+    }
+
+    /// Octets that no decision waits for any more are news to the framer.
+    private mutating func inputSettled() {
+        if input.available > 0 || input.isAtMessageEnd { hasNews = true }
+    }
+
+    private mutating func passOutboundEnd() {
+        guard call == nil, output.endWaits, phase == .ready else { return }
+        output.passEnd()
+    }
+
+    private mutating func callEnded(_ kind: FramerCall.Kind) -> Bool {
+        guard call == kind else { return false }
+        call = nil
+        if kind == .output { output.finish() } else { output.endCall() }
+        if output.passesThrough { output.flushWaiting() }
+        passOutboundEnd()
+        return true
+    }
+}
+
+// MARK: - Answers to calls
+
+extension FramerStage {
+    /// Answers ``FramerCall/Kind/start``. A framer that is not ready calls ``markReady()`` later.
+    package mutating func startEnded(isReady: Bool) {
+        guard callEnded(.start), isReady else { return }
+        markReady()
+    }
+
+    /// Answers ``FramerCall/Kind/input``.
+    ///
+    /// - Parameter wanted: How many octets to wait for before the next call; 0 for any.
+    package mutating func inputEnded(wanting wanted: Int) {
+        guard callEnded(.input), !isOver else { return }
+        self.wanted = max(0, wanted)
+        guard max(self.wanted, unmet) <= Self.windowLimit else { return markFailed(.tooLong) }
+        input.passEnd()
+        if input.progress != progressBefore {
+            inputSettled()
+        } else if input.isAtMessageEnd {
+            input.dropRestOfMessage()
+            inputSettled()
+        }
+        // The end must be told even if the last octets were the news.
+        if input.hasEnded, !toldEnd { hasNews = true }
+        if input.hasEnded, toldEnd, phase == .opening, !hasNews { markFailed(.endedEarly) }
+    }
+
+    /// Answers ``FramerCall/Kind/output``.
+    package mutating func outputEnded() { _ = callEnded(.output) }
+
+    /// Answers ``FramerCall/Kind/wakeUp``.
+    package mutating func wakeUpEnded() { _ = callEnded(.wakeUp) }
+
+    /// Answers ``FramerCall/Kind/stop``. A framer that is not done calls ``markFailed(_:)`` later.
+    package mutating func stopEnded(isDone: Bool) {
+        guard callEnded(.stop), isDone, !isOver else { return }
+        phase = .closed
+    }
+
+    /// Answers ``FramerCall/Kind/cleanup``. Nothing follows.
+    package mutating func cleanupEnded() { _ = callEnded(.cleanup) }
+}
+
+// MARK: - What a framer does
+
+extension FramerStage {
+    package mutating func markReady() {
+        guard phase == .opening, !isClosing else { return }
+        phase = .ready
+        passOutboundEnd()
+    }
+
+    /// Fails the connection; without a failure, or while closing, ends it.
+    package mutating func markFailed(_ failure: Failure?) {
+        guard !isOver else { return }
+        output.endCall()
+        if isClosing { phase = .closed } else { phase = .failed(failure ?? .aborted) }
+        deadline = nil
+    }
+
+    /// The octets at the cursor.
+    package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
+        guard !isOver else { return FramerWindow(octets: [], isComplete: false, meetsMinimum: false) }
+        let (octets, isComplete) = input.window(max(minimum, maximum))
+        let meetsMinimum = octets.count >= minimum
+        if !meetsMinimum { unmet = max(unmet, minimum) }
+        return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: meetsMinimum)
+    }
+
+    /// Moves the cursor; beyond what is there, octets are skipped as they arrive.
+    package mutating func advanceInput(by count: Int) {
+        guard !isOver else { return }
+        input.skip(count)
+    }
+
+    /// Hands a message, or a piece of one, to above.
+    package mutating func deliver(_ octets: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
+        guard !isOver, !deliveredEnd else { return }
+        input.deliver(Parcel(octets, metadata: metadata, endsMessage: endsMessage))
+    }
+
+    /// Hands the next `count` octets at the cursor to above as they are.
+    ///
+    /// - Returns: Whether all of them were there. If not, the rest follows as it arrives, and until then there is nothing to parse.
+    package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
+        guard !isOver, !deliveredEnd else { return false }
+        return input.deliver(count, metadata: metadata, endsMessage: endsMessage)
+    }
+
+    /// From here on the framer does not look at input any more.
+    package mutating func passThroughInput() {
+        guard !isOver else { return }
+        input.passThrough()
+    }
+
+    /// The octets of the message to send. Empty but during ``FramerCall/Kind/output``.
+    package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
+        let (octets, isComplete) = output.window(max(minimum, maximum))
+        return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: octets.count >= minimum)
+    }
+
+    package mutating func advanceOutput(by count: Int) { output.skip(count) }
+
+    /// Sends octets beneath. During a call they become one message with what else is written in it.
+    package mutating func write(_ octets: ByteChain) {
+        guard !isOver else { return }
+        output.write(octets)
+        if call == nil { output.endCall() }
+    }
+
+    /// Sends the next `count` octets of the message as they are.
+    ///
+    /// - Returns: `false`, having sent nothing, but during ``FramerCall/Kind/output`` and if the message has as many.
+    package mutating func writeNext(_ count: Int) -> Bool {
+        !isOver && output.writeNext(count)
+    }
+
+    /// From here on the framer does not look at output any more.
+    package mutating func passThroughOutput() {
+        guard !isOver else { return }
+        output.passThrough()
+    }
+
+    /// Sets the one timer; `nil` stops it.
+    package mutating func scheduleWakeUp(at deadline: Duration?) {
+        guard !isOver else { return }
+        self.deadline = deadline
+        isWakeUpDue = false
+    }
+}

@@ -1,0 +1,119 @@
+internal import DequeModule
+
+/// Octets in the order they came, kept in the arrays they came in: appending and taking move no octets, but for small pieces.
+///
+/// Pieces below ``coalescedLength`` are copied behind the last one, so that a peer who sends octet by octet does not cost an array
+/// for each of them.
+package struct ByteChain: Sendable {
+    /// Octets from which on a piece is kept as it is.
+    package static let coalescedLength = 512
+    /// Octets up to which small pieces are gathered in one array.
+    private static let gatheredLength = 4096
+
+    private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()
+    package private(set) var count = 0
+
+    package init() {}
+
+    package init(_ octets: [UInt8]) { append(octets[...]) }
+
+    package var isEmpty: Bool { count == 0 }
+
+    package mutating func append(_ octets: [UInt8]) { append(octets[...]) }
+
+    package mutating func append(_ octets: ArraySlice<UInt8>) {
+        guard !octets.isEmpty else { return }
+        count += octets.count
+        guard octets.count < Self.coalescedLength, appendToLast(octets) else {
+            pieces.append(octets)
+            return
+        }
+    }
+
+    package mutating func append(_ other: ByteChain) {
+        if let first = other.pieces.first { append(first) }
+        for piece in other.pieces.rest { append(piece) }
+    }
+
+    /// Takes the first piece, or its beginning if it is longer than `limit`. `nil` if there is none, or the limit is not positive.
+    package mutating func popPiece(atMost limit: Int = .max) -> ArraySlice<UInt8>? {
+        guard limit > 0, let first = pieces.first else { return nil }
+        if first.count <= limit {
+            count -= first.count
+            return pieces.popFirst()
+        }
+        let end = first.startIndex + limit
+        pieces.first = first[end...]
+        count -= limit
+        return first[..<end]
+    }
+
+    /// Takes at most `limit` octets.
+    package mutating func take(atMost limit: Int) -> ByteChain {
+        guard limit < count else {
+            let all = self
+            self = ByteChain()
+            return all
+        }
+        var taken = ByteChain()
+        while taken.count < limit, let piece = popPiece(atMost: limit - taken.count) { taken.append(piece) }
+        return taken
+    }
+
+    /// Drops at most `limit` octets. Returns how many it dropped.
+    @discardableResult
+    package mutating func drop(atMost limit: Int) -> Int {
+        var dropped = 0
+        while dropped < limit, let piece = popPiece(atMost: limit - dropped) { dropped += piece.count }
+        return dropped
+    }
+
+    /// The first `limit` octets in one piece, or all if they are fewer. They stay.
+    ///
+    /// What had to be joined stays joined, and grows in place: asking again after each new octet costs no more than the octets.
+    package mutating func front(_ limit: Int) -> ArraySlice<UInt8> {
+        guard limit > 0, var first = pieces.popFirst() else { return [] }
+        let wanted = min(limit, count)
+        while first.count < wanted, var next = pieces.popFirst() {
+            let missing = wanted - first.count
+            // A large piece is not swallowed for the sake of a header that ends in it.
+            if next.count > max(missing, Self.gatheredLength) {
+                first.append(contentsOf: next.prefix(missing))
+                next.removeFirst(missing)
+                pieces.prepend(next)
+            } else {
+                first.append(contentsOf: next)
+            }
+        }
+        let front = first.prefix(wanted)
+        pieces.prepend(first)
+        return front
+    }
+
+    /// A copy of everything in one array.
+    package var octets: [UInt8] {
+        var all: [UInt8] = []
+        all.reserveCapacity(count)
+        if let first = pieces.first { all += first }
+        for piece in pieces.rest { all += piece }
+        return all
+    }
+
+    private mutating func appendToLast(_ octets: ArraySlice<UInt8>) -> Bool {
+        if pieces.rest.isEmpty {
+            guard let length = pieces.first?.count, length + octets.count <= Self.gatheredLength else { return false }
+            pieces.first?.append(contentsOf: octets)
+        } else {
+            let last = pieces.rest.count - 1
+            guard pieces.rest[last].count + octets.count <= Self.gatheredLength else { return false }
+            pieces.rest[last].append(contentsOf: octets)
+        }
+        return true
+    }
+}
+
+extension ByteChain: Equatable {
+    package static func == (one: ByteChain, other: ByteChain) -> Bool {
+        one.count == other.count && one.octets == other.octets
+    }
+}

@@ -1,0 +1,83 @@
+/// What a protocol attaches to a message, for those above when it was received, for itself when it is to be sent.
+package protocol StageMetadata: Sendable {}
+
+/// A piece of a message on its way through a ``ProtocolStack``, in either direction.
+///
+/// A byte stream is one message that ends when the peer ends it. A message may travel in several parcels, each with the metadata;
+/// only the last one ends it.
+package struct Parcel: Sendable {
+    package var octets: ByteChain
+    /// On the way down, those of all protocols: each looks for its own. On the way up, those of the protocol that delivers.
+    package var metadata: [any StageMetadata]
+    package var endsMessage: Bool
+    /// Nothing follows in this direction. On the way up without ``endsMessage``: the last message was cut off.
+    package var isFinal: Bool
+
+    package init(
+        _ octets: ByteChain = ByteChain(), metadata: [any StageMetadata] = [], endsMessage: Bool = true,
+        isFinal: Bool = false
+    ) {
+        self.octets = octets
+        self.metadata = metadata
+        self.endsMessage = endsMessage
+        self.isFinal = isFinal
+    }
+
+    package init(
+        _ octets: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
+    ) {
+        self.init(ByteChain(octets), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
+    }
+
+    /// The end of a direction, without content.
+    package static var end: Parcel { Parcel(ByteChain(), isFinal: true) }
+
+    /// Whether it ends the direction and is no message.
+    package var isBareEnd: Bool { isFinal && octets.isEmpty && metadata.isEmpty }
+
+    /// The first metadata of a type.
+    package func metadata<Metadata: StageMetadata>(of type: Metadata.Type) -> Metadata? {
+        for one in metadata { if let found = one as? Metadata { return found } }
+        return nil
+    }
+
+    /// Takes at most `limit` octets, which end the message if they are the last.
+    package mutating func take(atMost limit: Int) -> Parcel {
+        guard octets.count > limit else {
+            let whole = self
+            self = Parcel()
+            return whole
+        }
+        return Parcel(octets.take(atMost: limit), metadata: metadata, endsMessage: false)
+    }
+}
+
+/// Parcels in order, and how many octets they hold.
+package struct ParcelQueue: Sendable {
+    private var parcels = InlineFirstQueue<Parcel>()
+    package private(set) var octetCount = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { parcels.isEmpty }
+    package var count: Int { parcels.count }
+    package var first: Parcel? { parcels.first }
+
+    package mutating func append(_ parcel: Parcel) {
+        octetCount += parcel.octets.count
+        parcels.append(parcel)
+    }
+
+    /// The first parcel, or its beginning if it holds more octets than `limit`.
+    package mutating func pop(atMost limit: Int = .max) -> Parcel? {
+        guard limit > 0, let first = parcels.first else { return nil }
+        guard first.octets.count > limit else {
+            octetCount -= first.octets.count
+            return parcels.popFirst()
+        }
+        octetCount -= limit
+        return parcels.first?.take(atMost: limit)
+    }
+
+    package mutating func removeAll() { self = ParcelQueue() }
+}

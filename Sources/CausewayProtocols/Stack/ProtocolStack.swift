@@ -1,0 +1,290 @@
+package import CausewayTypes
+
+/// Protocols on top of each other, over a transport: bytes or datagrams below, messages above.
+///
+/// Handshakes run from the bottom up: a stage starts when the one beneath it is ready. Closing runs from the top down: a stage
+/// closes when the one above it has. In between everything is pulled through, no further than each stage has room, so that a stack holds a
+/// bounded amount however fast the peer and however slow the program.
+///
+/// The owner does after every call: take ``nextEvent()`` until there is none, send what ``nextOutbound(atMost:at:)`` gives, and ask for
+/// ``wakeUp``. The end is told once.
+package struct ProtocolStack: Sendable {
+    /// Names a stage for its life, whatever is inserted around it.
+    package struct StageID: Hashable, Sendable {
+        fileprivate var number: Int
+    }
+
+    package enum Event: Sendable {
+        /// Every handshake is done: messages may flow.
+        case ready
+        /// A stage asks or tells.
+        case stage(StageID, any StageEvent)
+        /// The stack is at its end. What ``ProtocolStack/nextOutbound(atMost:at:)`` still gives should be sent before the transport is closed.
+        case failed(Failure)
+        /// Every stage has said goodbye, after ``ProtocolStack/close(at:)``.
+        case closed
+    }
+
+    private enum Phase: Equatable {
+        case opening, ready, ended
+    }
+
+    private struct Place: Sendable {
+        let id: StageID
+        var stage: any ProtocolStage
+        var wasStarted = false
+    }
+
+    /// From the bottom up.
+    private var places: [Place]
+    private var lastNumber: Int
+    private var phase: Phase = .opening
+    private var wasStarted = false
+    /// The stage from which on, upwards, nothing is delivered or accepted any more.
+    private var closing: Int?
+    private var news: Event?
+
+    /// - Parameter stages: From the bottom up; at least one.
+    package init(_ stages: [any ProtocolStage]) {
+        precondition(!stages.isEmpty, "a stack needs a protocol")
+        places = stages.enumerated().map { Place(id: StageID(number: $0), stage: $1) }
+        lastNumber = stages.count - 1
+    }
+
+    /// From the bottom up.
+    package var stageIDs: [StageID] { places.map(\.id) }
+    package var isReady: Bool { phase == .ready && closing == nil }
+    package var hasEnded: Bool { phase == .ended }
+
+    /// The transport is ready.
+    package mutating func start(at now: Duration) {
+        guard !wasStarted else { return }
+        wasStarted = true
+        settle(at: now)
+    }
+
+    // MARK: Content
+
+    /// How many octets from the transport the stack takes now. 0 asks not to read.
+    package var inboundRoom: Int {
+        if phase == .ended { return .max }
+        return wasStarted ? places[0].stage.inboundRoom : 0
+    }
+
+    /// Octets, a datagram or the end came from the transport.
+    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+        guard phase != .ended, wasStarted else { return }
+        places[0].stage.receive(parcel, at: now)
+        settle(at: now)
+    }
+
+    /// Takes a piece of a message for the program, with at most `limit` octets.
+    package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
+        guard isReady else { return nil }
+        let top = places.count - 1
+        let parcel = places[top].stage.nextInbound(atMost: limit)
+        if parcel != nil { settle(at: now) }
+        return parcel
+    }
+
+    /// How many octets from the program the stack takes now.
+    package var outboundRoom: Int { isReady ? places[places.count - 1].stage.outboundRoom : 0 }
+
+    /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it
+    /// or its uppermost protocol closes, it takes nothing.
+    ///
+    /// - Returns: Whether it was taken. If not, it never will be.
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard isReady else { return false }
+        let isTaken = places[places.count - 1].stage.send(parcel, at: now)
+        settle(at: now)
+        return isTaken
+    }
+
+    /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the parcels up to one that ends a message.
+    package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
+        let parcel = places[0].stage.nextOutbound(atMost: limit)
+        settle(at: now)
+        return parcel
+    }
+
+    // MARK: Events and time
+
+    package mutating func nextEvent(at now: Duration) -> Event? {
+        for index in places.indices {
+            if let event = places[index].stage.nextEvent() {
+                settle(at: now)
+                return .stage(places[index].id, event)
+            }
+        }
+        return news.take()
+    }
+
+    /// When ``advance(to:)`` should be called next.
+    package var wakeUp: Duration? { places.compactMap(\.stage.wakeUp).min() }
+
+    package mutating func advance(to now: Duration) {
+        for index in places.indices { places[index].stage.advance(to: now) }
+        settle(at: now)
+    }
+
+    // MARK: Stages
+
+    /// Acts on a stage, as its events ask for. Call ``resume(at:)`` when done; a call of the program's code may come in between.
+    ///
+    /// - Returns: `nil` if there is no such stage, or it is of another type.
+    package mutating func withStage<Stage: ProtocolStage, Result>(
+        _ id: StageID, as type: Stage.Type, _ body: (inout Stage) -> Result
+    ) -> Result? {
+        guard let index = places.firstIndex(where: { $0.id == id }), var stage = places[index].stage as? Stage else {
+            return nil
+        }
+        // The copy must be the only one, or changing it would copy what it holds.
+        places[index].stage = VacantStage()
+        defer { places[index].stage = stage }
+        return body(&stage)
+    }
+
+    /// Stages were acted on: carries on with what that made possible.
+    package mutating func resume(at now: Duration) { settle(at: now) }
+
+    /// Inserts a protocol above a stage that is not ready.
+    ///
+    /// - Returns: `nil` if that stage is ready already, or gone.
+    package mutating func insert(_ stage: any ProtocolStage, above id: StageID) -> StageID? {
+        guard let index = places.firstIndex(where: { $0.id == id }), phase == .opening, closing == nil else {
+            return nil
+        }
+        switch places[index].stage.status {
+        case .idle, .opening: break
+        case .ready, .closed, .failed: return nil
+        }
+        lastNumber += 1
+        let newID = StageID(number: lastNumber)
+        places.insert(Place(id: newID, stage: stage), at: index + 1)
+        return newID
+    }
+
+    // MARK: The end
+
+    /// Says goodbye, from the top down. What was taken is sent before; what arrives is dropped. How long that may take is the owner's to
+    /// limit with ``abort(_:)``.
+    package mutating func close(at now: Duration) {
+        guard phase != .ended, closing == nil else { return }
+        closing = places.count
+        closeNext(at: now)
+        settle(at: now)
+    }
+
+    /// The transport is gone, or everything must end now. Stages tell what they must still let go of.
+    package mutating func abort(_ failure: Failure) {
+        if phase != .ended {
+            phase = .ended
+            news = .failed(failure)
+        }
+        for index in places.indices { places[index].stage.abort(failure) }
+    }
+}
+
+/// Stands in for a stage while its owner acts on it.
+private struct VacantStage: ProtocolStage {
+    var status: StageStatus { .idle }
+    var inboundRoom: Int { 0 }
+    var outboundRoom: Int { 0 }
+    mutating func start(at now: Duration) {}
+    mutating func receive(_ parcel: Parcel, at now: Duration) {}
+    mutating func nextInbound(atMost limit: Int) -> Parcel? { nil }
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { false }
+    mutating func nextOutbound(atMost limit: Int) -> Parcel? { nil }
+    mutating func close(at now: Duration) {}
+    mutating func abort(_ failure: Failure) {}
+}
+
+extension ProtocolStack {
+    /// Moves everything as far as it goes.
+    private mutating func settle(at now: Duration) {
+        guard wasStarted else { return }
+        var moved = true
+        while moved {
+            moved = open(at: now)
+            moved = carryUp(at: now) || moved
+            moved = carryDown(at: now) || moved
+            moved = observe(at: now) || moved
+        }
+    }
+
+    /// Starts each stage above a ready one.
+    private mutating func open(at now: Duration) -> Bool {
+        guard phase == .opening, closing == nil else { return false }
+        for index in places.indices {
+            if !places[index].wasStarted {
+                places[index].wasStarted = true
+                places[index].stage.start(at: now)
+                return true
+            }
+            guard places[index].stage.status == .ready else { return false }
+        }
+        phase = .ready
+        news = .ready
+        return true
+    }
+
+    private mutating func carryUp(at now: Duration) -> Bool {
+        guard phase != .ended else { return false }
+        var moved = false
+        for index in places.indices.dropLast() where places[index + 1].wasStarted {
+            while true {
+                let room = places[index + 1].stage.inboundRoom
+                guard room > 0, let parcel = places[index].stage.nextInbound(atMost: room) else { break }
+                places[index + 1].stage.receive(parcel, at: now)
+                moved = true
+            }
+        }
+        // Nobody reads any more, and a goodbye may stand behind what nobody reads.
+        if closing != nil, let top = places.indices.last {
+            while places[top].stage.nextInbound(atMost: .max) != nil { moved = true }
+        }
+        return moved
+    }
+
+    private mutating func carryDown(at now: Duration) -> Bool {
+        var moved = false
+        for index in places.indices.dropFirst().reversed() where places[index].wasStarted {
+            while places[index - 1].stage.outboundRoom > 0, let parcel = places[index].stage.nextOutbound(atMost: .max)
+            {
+                places[index - 1].stage.send(parcel, at: now)
+                moved = true
+            }
+        }
+        return moved
+    }
+
+    /// Looks for stages that have failed or closed.
+    private mutating func observe(at now: Duration) -> Bool {
+        guard phase != .ended else { return false }
+        for index in places.indices {
+            guard case .failed(let failure) = places[index].stage.status else { continue }
+            phase = .ended
+            news = .failed(failure)
+            for above in places.indices[(index + 1)...] { places[above].stage.abort(failure) }
+            return true
+        }
+        guard let closing, closing < places.count, places[closing].stage.status == .closed else { return false }
+        closeNext(at: now)
+        return true
+    }
+
+    /// Closes the stage beneath the one that has closed.
+    private mutating func closeNext(at now: Duration) {
+        guard let above = closing else { return }
+        closing = above - 1
+        guard above > 0 else {
+            closing = 0
+            phase = .ended
+            news = .closed
+            return
+        }
+        places[above - 1].stage.close(at: now)
+    }
+}

@@ -1,0 +1,66 @@
+package import CausewayTypes
+
+/// What a stage tells the owner of the stack, in the stage's own terms: a question, or news that belong to no message.
+package protocol StageEvent: Sendable {}
+
+/// How far a stage has come.
+package enum StageStatus: Equatable, Sendable {
+    /// The stage beneath is not ready.
+    case idle
+    /// In its handshake: nothing from above yet.
+    case opening
+    case ready
+    /// Said goodbye, and all it said was taken from it.
+    case closed
+    case failed(Failure)
+}
+
+/// One protocol of a stack: a machine without I/O between bytes or messages beneath and bytes or messages above.
+///
+/// A stage does nothing by itself. Everything is pulled, and pulled only where there is room: that is how a program that does not
+/// read, and a peer that does not, stop everything in between. Every method has an answer in every state; after `closed` or
+/// `failed` a stage takes whatever comes and drops it. Times are measured from any fixed instant.
+package protocol ProtocolStage: Sendable {
+    var status: StageStatus { get }
+
+    /// The stage beneath is ready: begin the handshake. Called once.
+    mutating func start(at now: Duration)
+
+    /// How many octets from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
+    var inboundRoom: Int { get }
+    /// A piece of a message came from beneath.
+    mutating func receive(_ parcel: Parcel, at now: Duration)
+    /// Takes a piece of a message for above, with at most `limit` octets.
+    mutating func nextInbound(atMost limit: Int) -> Parcel?
+
+    /// How many octets from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
+    var outboundRoom: Int { get }
+    /// A piece of a message came from above.
+    ///
+    /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
+    @discardableResult
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool
+    /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
+    mutating func nextOutbound(atMost limit: Int) -> Parcel?
+
+    mutating func nextEvent() -> (any StageEvent)?
+
+    /// When ``advance(to:)`` should be called next.
+    var wakeUp: Duration? { get }
+    /// Time has come. Early, late and twice do no harm.
+    mutating func advance(to now: Duration)
+
+    /// Nothing follows from above: send what was taken, say goodbye, and become `closed`.
+    mutating func close(at now: Duration)
+    /// Everything is over. Nothing is sent or delivered any more; only events that let go of something may follow.
+    mutating func abort(_ failure: Failure)
+}
+
+extension ProtocolStage {
+    /// Octets that wait in one direction of a stage before it holds back what comes.
+    package static var bufferLimit: Int { 64 << 10 }
+
+    package var wakeUp: Duration? { nil }
+    package mutating func advance(to now: Duration) {}
+    package mutating func nextEvent() -> (any StageEvent)? { nil }
+}

@@ -1,0 +1,137 @@
+internal import CausewayWire
+
+extension WebSocketMachine {
+    /// Decodes until there is something to tell.
+    ///
+    /// - Parameter limit: The most octets of content in the event. At 0 only what is no content is told.
+    package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
+        while true {
+            if let event = events.popFirst() { return event }
+            guard makesProgress(atMost: limit) else { return nil }
+        }
+    }
+
+    /// Returns whether it is worth asking again.
+    private mutating func makesProgress(atMost limit: Int) -> Bool {
+        switch phase {
+        case .opening(var scanner): return readHead(&scanner)
+        case .open where !receivedClose: return decode(atMost: limit)
+        case .open: return finishClosing()
+        case .idle, .deciding, .ended: return false
+        }
+    }
+
+    private mutating func decode(atMost limit: Int) -> Bool {
+        do {
+            switch try decoder.next(from: &input, atMost: limit) {
+            case .content(let opcode, let octets, let endsMessage):
+                events.append(.content(opcode, octets, endsMessage: endsMessage))
+            case .control(.ping, let payload): receivedPing(payload)
+            case .control(.pong, let payload): receivedPong(payload)
+            case .control(_, let payload): try receivedClose(payload)
+            case nil: return endIfCutOff(atMost: limit)
+            }
+        } catch {
+            fail(error)
+        }
+        return true
+    }
+
+    /// Nothing more can be decoded.
+    private mutating func endIfCutOff(atMost limit: Int) -> Bool {
+        guard inputHasEnded, limit > 0 else { return false }
+        end(sentClose ? nil : .endedEarly)
+        return true
+    }
+
+    private mutating func receivedPing(_ payload: [UInt8]) {
+        guard configuration.repliesToPings else { return events.append(.ping(payload)) }
+        if !sentClose { output.reply(toPing: payload) }
+    }
+
+    private mutating func receivedPong(_ payload: [UInt8]) {
+        let answered = pings.answered(payload)
+        for token in answered { events.append(.pingAnswered(token)) }
+        if answered.isEmpty { events.append(.pong(payload)) }
+    }
+
+    /// A close frame is answered with its own code, and what waits to be sent is dropped: nobody would read it (RFC 6455 §5.5.1).
+    private mutating func receivedClose(_ payload: [UInt8]) throws(Failure) {
+        let closing: WebSocketClosing
+        do {
+            closing = try WebSocketClosing(parsing: payload)
+        } catch {
+            throw error == .text ? .invalidText : .protocolError("close code")
+        }
+        receivedClose = true
+        input = ByteChain()
+        events.append(.closed(closing))
+        guard !sentClose else { return }
+        output.removeWaiting()
+        appendClose(WebSocketClosing(code: closing.code))
+    }
+
+    /// Both close frames are there. The server ends the stream first (RFC 6455 §7.1.1); a client waits for that.
+    private mutating func finishClosing() -> Bool {
+        if case .client = role, !inputHasEnded { return false }
+        end(nil)
+        return true
+    }
+
+    /// Ends with a close frame, if one can still be sent (RFC 6455 §7.1.7).
+    private mutating func fail(_ failure: Failure) {
+        output.removeWaiting()
+        if !sentClose {
+            let code: WebSocketCloseCode =
+                switch failure {
+                case .invalidText: .invalidFramePayloadData
+                case .messageTooBig: .messageTooBig
+                case .protocolError, .handshake, .endedEarly, .aborted: .protocolError
+                }
+            appendClose(WebSocketClosing(code: code))
+        }
+        end(failure)
+    }
+
+    private mutating func readHead(_ scanner: inout UpgradeHeadScanner) -> Bool {
+        // The scanner is taken out of the phase, so that its head is not copied for every piece.
+        phase = .idle
+        do {
+            while !scanner.isComplete, let piece = input.popPiece() {
+                let taken = try scanner.take(piece)
+                if taken < piece.count { putBack(piece.dropFirst(taken)) }
+            }
+            guard scanner.isComplete else {
+                phase = .opening(scanner)
+                guard inputHasEnded else { return false }
+                end(.endedEarly)
+                return true
+            }
+            try understand(scanner.head)
+        } catch {
+            if case .server = role { output.append(raw: refusal(error)) }
+            end(.handshake(error))
+        }
+        return true
+    }
+
+    private mutating func understand(_ head: [UInt8]) throws(UpgradeError) {
+        guard let request else {
+            let request = try UpgradeRequest(parsing: head)
+            phase = .deciding(request)
+            events.append(.requested(request))
+            return
+        }
+        let response = try UpgradeResponse(parsing: head, for: request)
+        phase = .open
+        output.isHeld = false
+        events.append(.opened(response))
+    }
+
+    private mutating func putBack(_ piece: ArraySlice<UInt8>) {
+        var all = ByteChain()
+        all.append(piece)
+        all.append(input)
+        input = all
+    }
+}

@@ -1,0 +1,112 @@
+internal import CausewayWire
+
+/// Turns octets into pieces of messages and control frames.
+struct WebSocketMessageDecoder: Sendable {
+    enum Item: Sendable {
+        case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
+        case control(WebSocketOpcode, [UInt8])
+    }
+
+    private struct Frame {
+        var header: WebSocketFrameHeader
+        /// Octets of payload taken.
+        var taken = 0
+    }
+
+    private struct Message {
+        var opcode: WebSocketOpcode
+        /// Octets of payload in the frames begun.
+        var length = 0
+        var text = UTF8Validator()
+    }
+
+    let expectsMask: Bool
+    /// 0 for any.
+    let maximumMessageSize: Int
+    private var frame: Frame?
+    private var message: Message?
+
+    init(expectsMask: Bool, maximumMessageSize: Int) {
+        self.expectsMask = expectsMask
+        self.maximumMessageSize = maximumMessageSize
+    }
+
+    /// The next item, with at most `limit` octets of content; `nil` if more octets are needed.
+    mutating func next(from input: inout ByteChain, atMost limit: Int) throws(WebSocketMachine.Failure) -> Item? {
+        while true {
+            if frame == nil {
+                guard let header = try readHeader(from: &input) else { return nil }
+                try check(header)
+                frame = Frame(header: header)
+            }
+            guard let current = frame else { return nil }
+            if current.header.opcode.isControl { return takeControl(current, from: &input) }
+            guard current.taken == current.header.payloadLength || (!input.isEmpty && limit > 0) else { return nil }
+            if let item = try takeContent(current, from: &input, atMost: limit) { return item }
+        }
+    }
+
+    private func readHeader(from input: inout ByteChain) throws(WebSocketMachine.Failure) -> WebSocketFrameHeader? {
+        let front = input.front(WebSocketFrameHeader.maximumByteCount)
+        var reader = ByteReader(front.span)
+        do {
+            let header = try WebSocketFrameHeader(parsing: &reader)
+            input.drop(atMost: reader.offset)
+            return header
+        } catch {
+            guard case .invalid(let what, _) = error else { return nil }
+            throw .protocolError(what)
+        }
+    }
+
+    /// What depends on the frames before (RFC 6455 §5.1, §5.4).
+    private mutating func check(_ header: WebSocketFrameHeader) throws(WebSocketMachine.Failure) {
+        guard (header.mask != nil) == expectsMask else { throw .protocolError("mask") }
+        guard !header.opcode.isControl else { return }
+        if header.opcode == .continuation {
+            guard message != nil else { throw .protocolError("continuation of nothing") }
+        } else {
+            guard message == nil else { throw .protocolError("message inside a message") }
+            message = Message(opcode: header.opcode)
+        }
+        let (length, overflows) = (message?.length ?? 0).addingReportingOverflow(header.payloadLength)
+        guard !overflows, maximumMessageSize == 0 || length <= maximumMessageSize else { throw .messageTooBig }
+        message?.length = length
+    }
+
+    private mutating func takeControl(_ current: Frame, from input: inout ByteChain) -> Item? {
+        let length = current.header.payloadLength
+        guard input.count >= length else { return nil }
+        var payload = input.take(atMost: length).octets
+        current.header.mask?.apply(to: &payload)
+        frame = nil
+        return .control(current.header.opcode, payload)
+    }
+
+    /// `nil` for the end of a fragment without content, after which the next one comes.
+    private mutating func takeContent(
+        _ current: Frame, from input: inout ByteChain, atMost limit: Int
+    ) throws(WebSocketMachine.Failure) -> Item? {
+        let header = current.header
+        let wanted = min(limit, header.payloadLength - current.taken)
+        var content = ByteChain()
+        while content.count < wanted, var piece = input.popPiece(atMost: wanted - content.count) {
+            header.mask?.apply(to: &piece, offset: current.taken + content.count)
+            if message?.opcode == .text {
+                guard message?.text.accepts(piece) == true else { throw .invalidText }
+            }
+            content.append(piece)
+        }
+        let taken = current.taken + content.count
+        let endsFrame = taken == header.payloadLength
+        let endsMessage = endsFrame && header.isFinal
+        frame = endsFrame ? nil : Frame(header: header, taken: taken)
+        guard let opcode = message?.opcode else { return nil }
+        if endsMessage {
+            guard opcode != .text || message?.text.isAtBoundary == true else { throw .invalidText }
+            message = nil
+        }
+        guard endsMessage || !content.isEmpty else { return nil }
+        return .content(opcode, content, endsMessage: endsMessage)
+    }
+}

@@ -1,0 +1,146 @@
+internal import CausewayWire
+internal import DequeModule
+
+/// What is to be sent, turned into frames as it is taken.
+///
+/// An answer to a ping passes what waits, between two frames; everything else leaves in order. A frame that has begun is always
+/// finished, or the peer could not read what follows.
+struct WebSocketOutput: Sendable {
+    /// Octets of payload that are masked and handed out at a time.
+    private static let chunkLength = 64 << 10
+
+    private struct Waiting {
+        var opcode: WebSocketOpcode
+        var payload: ByteChain
+        var endsMessage: Bool
+    }
+
+    private struct Current {
+        var mask: WebSocketMask?
+        var rest: ByteChain
+        var sent = 0
+    }
+
+    let masks: Bool
+    let fragmentSize: Int
+    private var random: any RandomNumberGenerator & Sendable
+    /// Heads of the opening handshake.
+    private var raw = ByteChain()
+    private var waiting: Deque<Waiting> = []
+    private var current: Current?
+    /// At most one: only the latest ping must be answered (RFC 6455 §5.5.3).
+    private var reply: [UInt8]?
+    /// Payload and heads that wait.
+    private(set) var count = 0
+    /// While the opening handshake runs, frames wait.
+    var isHeld = true
+
+    init(masks: Bool, fragmentSize: Int, random: any RandomNumberGenerator & Sendable) {
+        self.masks = masks
+        self.fragmentSize = fragmentSize
+        self.random = random
+    }
+
+    var isEmpty: Bool {
+        raw.isEmpty && current == nil && (isHeld || (waiting.isEmpty && reply == nil))
+    }
+
+    mutating func makeKey() -> String { WebSocketAccept.key(using: &random) }
+
+    mutating func append(raw octets: [UInt8]) {
+        raw.append(octets)
+        count += octets.count
+    }
+
+    mutating func append(_ opcode: WebSocketOpcode, _ payload: ByteChain, endsMessage: Bool) {
+        count += payload.count
+        waiting.append(Waiting(opcode: opcode, payload: payload, endsMessage: endsMessage))
+    }
+
+    mutating func reply(toPing payload: [UInt8]) { reply = payload }
+
+    /// Drops what has not begun.
+    mutating func removeWaiting() {
+        for frame in waiting { count -= frame.payload.count }
+        waiting = []
+        reply = nil
+    }
+
+    mutating func removeAll() {
+        removeWaiting()
+        current = nil
+        raw = ByteChain()
+        count = 0
+    }
+
+    mutating func next(atMost limit: Int) -> ByteChain? {
+        guard limit > 0 else { return nil }
+        if !raw.isEmpty {
+            let head = raw.take(atMost: limit)
+            count -= head.count
+            return head
+        }
+        if current != nil { return continueFrame(atMost: limit, after: []) }
+        guard !isHeld else { return nil }
+        return beginFrame(atMost: limit)
+    }
+
+    private mutating func beginFrame(atMost limit: Int) -> ByteChain? {
+        let frame: Waiting
+        if let payload = reply.take() {
+            frame = Waiting(opcode: .pong, payload: ByteChain(payload), endsMessage: true)
+            count += payload.count
+        } else if var first = waiting.popFirst() {
+            if fragmentSize > 0, !first.opcode.isControl, first.payload.count > fragmentSize {
+                let fragment = first.payload.take(atMost: fragmentSize)
+                frame = Waiting(opcode: first.opcode, payload: fragment, endsMessage: false)
+                first.opcode = .continuation
+                waiting.prepend(first)
+            } else {
+                frame = first
+            }
+        } else {
+            return nil
+        }
+        let mask = masks ? WebSocketMask(key: UInt32(truncatingIfNeeded: random.next())) : nil
+        let header = WebSocketFrameHeader(
+            isFinal: frame.endsMessage, opcode: frame.opcode, mask: mask, payloadLength: frame.payload.count)
+        var octets: [UInt8] = []
+        guard frame.payload.count < ByteChain.coalescedLength, header.byteCount + frame.payload.count <= limit else {
+            header.serialize(into: &octets)
+            current = Current(mask: mask, rest: frame.payload)
+            return continueFrame(atMost: max(1, limit - octets.count), after: octets)
+        }
+        return small(frame.payload, header)
+    }
+
+    /// A frame in one array.
+    private mutating func small(_ payload: ByteChain, _ header: WebSocketFrameHeader) -> ByteChain {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(header.byteCount + payload.count)
+        header.serialize(into: &octets)
+        var rest = payload
+        while let piece = rest.popPiece() { octets += piece }
+        header.mask?.apply(to: &octets, from: header.byteCount)
+        count -= payload.count
+        return ByteChain(octets)
+    }
+
+    /// The next octets of the frame that has begun.
+    private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
+        var chunk = ByteChain(header)
+        // Taken out, so that its chain is not copied when it shrinks.
+        guard var frame = current.take() else { return chunk }
+        let wanted = min(limit, Self.chunkLength)
+        var taken = 0
+        while taken < wanted, var piece = frame.rest.popPiece(atMost: wanted - taken) {
+            frame.mask?.apply(to: &piece, offset: frame.sent)
+            frame.sent += piece.count
+            taken += piece.count
+            chunk.append(piece)
+        }
+        count -= taken
+        current = frame.rest.isEmpty ? nil : frame
+        return chunk
+    }
+}

@@ -1,0 +1,171 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// What WebSocket knows about a message.
+package struct WebSocketMetadata: StageMetadata, Equatable {
+    package var opcode: WebSocketOpcode
+    /// Of a close frame: why. When sending, the message's content becomes the reason if this has none.
+    package var closing: WebSocketClosing
+    /// Of a ping to send: the owner's name for it, under which its pong is told.
+    package var pingToken: UInt64?
+
+    package init(opcode: WebSocketOpcode, closing: WebSocketClosing = WebSocketClosing(), pingToken: UInt64? = nil) {
+        self.opcode = opcode
+        self.closing = closing
+        self.pingToken = pingToken
+    }
+}
+
+/// What a WebSocket stage asks and tells beside messages.
+package enum WebSocketStageEvent: StageEvent {
+    /// Answer with ``WebSocketStage/respond(_:)``, then call ``ProtocolStack/resume(at:)``.
+    case requested(UpgradeRequest)
+    case opened(UpgradeResponse?)
+    case pingAnswered(UInt64)
+    case pingLost(UInt64)
+    /// Why the stage fails, in more detail than its status says: the status of a refusal, for one.
+    case failed(WebSocketMachine.Failure)
+}
+
+/// WebSocket as a protocol of a stack: a byte stream beneath, messages above.
+///
+/// Parcels carry ``WebSocketMetadata``; one to send without it becomes a binary message. A close frame arrives as a message of opcode
+/// `close`, and the end after it.
+package struct WebSocketStage: ProtocolStage {
+    private var machine: WebSocketMachine
+    private var inbound = ParcelQueue()
+    private var events = InlineFirstQueue<WebSocketStageEvent>()
+    private var failure: CausewayTypes.Failure?
+    private var isClosing = false
+    private var sentEnd = false
+    /// Pieces of a control frame to send that has not ended.
+    private var control = ByteChain()
+
+    package init(_ machine: WebSocketMachine) { self.machine = machine }
+
+    package var status: StageStatus {
+        if let failure { return .failed(failure) }
+        switch machine.phase {
+        case .idle: return .idle
+        case .opening, .deciding: return .opening
+        case .open: return isClosing && machine.receivedClose && machine.output.isEmpty ? .closed : .ready
+        case .ended: return machine.isFinished && (sentEnd || isClosing) && inbound.isEmpty ? .closed : .ready
+        }
+    }
+
+    package mutating func start(at now: Duration) {
+        machine.started()
+        fill()
+    }
+
+    /// The server's answer to a request.
+    package mutating func respond(_ response: UpgradeResponse) {
+        machine.respond(response)
+        fill()
+    }
+
+    package var inboundRoom: Int { machine.inputRoom }
+
+    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+        machine.received(parcel.octets)
+        if parcel.isFinal { machine.inputEnded() }
+        fill()
+    }
+
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? {
+        let parcel = inbound.pop(atMost: limit)
+        fill()
+        return parcel
+    }
+
+    package var outboundRoom: Int { max(0, Self.bufferLimit - machine.outputCount) }
+
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        let metadata = parcel.metadata(of: WebSocketMetadata.self) ?? WebSocketMetadata(opcode: .binary)
+        let isTaken = !machine.hasEnded && !machine.sentClose
+        if metadata.opcode.isControl {
+            sendControl(metadata, parcel)
+        } else if !parcel.isBareEnd {
+            machine.send(metadata.opcode, parcel.octets, endsMessage: parcel.endsMessage)
+        }
+        if parcel.isFinal { machine.close(WebSocketClosing(code: .normalClosure)) }
+        fill()
+        return isTaken
+    }
+
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? {
+        if let octets = machine.nextOutput(atMost: limit) { return Parcel(octets, endsMessage: false) }
+        guard machine.isFinished, !sentEnd, limit > 0 else { return nil }
+        sentEnd = true
+        return .end
+    }
+
+    package mutating func nextEvent() -> (any StageEvent)? { events.popFirst() }
+
+    package mutating func close(at now: Duration) {
+        isClosing = true
+        machine.close(WebSocketClosing(code: .normalClosure))
+        fill()
+    }
+
+    package mutating func abort(_ failure: CausewayTypes.Failure) {
+        inbound.removeAll()
+        machine.abort()
+        fill()
+        if status != .closed, self.failure == nil { self.failure = failure }
+    }
+
+    private mutating func sendControl(_ metadata: WebSocketMetadata, _ parcel: Parcel) {
+        // Beyond what a frame can hold nothing needs to be kept: it is refused, or cut if it is a reason.
+        if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(parcel.octets) }
+        guard parcel.endsMessage else { return }
+        let payload = control.octets
+        control = ByteChain()
+        switch metadata.opcode {
+        case .ping: machine.sendPing(payload, token: metadata.pingToken)
+        case .pong: machine.sendPong(payload)
+        default:
+            var closing = metadata.closing
+            if closing.reason.isEmpty { closing.reason = String(decoding: payload, as: UTF8.self) }
+            machine.close(closing)
+        }
+    }
+
+    /// Decodes up to the next message's piece, so that handshakes and control frames go on while nobody reads.
+    private mutating func fill() {
+        while inbound.isEmpty, let event = machine.nextEvent() {
+            switch event {
+            case .requested(let request): events.append(.requested(request))
+            case .opened(let response): events.append(.opened(response))
+            case .content(let opcode, let octets, let endsMessage):
+                inbound.append(
+                    Parcel(octets, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
+            case .ping(let payload):
+                inbound.append(Parcel(payload, metadata: [WebSocketMetadata(opcode: .ping)]))
+            case .pong(let payload):
+                inbound.append(Parcel(payload, metadata: [WebSocketMetadata(opcode: .pong)]))
+            case .pingAnswered(let token): events.append(.pingAnswered(token))
+            case .pingLost(let token): events.append(.pingLost(token))
+            case .closed(let closing):
+                let metadata = WebSocketMetadata(opcode: .close, closing: closing)
+                inbound.append(Parcel(Array(closing.reason.utf8), metadata: [metadata]))
+            case .ended(nil): inbound.append(.end)
+            case .ended(let ending?):
+                guard !isClosing else { break }
+                failure = Self.failure(for: ending)
+                events.append(.failed(ending))
+            }
+        }
+    }
+
+    private static func failure(for ending: WebSocketMachine.Failure) -> CausewayTypes.Failure {
+        switch ending {
+        case .handshake(.unwritable): .misuse
+        case .handshake, .aborted: .aborted
+        case .protocolError, .invalidText: .protocolViolation
+        case .messageTooBig: .tooLong
+        case .endedEarly: .endedEarly
+        }
+    }
+}

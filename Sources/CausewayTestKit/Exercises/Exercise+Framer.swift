@@ -1,0 +1,206 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+
+extension Exercise {
+    /// A framer stage meets any order of what a framer, a peer and a program can do: octets come out in order and once, calls come one
+    /// at a time, and cleanup is the last.
+    public static func framer(_ octets: [UInt8]) {
+        var choices = Choices(octets)
+        var subject = FramerSubject()
+        while !choices.isEmpty { subject.act(&choices) }
+        subject.finish()
+    }
+}
+
+/// A framer stage beside a model of what it holds.
+private struct FramerSubject {
+    private var stage = FramerStage()
+    private var call: FramerCall?
+    private var calls: [FramerCall.Kind] = []
+    /// Octets received: each is what ``streamOctet(at:)`` says.
+    private var received = 0
+    /// Where the cursor is, as far as decisions go.
+    private var cursor = 0
+    private var passesInput = false
+    private var hasEnd = false
+    /// What must be delivered once everything was received.
+    private var expected: [UInt8] = []
+    private var delivered: [UInt8] = []
+    private var sawFinal = false
+    private var now = Duration.zero
+    private var isEnding = false
+    /// Whether the stage may drop what it is given: then only the order of calls counts.
+    private var isLoose: Bool { hasEnd || isEnding }
+
+    private static func streamOctet(at index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 37 &+ index >> 8) }
+
+    /// One thing that a peer, a program or a framer does.
+    mutating func act(_ choices: inout Exercise.Choices) {
+        switch choices.next(below: 20) {
+        case 0: stage.start(at: now)
+        case 1...3: receive(choices.next(below: 64))
+        case 4: if choices.next(below: 8) == 0 { receiveEnd() }
+        case 5: send(choices.next(below: 40), endsMessage: choices.next() & 3 != 0)
+        case 6...8: nextCall()
+        case 9...10: answer(choices.next(below: 90), choices.next() & 1 == 0)
+        case 11: look(choices.next(below: 50), choices.next(below: 80))
+        case 12: advance(choices.next(below: 70))
+        case 13: deliver(choices.next(below: 70), endsMessage: choices.next() & 1 == 0)
+        case 14: make(choices.take(choices.next(below: 10)))
+        case 15: write(choices.take(choices.next(below: 10)))
+        case 16: writeNext(choices.next(below: 50))
+        case 17: pull(choices.next(below: 60))
+        case 18: time(choices.next(below: 30))
+        default: rarely(choices.next())
+        }
+        check()
+    }
+
+    /// Whatever happened, cleanup comes once and last.
+    mutating func finish() {
+        answer(0, true)
+        stage.abort(.aborted)
+        for _ in 0..<4 {
+            nextCall()
+            answer(0, true)
+        }
+        precondition(stage.nextEvent() == nil)
+        precondition(!calls.contains(.start) || calls.filter { $0 == .cleanup }.count == 1)
+        precondition(calls.firstIndex(of: .cleanup).map { $0 == calls.count - 1 } ?? true)
+        precondition(stage.wakeUp == nil)
+    }
+
+    private var isOver: Bool {
+        switch stage.status {
+        case .failed, .closed: true
+        case .idle, .opening, .ready: calls.contains(.cleanup)
+        }
+    }
+
+    private mutating func receive(_ count: Int) {
+        guard stage.inboundRoom > 0, !hasEnd else { return }
+        let octets = (received..<(received + count)).map(Self.streamOctet)
+        if !isOver { received += count }
+        stage.receive(Parcel(octets, endsMessage: false), at: now)
+    }
+
+    private mutating func receiveEnd() {
+        guard !hasEnd, !isOver else { return }
+        hasEnd = true
+        stage.receive(.end, at: now)
+    }
+
+    private mutating func send(_ count: Int, endsMessage: Bool) {
+        guard stage.outboundRoom > 0 else { return }
+        stage.send(Parcel((0..<count).map { UInt8($0) }, endsMessage: endsMessage), at: now)
+    }
+
+    private mutating func nextCall() {
+        guard case FramerEvent.call(let next)? = stage.nextEvent() else { return }
+        precondition(call == nil && calls.last != .cleanup)
+        precondition((next.kind == .start) == calls.isEmpty)
+        call = next
+        calls.append(next.kind)
+    }
+
+    private mutating func answer(_ wanted: Int, _ flag: Bool) {
+        guard let kind = call?.kind else { return }
+        call = nil
+        switch kind {
+        case .start: stage.startEnded(isReady: flag)
+        case .input: stage.inputEnded(wanting: wanted)
+        case .output: stage.outputEnded()
+        case .wakeUp: stage.wakeUpEnded()
+        case .stop: stage.stopEnded(isDone: flag)
+        case .cleanup: stage.cleanupEnded()
+        }
+    }
+
+    private mutating func look(_ minimum: Int, _ maximum: Int) {
+        let window = stage.inputWindow(minimum: minimum, maximum: maximum)
+        precondition(window.octets.count <= max(minimum, maximum))
+        precondition(window.meetsMinimum == (window.octets.count >= minimum) || isOver || isLoose)
+        guard !isLoose else { return }
+        for (index, octet) in window.octets.enumerated() { precondition(octet == Self.streamOctet(at: cursor + index)) }
+        let output = stage.outputWindow(minimum: minimum, maximum: maximum)
+        precondition(call?.kind == .output || output.octets.isEmpty)
+    }
+
+    private mutating func advance(_ count: Int) {
+        guard !isOver, !passesInput else { return }
+        stage.advanceInput(by: count)
+        cursor += count
+    }
+
+    private mutating func deliver(_ count: Int, endsMessage: Bool) {
+        guard !isOver, !passesInput else { return }
+        let isWhole = stage.deliverNext(count, metadata: [], endsMessage: endsMessage)
+        precondition(isLoose || isWhole == (cursor + count <= received))
+        expected += (cursor..<(cursor + count)).map(Self.streamOctet)
+        cursor += count
+    }
+
+    private mutating func make(_ octets: [UInt8]) {
+        guard !isOver, !passesInput else { return }
+        stage.deliver(ByteChain(octets), metadata: [], endsMessage: true)
+        expected += octets
+    }
+
+    private mutating func write(_ octets: [UInt8]) {
+        guard !isOver else { return }
+        stage.write(ByteChain(octets))
+    }
+
+    private mutating func writeNext(_ count: Int) {
+        let isWritten = stage.writeNext(count)
+        precondition(!isWritten || call?.kind == .output)
+    }
+
+    private mutating func pull(_ limit: Int) {
+        if let parcel = stage.nextInbound(atMost: limit) {
+            precondition(parcel.octets.count <= limit && !sawFinal)
+            delivered += parcel.octets.octets
+            sawFinal = parcel.isFinal
+        }
+        if let parcel = stage.nextOutbound(atMost: limit) { precondition(parcel.octets.count <= limit) }
+    }
+
+    private mutating func time(_ milliseconds: Int) {
+        stage.scheduleWakeUp(at: milliseconds == 0 ? nil : now + .milliseconds(milliseconds))
+        now += .milliseconds(milliseconds / 2 + 5)
+        stage.advance(to: now)
+    }
+
+    private mutating func rarely(_ choice: UInt8) {
+        if (61...64).contains(choice) { isEnding = true }
+        switch choice {
+        case 0...60: stage.markReady()
+        case 61: stage.markFailed(nil)
+        case 62: stage.markFailed(.misuse)
+        case 63: stage.close(at: now)
+        case 64: stage.abort(.aborted)
+        case 65:
+            if !isOver, !passesInput, !hasEnd {
+                stage.passThroughInput()
+                passesInput = true
+            }
+        case 66: stage.passThroughOutput()
+        default: break
+        }
+    }
+
+    /// What was delivered is the beginning of what must be.
+    private func check() {
+        precondition(stage.inboundRoom >= 0 && stage.outboundRoom >= 0)
+        guard !isLoose else { return }
+        let known = min(delivered.count, expected.count)
+        precondition(delivered[..<known] == expected[..<known])
+        if passesInput {
+            for index in known..<delivered.count {
+                precondition(delivered[index] == Self.streamOctet(at: cursor + index - known))
+            }
+        } else {
+            precondition(delivered.count <= expected.count)
+        }
+    }
+}

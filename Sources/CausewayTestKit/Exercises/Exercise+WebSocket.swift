@@ -1,0 +1,196 @@
+internal import CausewayProtocols
+internal import CausewayWire
+
+extension Exercise {
+    /// Frame headers are written as they were read, masks undo themselves, UTF-8 is what the standard library says it is.
+    public static func webSocketFrames(_ octets: [UInt8]) {
+        var reader = ByteReader(octets.span)
+        while !reader.isAtEnd {
+            let start = reader.offset
+            guard let header = try? WebSocketFrameHeader(parsing: &reader) else { break }
+            var written: [UInt8] = []
+            header.serialize(into: &written)
+            precondition(written == Array(octets[start..<reader.offset]) && written.count == header.byteCount)
+            let count = min(header.payloadLength, reader.remaining)
+            guard var payload = try? reader.readOctets(count) else { break }
+            let plain = payload
+            header.mask?.apply(to: &payload)
+            header.mask?.apply(to: &payload)
+            precondition(payload == plain)
+        }
+        checkText(octets)
+        if let closing = try? WebSocketClosing(parsing: octets),
+            octets.count <= WebSocketFrameHeader.maximumControlLength
+        {
+            precondition(closing.payload == octets)
+        }
+    }
+
+    private static func checkText(_ octets: [UInt8]) {
+        var whole = UTF8Validator()
+        let isText = whole.accepts(octets[...]) && whole.isAtBoundary
+        precondition(isText == (String(validating: octets, as: UTF8.self) != nil))
+        var pieces = UTF8Validator()
+        var accepted = true
+        for octet in octets { accepted = pieces.accepts([octet]) && accepted }
+        precondition((accepted && pieces.isAtBoundary) == isText)
+    }
+
+    /// Heads end where they end however they are cut, requests are written as they were read, and nothing that a program gives
+    /// adds a field.
+    public static func upgradeHead(_ octets: [UInt8]) {
+        var scanner = UpgradeHeadScanner()
+        if (try? scanner.take(octets[...])) != nil, scanner.isComplete {
+            var drip = UpgradeHeadScanner()
+            for octet in octets { _ = try? drip.take([octet]) }
+            precondition(drip == scanner)
+            checkHead(scanner.head)
+        }
+        checkWriting(octets)
+    }
+
+    private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
+
+    private static func checkHead(_ head: [UInt8]) {
+        if let request = try? UpgradeRequest(parsing: head), let written = try? request.serialized() {
+            guard let again = try? UpgradeRequest(parsing: written) else { preconditionFailure("what was written") }
+            precondition(again.target == request.target && again.authority == request.authority)
+            precondition(again.subprotocols == request.subprotocols && again.key == request.key)
+            precondition(again.additionalFields.count <= request.additionalFields.count)
+        }
+        let request = UpgradeRequest(authority: "h", subprotocols: ["chat"], key: key)
+        if let response = try? UpgradeResponse(parsing: head, for: request) {
+            precondition(response.status == 101 && (response.subprotocol ?? "chat") == "chat")
+        }
+    }
+
+    /// The octets as what a program asks for, zeros between the parts.
+    private static func checkWriting(_ octets: [UInt8]) {
+        let parts = octets.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard parts.count == 5 else { return }
+        let request = UpgradeRequest(
+            target: parts[0], authority: parts[1], subprotocols: parts[2].isEmpty ? [] : [parts[2]],
+            additionalFields: [HeaderField(parts[3], parts[4])], key: key)
+        guard let written = try? request.serialized() else { return }
+        var scanner = UpgradeHeadScanner()
+        precondition((try? scanner.take(written[...])) == written.count && scanner.isComplete)
+        guard let read = try? UpgradeRequest(parsing: written) else { preconditionFailure("what was written") }
+        precondition(read.target == request.target && read.authority == request.authority)
+        precondition(read.subprotocols == request.subprotocols && read.additionalFields.count == 1)
+        precondition(read.additionalFields[0].name == parts[3])
+    }
+
+    /// A machine meets arbitrary octets: in pieces it tells what it tells in one, it ends once, and its peer can read all it says.
+    public static func webSocketMachine(_ octets: [UInt8]) {
+        var choices = Choices(octets)
+        let options = choices.next()
+        let seed = UInt64(choices.next())
+        let input = choices.rest
+        var one = WebSocketSubject(options)
+        one.receive(input)
+        one.finish()
+        var random = SplitMix64(seed: seed)
+        var pieces = WebSocketSubject(options)
+        var rest = input[...]
+        while !rest.isEmpty {
+            let count = min(rest.count, random.chance(oneIn: 3) ? 1 : random.integer(in: 1...200))
+            pieces.receive(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        pieces.finish()
+        precondition(one.told == pieces.told)
+    }
+}
+
+/// A machine, and what must hold of it whatever it is given.
+private struct WebSocketSubject {
+    private var machine: WebSocketMachine
+    private var peer: WebSocketMachine
+    private let limit: Int
+    private let usesHandshake: Bool
+    private var message: [UInt8] = []
+    private var hasEnded = false
+    /// Whole messages, control frames and the end, as text.
+    private(set) var told: [String] = []
+
+    init(_ options: UInt8) {
+        let isServer = options & 1 != 0
+        limit = options & 2 != 0 ? 100 : 0
+        usesHandshake = options & 8 != 0
+        var configuration = WebSocketMachine.Configuration()
+        configuration.maximumMessageSize = limit
+        configuration.repliesToPings = options & 4 != 0
+        configuration.skipsHandshake = !usesHandshake
+        configuration.fragmentSize = options & 16 != 0 ? 7 : 0
+        let request = UpgradeRequest(authority: "h")
+        machine = WebSocketMachine(
+            isServer ? .server : .client(request), configuration: configuration, random: SplitMix64(seed: 1))
+        configuration.maximumMessageSize = 0
+        configuration.skipsHandshake = true
+        peer = WebSocketMachine(
+            isServer ? .client(request) : .server, configuration: configuration, random: SplitMix64(seed: 2))
+        machine.started()
+        peer.started()
+        if options & 32 != 0 { machine.send(.text, ByteChain(Array("a message of some length".utf8))) }
+        if options & 64 != 0 { machine.sendPing([1, 2], token: 1) }
+        if options & 128 != 0 { machine.close(WebSocketClosing(code: .goingAway, reason: "why")) }
+        settle()
+    }
+
+    mutating func receive(_ octets: [UInt8]) {
+        machine.received(ByteChain(octets))
+        settle()
+    }
+
+    mutating func finish() {
+        machine.inputEnded()
+        settle()
+        machine.abort()
+        settle()
+        precondition(hasEnded && machine.isFinished)
+    }
+
+    private mutating func settle() {
+        var moved = true
+        while moved {
+            moved = false
+            while let event = machine.nextEvent(atMost: 64) {
+                note(event)
+                moved = true
+            }
+            while let octets = machine.nextOutput(atMost: 50) {
+                precondition(!octets.isEmpty)
+                moved = true
+                if !usesHandshake { peer.received(octets) }
+            }
+        }
+        while let event = peer.nextEvent() {
+            if case .ended(let failure?) = event { preconditionFailure("the peer cannot read: \(failure)") }
+        }
+    }
+
+    private mutating func note(_ event: WebSocketMachine.Event) {
+        precondition(!hasEnded)
+        switch event {
+        case .requested: machine.respond(UpgradeResponse())
+        case .opened: told.append("opened")
+        case .content(let opcode, let octets, let endsMessage):
+            precondition(octets.count <= 64 && (endsMessage || !octets.isEmpty))
+            message += octets.octets
+            precondition(limit == 0 || message.count <= limit)
+            guard endsMessage else { return }
+            precondition(opcode == .binary || String(validating: message, as: UTF8.self) != nil)
+            told.append("\(opcode) \(message)")
+            message = []
+        case .ping(let payload): told.append("ping \(payload)")
+        case .pong(let payload): told.append("pong \(payload)")
+        case .pingAnswered(let token): told.append("answered \(token)")
+        case .pingLost(let token): told.append("lost \(token)")
+        case .closed(let closing): told.append("closed \(closing)")
+        case .ended(let failure):
+            hasEnded = true
+            told.append("ended \(failure.map { "\($0)" } ?? "well")")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// One line of a head: a name and its value.
+package struct HeaderField: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether it can be written without becoming something else: the name is a token, and the value is free of line ends and of
+    /// other control characters (RFC 9110 §5.1, §5.5).
+    package var isWritable: Bool {
+        HeaderFields.isToken(name) && value.utf8.allSatisfy(HeaderFields.isAllowedInValue)
+    }
+}
+
+/// The fields of a head, in order. Names are compared without regard to case (RFC 9110 §5.1).
+package struct HeaderFields: Equatable, Sendable {
+    package var fields: [HeaderField]
+
+    package init(_ fields: [HeaderField] = []) { self.fields = fields }
+
+    /// Every value under a name, in order.
+    package func values(of name: String) -> [String] {
+        fields.filter { Self.areEqual($0.name, name) }.map(\.value)
+    }
+
+    /// The value of a field that stands exactly once, else `nil`.
+    package func onlyValue(of name: String) -> String? {
+        let all = values(of: name)
+        return all.count == 1 ? all[0] : nil
+    }
+
+    /// The elements of a comma-separated list that may be spread over several fields (RFC 9110 §5.6.1).
+    package func elements(of name: String) -> [String] {
+        values(of: name).flatMap { $0.split(separator: ",") }.map { Self.trimmed($0[...]) }.filter { !$0.isEmpty }
+    }
+
+    package func hasElement(_ element: String, in name: String) -> Bool {
+        elements(of: name).contains { Self.areEqual($0, element) }
+    }
+
+    /// Equality of ASCII text without regard to case.
+    package static func areEqual(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
+        one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    /// RFC 9110 §5.6.2.
+    package static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenOctet)
+    }
+
+    static func isTokenOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Visible octets, spaces and tabs (RFC 9110 §5.5).
+    static func isAllowedInValue(_ octet: UInt8) -> Bool { octet >= 0x20 && octet != 0x7F || octet == 0x09 }
+
+    static func trimmed(_ text: Substring) -> String {
+        var octets = text.utf8
+        while let first = octets.first, first == 0x20 || first == 0x09 { octets.removeFirst() }
+        while let last = octets.last, last == 0x20 || last == 0x09 { octets.removeLast() }
+        return String(Substring(octets))
+    }
+
+    private static func lowercased(_ octet: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(octet) ? octet | 0x20 : octet
+    }
+}

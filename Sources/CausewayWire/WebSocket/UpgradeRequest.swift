@@ -1,0 +1,111 @@
+package import CausewayTypes
+
+/// The request with which a client opens a WebSocket connection (RFC 6455 §4.1).
+package struct UpgradeRequest: Equatable, Sendable {
+    /// Path and query, percent-encoded, beginning with `/`.
+    package var target: String
+    /// The `Host` field: see ``authority(host:port:defaultPort:)``.
+    package var authority: String
+    package var subprotocols: [String]
+    /// Fields besides those of the handshake. When written, the last of several with one name counts.
+    package var additionalFields: [HeaderField]
+    /// `Sec-WebSocket-Key`.
+    package var key: String
+
+    package init(
+        target: String = "/", authority: String, subprotocols: [String] = [], additionalFields: [HeaderField] = [],
+        key: String = ""
+    ) {
+        self.target = target
+        self.authority = authority
+        self.subprotocols = subprotocols
+        self.additionalFields = additionalFields
+        self.key = key
+    }
+
+    /// A host as the `Host` field names it: an IPv6 address in brackets and without its zone (RFC 6874 §4), the port only if it is not the
+    /// scheme's own.
+    ///
+    /// - Parameter defaultPort: 80, or 443 over TLS.
+    package static func authority(host: NWEndpoint.Host, port: UInt16, defaultPort: UInt16) -> String {
+        let name =
+            switch host {
+            case .name(let name, _): name
+            case .ipv4(let address): withoutZone(address.debugDescription)
+            case .ipv6(let address): "[" + withoutZone(address.debugDescription) + "]"
+            }
+        return port == defaultPort ? name : "\(name):\(port)"
+    }
+
+    private static func withoutZone(_ address: String) -> String {
+        String(address.prefix { $0 != "%" })
+    }
+
+    /// The wire form.
+    ///
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if any part holds what would change the meaning of the rest, such as a line end.
+    package func serialized() throws(UpgradeError) -> [UInt8] {
+        guard target.utf8.first == UInt8(ascii: "/"), Self.isVisible(target), !target.utf8.contains(UInt8(ascii: "#"))
+        else {
+            throw .unwritable("target")
+        }
+        guard !authority.isEmpty, Self.isAuthority(authority) else { throw .unwritable("host") }
+        guard WebSocketAccept.isKey(key) else { throw .unwritable("key") }
+        var text = "GET \(target) HTTP/1.1\r\nHost: \(authority)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        text += "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n"
+        if !subprotocols.isEmpty {
+            guard Self.areSubprotocols(subprotocols) else { throw .unwritable("subprotocol") }
+            text += "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n"
+        }
+        try HandshakeField.append(additionalFields, to: &text)
+        guard text.utf8.count + 2 <= UpgradeHeadScanner.maximumByteCount else { throw .tooLong }
+        return Array((text + "\r\n").utf8)
+    }
+
+    /// Reads a head, as a server does (RFC 6455 §4.2.1).
+    package init(parsing head: [UInt8]) throws(UpgradeError) {
+        let lines = try HeadLines(head)
+        let fields = lines.fields
+        target = try Self.target(ofStartLine: lines.start)
+        guard let authority = fields.onlyValue(of: "Host"), Self.isAuthority(authority) else {
+            throw .malformed("Host")
+        }
+        self.authority = authority
+        guard fields.hasElement("websocket", in: "Upgrade") else { throw .malformed("Upgrade") }
+        guard fields.hasElement("upgrade", in: "Connection") else { throw .malformed("Connection") }
+        // What follows the head is frames: a request with a body has another idea of where it ends.
+        guard fields.values(of: "Transfer-Encoding").isEmpty,
+            fields.values(of: "Content-Length").allSatisfy({ $0 == "0" })
+        else { throw .malformed("body") }
+        guard let version = fields.onlyValue(of: "Sec-WebSocket-Version") else {
+            throw .malformed("Sec-WebSocket-Version")
+        }
+        guard version == "13" else { throw .unsupportedVersion }
+        guard let key = fields.onlyValue(of: "Sec-WebSocket-Key"), WebSocketAccept.isKey(key) else {
+            throw .malformed("Sec-WebSocket-Key")
+        }
+        self.key = key
+        subprotocols = fields.elements(of: "Sec-WebSocket-Protocol")
+        guard Self.areSubprotocols(subprotocols) else { throw .malformed("Sec-WebSocket-Protocol") }
+        additionalFields = fields.fields.filter { !HandshakeField.contains($0.name) }
+    }
+
+    private static func target(ofStartLine line: String) throws(UpgradeError) -> String {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words[0] == "GET" else { throw .malformed("method") }
+        guard words[2] == "HTTP/1.1" else { throw .malformed("version of HTTP") }
+        guard !words[1].isEmpty, !words[1].utf8.contains(UInt8(ascii: "#")) else { throw .malformed("target") }
+        return String(words[1])
+    }
+
+    private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    private static func isAuthority(_ text: String) -> Bool {
+        isVisible(text) && !text.utf8.contains { "/?#@\\,".utf8.contains($0) }
+    }
+
+    /// Tokens, none of them twice (RFC 6455 §4.1).
+    private static func areSubprotocols(_ names: [String]) -> Bool {
+        names.allSatisfy(HeaderFields.isToken) && Set(names).count == names.count
+    }
+}

@@ -1,0 +1,92 @@
+/// The answer to an ``UpgradeRequest`` (RFC 6455 §4.2.2).
+package struct UpgradeResponse: Equatable, Sendable {
+    /// 101 to accept.
+    package var status: Int
+    package var subprotocol: String?
+    /// Fields besides those of the handshake.
+    package var additionalFields: [HeaderField]
+
+    package init(status: Int = 101, subprotocol: String? = nil, additionalFields: [HeaderField] = []) {
+        self.status = status
+        self.subprotocol = subprotocol
+        self.additionalFields = additionalFields
+    }
+
+    /// What to answer when a request was refused for this reason.
+    package init(refusing error: UpgradeError) {
+        switch error {
+        case .unsupportedVersion:
+            // The version that is spoken is named by `serialized(for:)`.
+            self.init(status: 426)
+        case .tooLong: self.init(status: 431)
+        case .malformed, .refused, .unwritable: self.init(status: 400)
+        }
+    }
+
+    /// The wire form.
+    ///
+    /// - Parameter request: What it answers; `nil` if that could not be read. Needed to accept.
+    /// - Throws: ``UpgradeError/unwritable(_:)``.
+    package func serialized(for request: UpgradeRequest?) throws(UpgradeError) -> [UInt8] {
+        var text = ""
+        if status == 101 {
+            guard let request else { throw .unwritable("status") }
+            text = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            text += "Sec-WebSocket-Accept: \(WebSocketAccept.value(for: request.key))\r\n"
+            if let subprotocol {
+                guard request.subprotocols.contains(subprotocol) else { throw .unwritable("subprotocol") }
+                text += "Sec-WebSocket-Protocol: \(subprotocol)\r\n"
+            }
+        } else {
+            guard (400...599).contains(status) else { throw .unwritable("status") }
+            text =
+                "HTTP/1.1 \(status) \(Self.phrases[status] ?? "Refused")\r\nConnection: close\r\nContent-Length: 0\r\n"
+            if status == 426 { text += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" }
+        }
+        try HandshakeField.append(additionalFields, to: &text)
+        guard text.utf8.count + 2 <= UpgradeHeadScanner.maximumByteCount else { throw .tooLong }
+        return Array((text + "\r\n").utf8)
+    }
+
+    /// Reads a head, as the client that sent `request` does (RFC 6455 §4.1).
+    ///
+    /// - Throws: ``UpgradeError``, with ``UpgradeError/refused(status:)`` for any status but 101.
+    package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
+        let lines = try HeadLines(head)
+        let fields = lines.fields
+        status = try Self.status(ofStartLine: lines.start)
+        guard status == 101 else { throw .refused(status: status) }
+        guard let upgrade = fields.onlyValue(of: "Upgrade"), HeaderFields.areEqual(upgrade, "websocket") else {
+            throw .malformed("Upgrade")
+        }
+        guard fields.hasElement("upgrade", in: "Connection") else { throw .malformed("Connection") }
+        guard fields.onlyValue(of: "Sec-WebSocket-Accept") == WebSocketAccept.value(for: request.key) else {
+            throw .malformed("Sec-WebSocket-Accept")
+        }
+        // None was offered.
+        guard fields.elements(of: "Sec-WebSocket-Extensions").isEmpty else {
+            throw .malformed("Sec-WebSocket-Extensions")
+        }
+        let chosen = fields.values(of: "Sec-WebSocket-Protocol")
+        guard chosen.count <= 1, chosen.allSatisfy(request.subprotocols.contains) else {
+            throw .malformed("Sec-WebSocket-Protocol")
+        }
+        subprotocol = chosen.first
+        additionalFields = fields.fields.filter { !HandshakeField.contains($0.name) }
+    }
+
+    private static func status(ofStartLine line: String) throws(UpgradeError) -> Int {
+        let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard words.count >= 2, words[0] == "HTTP/1.1" else { throw .malformed("version of HTTP") }
+        let digits = words[1].utf8
+        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }), let status = Int(words[1]),
+            status >= 100
+        else { throw .malformed("status") }
+        return status
+    }
+
+    private static let phrases = [
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 426: "Upgrade Required",
+        431: "Request Header Fields Too Large", 503: "Service Unavailable",
+    ]
+}

@@ -1,0 +1,86 @@
+/// The proof that a server understood the upgrade (RFC 6455 §4.2.2), and what it is made of.
+///
+/// SHA-1 and base64 are here because the standard library has neither. They serve `Sec-WebSocket-Accept` alone, where SHA-1
+/// protects nothing: it only shows that the server is no other kind of server. Never use them for anything else.
+package enum WebSocketAccept {
+    private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+    /// The value that answers a key.
+    package static func value(for key: String) -> String {
+        base64(sha1(Array((key + suffix).utf8)))
+    }
+
+    /// A key: 16 octets in base64 (RFC 6455 §4.1).
+    package static func key(using random: inout some RandomNumberGenerator) -> String {
+        var octets: [UInt8] = []
+        octets.append(bigEndian: random.next() as UInt64)
+        octets.append(bigEndian: random.next() as UInt64)
+        return base64(octets)
+    }
+
+    /// Whether a key is what base64 makes of 16 octets.
+    package static func isKey(_ text: String) -> Bool {
+        let octets = Array(text.utf8)
+        guard octets.count == 24, octets[22] == UInt8(ascii: "="), octets[23] == UInt8(ascii: "=") else { return false }
+        // The last digit before the padding holds two bits; the four others are zero.
+        guard octets[..<22].allSatisfy(alphabet.contains) else { return false }
+        return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(octets[21])
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// RFC 4648 §4, with padding.
+    static func base64(_ octets: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: octets.count, by: 3) {
+            let group = octets[start..<min(start + 3, octets.count)]
+            var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            bits <<= 8 * UInt32(3 - group.count)
+            for digit in 0..<4 {
+                let isPadding = digit > group.count
+                text.append(isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> (18 - 6 * UInt32(digit)) & 63)])
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// RFC 3174 §6.1.
+    static func sha1(_ message: [UInt8]) -> [UInt8] {
+        var padded = message + [0x80]
+        padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
+        padded.append(bigEndian: UInt64(message.count) * 8)
+        var hash: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
+        for start in stride(from: 0, to: padded.count, by: 64) {
+            addBlock(padded[start..<(start + 64)], to: &hash)
+        }
+        var digest: [UInt8] = []
+        for word in hash { digest.append(bigEndian: word) }
+        return digest
+    }
+
+    private static func addBlock(_ block: ArraySlice<UInt8>, to hash: inout [UInt32]) {
+        var words: [UInt32] = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
+            block[start..<(start + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        for index in 16..<80 {
+            words.append((words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16]).rotatedLeft(1))
+        }
+        var (a, b, c, d, e) = (hash[0], hash[1], hash[2], hash[3], hash[4])
+        for (index, word) in words.enumerated() {
+            let (mixed, constant): (UInt32, UInt32) =
+                switch index {
+                case 0..<20: ((b & c) | (~b & d), 0x5A82_7999)
+                case 20..<40: (b ^ c ^ d, 0x6ED9_EBA1)
+                case 40..<60: ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC)
+                default: (b ^ c ^ d, 0xCA62_C1D6)
+                }
+            let next = a.rotatedLeft(5) &+ mixed &+ e &+ word &+ constant
+            (a, b, c, d, e) = (next, a, b.rotatedLeft(30), c, d)
+        }
+        for (index, value) in [a, b, c, d, e].enumerated() { hash[index] = hash[index] &+ value }
+    }
+}
+
+extension UInt32 {
+    fileprivate func rotatedLeft(_ bits: UInt32) -> UInt32 { self << bits | self >> (32 - bits) }
+}

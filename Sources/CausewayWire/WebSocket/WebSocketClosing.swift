@@ -1,0 +1,79 @@
+/// Why an endpoint closes, as a number on the wire (RFC 6455 §7.4).
+package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
+    package var rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let normalClosure = WebSocketCloseCode(rawValue: 1000)
+    package static let goingAway = WebSocketCloseCode(rawValue: 1001)
+    package static let protocolError = WebSocketCloseCode(rawValue: 1002)
+    package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
+    /// Stands for a close frame without a code. Never on the wire.
+    package static let noStatusReceived = WebSocketCloseCode(rawValue: 1005)
+    /// Stands for an end without a close frame. Never on the wire.
+    package static let abnormalClosure = WebSocketCloseCode(rawValue: 1006)
+    package static let invalidFramePayloadData = WebSocketCloseCode(rawValue: 1007)
+    package static let policyViolation = WebSocketCloseCode(rawValue: 1008)
+    package static let messageTooBig = WebSocketCloseCode(rawValue: 1009)
+    package static let mandatoryExtension = WebSocketCloseCode(rawValue: 1010)
+    package static let internalServerError = WebSocketCloseCode(rawValue: 1011)
+
+    /// Whether a close frame may hold it: defined by RFC 6455 §7.4.1 or registered since (1012 to 1014), or given to libraries
+    /// and applications (RFC 6455 §7.4.2).
+    package var isAllowedOnWire: Bool {
+        switch rawValue {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}
+
+/// The payload of a close frame (RFC 6455 §5.5.1).
+package struct WebSocketClosing: Equatable, Sendable {
+    /// Octets of the longest reason.
+    package static let maximumReasonLength = WebSocketFrameHeader.maximumControlLength - 2
+
+    /// Why a payload cannot be one.
+    package enum Mistake: Error, Equatable, Sendable {
+        /// One octet, or a number that must not be on the wire.
+        case code
+        /// The reason is not UTF-8.
+        case text
+    }
+
+    /// `nil` for a frame without a payload.
+    package var code: WebSocketCloseCode?
+    package var reason: String
+
+    package init(code: WebSocketCloseCode? = nil, reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+
+    package init(parsing payload: [UInt8]) throws(Mistake) {
+        guard payload.count != 1 else { throw .code }
+        guard payload.count >= 2 else {
+            self.init()
+            return
+        }
+        let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        guard code.isAllowedOnWire else { throw .code }
+        var validator = UTF8Validator()
+        guard validator.accepts(payload[2...]), validator.isAtBoundary else { throw .text }
+        self.init(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
+    }
+
+    /// The wire form. A code that must not be sent gives an empty payload, and a reason that is too long is cut before the
+    /// character that does not fit.
+    package var payload: [UInt8] {
+        guard let code, code.isAllowedOnWire else { return [] }
+        var octets: [UInt8] = []
+        octets.append(bigEndian: code.rawValue)
+        for scalar in reason.unicodeScalars {
+            let encoded = UTF8.encode(scalar).map(Array.init) ?? []
+            guard octets.count + encoded.count <= Self.maximumReasonLength + 2 else { break }
+            octets += encoded
+        }
+        return octets
+    }
+}

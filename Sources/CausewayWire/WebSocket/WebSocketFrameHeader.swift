@@ -1,0 +1,107 @@
+/// What stands before the payload of a frame (RFC 6455 §5.2).
+///
+/// ```
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-+-+-+-+-------+-+-------------+-------------------------------+
+/// |F|R|R|R|opcode |M| length      | length, if 126 (16 bits) or   |
+/// |I|S|S|S|       |A| 0...125     | 127 (64 bits) stands before   |
+/// |N|V|V|V|       |S|             |                               |
+/// +-+-+-+-+-------+-+-------------+-------------------------------+
+/// | masking key, if M is set                                      |
+/// +---------------------------------------------------------------+
+/// ```
+package struct WebSocketFrameHeader: Equatable, Sendable {
+    /// Octets of the longest header.
+    package static let maximumByteCount = 14
+    /// The most octets of payload in a control frame (RFC 6455 §5.5).
+    package static let maximumControlLength = 125
+
+    /// Whether the frame is the last one of its message.
+    package var isFinal: Bool
+    package var opcode: WebSocketOpcode
+    /// Present in every frame from a client, and in none from a server (RFC 6455 §5.1).
+    package var mask: WebSocketMask?
+    /// Octets of payload.
+    package var payloadLength: Int
+
+    package init(isFinal: Bool = true, opcode: WebSocketOpcode, mask: WebSocketMask? = nil, payloadLength: Int) {
+        self.isFinal = isFinal
+        self.opcode = opcode
+        self.mask = mask
+        self.payloadLength = payloadLength
+    }
+
+    /// Reads one header.
+    ///
+    /// - Throws: ``WireError``: `truncated` while more octets are needed; `invalid` as soon as one is wrong, which is before
+    ///   the header is complete if that octet comes early.
+    package init(parsing reader: inout ByteReader) throws(WireError) {
+        let start = reader.position
+        let first = try reader.readInteger(as: UInt8.self)
+        // No extension that would use them was negotiated.
+        guard first & 0x70 == 0 else { throw .invalid("reserved bits", at: start) }
+        guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
+        isFinal = first & 0x80 != 0
+        self.opcode = opcode
+        guard isFinal || !opcode.isControl else { throw .invalid("fragmented control frame", at: start) }
+        let second = try reader.readInteger(as: UInt8.self)
+        let shortLength = Int(second & 0x7F)
+        guard !opcode.isControl || shortLength <= Self.maximumControlLength else {
+            throw .invalid("length of a control frame", at: start + 1)
+        }
+        payloadLength = try Self.readLength(shortLength, &reader)
+        mask = second & 0x80 == 0 ? nil : WebSocketMask(key: try reader.readInteger())
+    }
+
+    /// The length must be written in the shortest form (RFC 6455 §5.2).
+    private static func readLength(_ shortLength: Int, _ reader: inout ByteReader) throws(WireError) -> Int {
+        let start = reader.position
+        switch shortLength {
+        case 126:
+            let length = try reader.readInteger(as: UInt16.self)
+            guard length > 125 else { throw .invalid("length that is not the shortest", at: start) }
+            return Int(length)
+        case 127:
+            let length = try reader.readInteger(as: UInt64.self)
+            guard length > UInt16.max else { throw .invalid("length that is not the shortest", at: start) }
+            guard let length = Int(exactly: length) else { throw .invalid("length", at: start) }
+            return length
+        default:
+            return shortLength
+        }
+    }
+
+    /// Octets of the header in its wire form.
+    package var byteCount: Int {
+        let lengthBytes = payloadLength <= 125 ? 0 : payloadLength <= Int(UInt16.max) ? 2 : 8
+        return 2 + lengthBytes + (mask == nil ? 0 : 4)
+    }
+
+    /// Appends the wire form.
+    package func serialize(into octets: inout [UInt8]) {
+        octets.append((isFinal ? 0x80 : 0) | opcode.rawValue)
+        let maskBit: UInt8 = mask == nil ? 0 : 0x80
+        if payloadLength <= 125 {
+            octets.append(maskBit | UInt8(truncatingIfNeeded: payloadLength))
+        } else if payloadLength <= Int(UInt16.max) {
+            octets.append(maskBit | 126)
+            octets.append(bigEndian: UInt16(truncatingIfNeeded: payloadLength))
+        } else {
+            octets.append(maskBit | 127)
+            octets.append(bigEndian: UInt64(payloadLength))
+        }
+        if let mask { octets.append(bigEndian: mask.key) }
+    }
+}
+
+extension [UInt8] {
+    /// Appends one integer in network byte order.
+    mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+        var shift = T.bitWidth - 8
+        while shift >= 0 {
+            append(UInt8(truncatingIfNeeded: value >> T(shift)))
+            shift -= 8
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// The key that a client's payload is combined with (RFC 6455 §5.3).
+package struct WebSocketMask: Hashable, Sendable {
+    /// The first octet on the wire is the most significant one.
+    package var key: UInt32
+
+    package init(key: UInt32) { self.key = key }
+
+    /// Masks or unmasks: both are the same.
+    ///
+    /// - Parameter offset: How many octets of the payload came before these. Must not be negative.
+    package func apply(to octets: inout [UInt8], from start: Int = 0, offset: Int = 0) {
+        guard start < octets.count else { return }
+        var span = octets.mutableSpan
+        apply(to: &span, from: start, offset: offset)
+    }
+
+    /// The same for a part of an array, in place if nobody else holds that array.
+    package func apply(to octets: inout ArraySlice<UInt8>, offset: Int = 0) {
+        guard !octets.isEmpty else { return }
+        var span = octets.mutableSpan
+        apply(to: &span, from: 0, offset: offset)
+    }
+
+    private func apply(to octets: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
+        // The key as memory holds it, turned so that its first octet meets the first of these.
+        let turn = UInt32(8 * (offset & 3))
+        let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
+        let word = turned.bigEndian
+        let wide = UInt64(word) << 32 | UInt64(word)
+        var index = start
+        let count = octets.count
+        // In bounds by the loop's condition, and every bit pattern is a valid integer.
+        var bytes = unsafe octets.mutableBytes
+        while index + 8 <= count {
+            let plain = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            bytes.storeBytes(of: plain ^ wide, toByteOffset: index, as: UInt64.self)
+            index += 8
+        }
+        var place: UInt32 = 0
+        while index < count {
+            let plain = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            let mixed = plain ^ UInt8(truncatingIfNeeded: turned >> (24 - 8 * (place & 3)))
+            bytes.storeBytes(of: mixed, toByteOffset: index, as: UInt8.self)
+            index += 1
+            place += 1
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// What a frame carries (RFC 6455 §5.2).
+package enum WebSocketOpcode: UInt8, Sendable {
+    case continuation = 0
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+
+    /// Control frames may stand between the fragments of a message, and are never fragments themselves (RFC 6455 §5.5).
+    package var isControl: Bool { rawValue & 0x8 != 0 }
+}

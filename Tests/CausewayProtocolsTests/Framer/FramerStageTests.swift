@@ -1,0 +1,361 @@
+import CausewayProtocols
+import CausewayTypes
+import Testing
+
+@Suite("Framer stage")
+struct FramerStageTests {
+    private func call(_ stage: inout FramerStage) -> FramerCall? {
+        guard case FramerEvent.call(let call)? = stage.nextEvent() else { return nil }
+        return call
+    }
+
+    private func writes(_ stage: inout FramerStage, _ count: Int) -> Bool { stage.writeNext(count) }
+
+    private func delivers(_ stage: inout FramerStage, _ count: Int) -> Bool {
+        stage.deliverNext(count, metadata: [], endsMessage: true)
+    }
+
+    private func ready() -> FramerStage {
+        var stage = FramerStage()
+        stage.start(at: .zero)
+        _ = stage.nextEvent()
+        stage.startEnded(isReady: true)
+        return stage
+    }
+
+    /// A stage in the middle of a call for input.
+    private func reading(_ octets: [UInt8]) -> FramerStage {
+        var stage = ready()
+        stage.receive(Parcel(octets, endsMessage: false), at: .zero)
+        _ = stage.nextEvent()
+        return stage
+    }
+
+    private func inbound(_ stage: inout FramerStage) -> [(octets: [UInt8], ends: Bool, final: Bool)] {
+        var all: [([UInt8], Bool, Bool)] = []
+        while let parcel = stage.nextInbound(atMost: .max) {
+            all.append((parcel.octets.octets, parcel.endsMessage, parcel.isFinal))
+        }
+        return all
+    }
+
+    private func outbound(_ stage: inout FramerStage) -> [(octets: [UInt8], ends: Bool, final: Bool)] {
+        var all: [([UInt8], Bool, Bool)] = []
+        while let parcel = stage.nextOutbound(atMost: .max) {
+            all.append((parcel.octets.octets, parcel.endsMessage, parcel.isFinal))
+        }
+        return all
+    }
+
+    @Test("One call at a time: start first, then what came meanwhile")
+    func oneCall() {
+        var stage = FramerStage()
+        #expect(call(&stage) == nil)
+        stage.start(at: .zero)
+        stage.receive(Parcel([1], endsMessage: false), at: .zero)
+        #expect(call(&stage)?.kind == .start)
+        #expect(call(&stage) == nil)
+        stage.inputEnded(wanting: 0)
+        #expect(call(&stage) == nil)
+        stage.startEnded(isReady: false)
+        #expect(stage.status == .opening)
+        let input = call(&stage)
+        #expect(input?.kind == .input)
+        #expect(input?.length == 1)
+        stage.markReady()
+        #expect(stage.status == .ready)
+    }
+
+    @Test("A window holds what was asked for, or says that there is less")
+    func window() {
+        var stage = reading([1, 2, 3, 4])
+        let some = stage.inputWindow(minimum: 2, maximum: 3)
+        #expect(Array(some.octets) == [1, 2, 3])
+        #expect(some.meetsMinimum && !some.isComplete)
+        let few = stage.inputWindow(minimum: 5, maximum: 9)
+        #expect(Array(few.octets) == [1, 2, 3, 4])
+        #expect(!few.meetsMinimum)
+        #expect(stage.inputWindow(minimum: 0, maximum: 0).octets.isEmpty)
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: .max).octets) == [1, 2, 3, 4])
+        #expect(stage.inputWindow(minimum: -1, maximum: -5).octets.isEmpty)
+    }
+
+    @Test("The cursor moves, stays, and skips what has not come")
+    func cursor() {
+        var stage = reading([1, 2, 3])
+        stage.advanceInput(by: 1)
+        #expect(stage.inputWindow(minimum: 1, maximum: 1).octets.first == 2)
+        stage.advanceInput(by: 0)
+        stage.advanceInput(by: -4)
+        #expect(stage.inputWindow(minimum: 1, maximum: 1).octets.first == 2)
+        stage.advanceInput(by: 5)
+        #expect(stage.inputWindow(minimum: 0, maximum: 9).octets.isEmpty)
+        stage.inputEnded(wanting: 0)
+        stage.receive(Parcel([4, 5], endsMessage: false), at: .zero)
+        #expect(call(&stage) == nil)
+        stage.receive(Parcel([6, 7, 8], endsMessage: false), at: .zero)
+        #expect(call(&stage)?.length == 2)
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: 9).octets) == [7, 8])
+    }
+
+    @Test("Octets are delivered in place: at once, or as they come")
+    func deliversNext() {
+        var stage = reading([1, 2, 3])
+        #expect(delivers(&stage, 2))
+        #expect(!delivers(&stage, 4))
+        #expect(stage.inputWindow(minimum: 0, maximum: 9).octets.isEmpty)
+        stage.inputEnded(wanting: 0)
+        var got = inbound(&stage)
+        #expect(got.map(\.octets) == [[1, 2], [3]])
+        #expect(got.map(\.ends) == [true, false])
+        stage.receive(Parcel([4, 5, 6, 7], endsMessage: false), at: .zero)
+        got = inbound(&stage)
+        #expect(got.map(\.octets) == [[4, 5, 6]])
+        #expect(got.map(\.ends) == [true])
+        #expect(call(&stage)?.length == 1)
+    }
+
+    @Test("Deliveries keep their order, made or in place, and nothing ends a message too")
+    func deliveryOrder() {
+        var stage = reading([1, 2])
+        _ = stage.deliverNext(3, metadata: [], endsMessage: false)
+        stage.deliver(ByteChain([9]), metadata: [], endsMessage: false)
+        _ = stage.deliverNext(0, metadata: [], endsMessage: true)
+        stage.inputEnded(wanting: 0)
+        stage.receive(Parcel([3], endsMessage: false), at: .zero)
+        let got = inbound(&stage)
+        #expect(got.map(\.octets) == [[1, 2], [3], [9], []])
+        #expect(got.map(\.ends) == [false, false, false, true])
+    }
+
+    @Test("The next call waits for as many octets as were asked for; less than that only at the end")
+    func wanting() {
+        var stage = reading([1])
+        stage.inputEnded(wanting: 4)
+        stage.receive(Parcel([2, 3], endsMessage: false), at: .zero)
+        #expect(call(&stage) == nil)
+        stage.receive(Parcel([4], endsMessage: false), at: .zero)
+        #expect(call(&stage)?.length == 4)
+        stage.inputEnded(wanting: 100)
+        #expect(call(&stage) == nil)
+        stage.receive(.end, at: .zero)
+        let last = call(&stage)
+        #expect(last?.isComplete == true)
+        let window = stage.inputWindow(minimum: 100, maximum: 100)
+        #expect(window.octets.count == 4 && window.isComplete && !window.meetsMinimum)
+        stage.inputEnded(wanting: 100)
+        #expect(call(&stage) == nil)
+        #expect(inbound(&stage).map(\.final) == [true])
+        #expect(inbound(&stage).isEmpty)
+    }
+
+    @Test("A stream that ends inside a message says so")
+    func cutOff() {
+        var stage = reading([1, 2])
+        _ = stage.deliverNext(5, metadata: [], endsMessage: true)
+        stage.inputEnded(wanting: 0)
+        stage.receive(.end, at: .zero)
+        #expect(call(&stage)?.kind == .input)
+        stage.inputEnded(wanting: 0)
+        let got = inbound(&stage)
+        #expect(got.map(\.octets) == [[1, 2], []])
+        #expect(got.last?.final == true)
+        #expect(got.last?.ends == false)
+    }
+
+    @Test("A framer that wants more than may be held fails, and its stage asks for no more")
+    func tooMuch() {
+        var stage = reading([1])
+        stage.inputEnded(wanting: FramerStage.windowLimit + 1)
+        #expect(stage.status == .failed(.tooLong))
+        stage = reading([1])
+        stage.inputEnded(wanting: 1 << 20)
+        #expect(stage.inboundRoom == (1 << 20) - 1)
+        stage = reading([1])
+        _ = stage.inputWindow(minimum: .max, maximum: .max)
+        stage.inputEnded(wanting: 0)
+        #expect(stage.status == .failed(.tooLong))
+    }
+
+    @Test("A framer that makes no progress is not called again before more comes")
+    func noProgress() {
+        var stage = reading([1, 2, 3])
+        stage.inputEnded(wanting: 0)
+        #expect(call(&stage) == nil)
+        stage.receive(Parcel([4], endsMessage: false), at: .zero)
+        #expect(call(&stage)?.length == 4)
+        stage.advanceInput(by: 1)
+        stage.inputEnded(wanting: 0)
+        #expect(call(&stage)?.length == 3)
+    }
+
+    @Test("While nobody takes what was delivered, the framer is not called and the room is none")
+    func backPressure() {
+        var stage = ready()
+        var received = 0
+        for _ in 0..<100 {
+            guard stage.inboundRoom > 0 else { break }
+            stage.receive(Parcel([UInt8](repeating: 1, count: 10_000), endsMessage: false), at: .zero)
+            received += 10_000
+            while call(&stage) != nil {
+                _ = stage.deliverNext(10_000, metadata: [], endsMessage: true)
+                stage.inputEnded(wanting: 0)
+            }
+        }
+        #expect(stage.inboundRoom == 0)
+        #expect(received <= FramerStage.bufferLimit + 20_000)
+        #expect(inbound(&stage).count * 10_000 <= received)
+        #expect(stage.inboundRoom > 0)
+    }
+
+    @Test("Output: what is written and what is moved becomes one message, and the rest is dropped")
+    func output() {
+        var stage = ready()
+        #expect(!writes(&stage, 0))
+        stage.send(Parcel([1, 2, 3, 4]), at: .zero)
+        stage.send(Parcel([5]), at: .zero)
+        let first = call(&stage)
+        #expect(first?.kind == .output)
+        #expect(first?.length == 4)
+        #expect(first?.isComplete == true)
+        stage.write(ByteChain([9]))
+        #expect(!writes(&stage, 5))
+        #expect(!writes(&stage, -1))
+        #expect(writes(&stage, 2))
+        #expect(Array(stage.outputWindow(minimum: 1, maximum: 9).octets) == [3, 4])
+        stage.outputEnded()
+        #expect(outbound(&stage).map(\.octets) == [[9, 1, 2]])
+        #expect(call(&stage)?.length == 1)
+        stage.outputEnded()
+        #expect(outbound(&stage).isEmpty)
+        #expect(stage.outputWindow(minimum: 0, maximum: 9).octets.isEmpty)
+    }
+
+    @Test("A message in parts stays one message beneath, even if its last part is dropped")
+    func parts() {
+        var stage = ready()
+        stage.send(Parcel([1], endsMessage: false), at: .zero)
+        stage.send(Parcel([2]), at: .zero)
+        #expect(call(&stage)?.isComplete == false)
+        _ = stage.writeNext(1)
+        stage.outputEnded()
+        // Of its own accord, in the middle of the message.
+        stage.write(ByteChain([7]))
+        #expect(call(&stage)?.isComplete == true)
+        stage.outputEnded()
+        let got = outbound(&stage)
+        #expect(got.map(\.octets) == [[1], [7], []])
+        #expect(got.map(\.ends) == [false, false, true])
+    }
+
+    @Test("The end of output comes behind what was written")
+    func outputEnd() {
+        var stage = ready()
+        stage.send(Parcel([1]), at: .zero)
+        stage.send(.end, at: .zero)
+        #expect(outbound(&stage).isEmpty)
+        #expect(call(&stage)?.kind == .output)
+        _ = stage.writeNext(1)
+        stage.outputEnded()
+        #expect(call(&stage) == nil)
+        let got = outbound(&stage)
+        #expect(got.map(\.octets) == [[1], []])
+        #expect(got.map(\.final) == [false, true])
+    }
+
+    @Test("Passing through: nobody is called, and messages go as they are")
+    func passesThrough() {
+        var stage = reading([1, 2, 3])
+        stage.advanceInput(by: 1)
+        stage.send(Parcel([4]), at: .zero)
+        stage.passThroughInput()
+        stage.passThroughOutput()
+        stage.inputEnded(wanting: 0)
+        stage.receive(Parcel([5], endsMessage: false), at: .zero)
+        stage.send(Parcel([6]), at: .zero)
+        stage.send(.end, at: .zero)
+        stage.receive(.end, at: .zero)
+        #expect(call(&stage) == nil)
+        #expect(inbound(&stage).flatMap(\.octets) == [2, 3, 5])
+        let got = outbound(&stage)
+        #expect(got.map(\.octets) == [[4], [6], []])
+        #expect(got.last?.final == true)
+    }
+
+    @Test("The timer: set, set again, stopped; late and twice do no harm")
+    func timer() {
+        var stage = ready()
+        stage.scheduleWakeUp(at: .milliseconds(10))
+        #expect(stage.wakeUp == .milliseconds(10))
+        stage.advance(to: .milliseconds(9))
+        #expect(call(&stage) == nil)
+        stage.scheduleWakeUp(at: .milliseconds(20))
+        stage.advance(to: .milliseconds(15))
+        #expect(call(&stage) == nil)
+        stage.advance(to: .milliseconds(25))
+        stage.advance(to: .milliseconds(26))
+        #expect(stage.wakeUp == nil)
+        #expect(call(&stage)?.kind == .wakeUp)
+        stage.wakeUpEnded()
+        #expect(call(&stage) == nil)
+        stage.scheduleWakeUp(at: .milliseconds(30))
+        stage.scheduleWakeUp(at: nil)
+        stage.advance(to: .seconds(1))
+        #expect(call(&stage) == nil)
+    }
+
+    @Test("Failing: once, with cleanup after the call that is running")
+    func fails() {
+        var stage = reading([1])
+        stage.write(ByteChain([8]))
+        stage.markFailed(.misuse)
+        stage.markFailed(.aborted)
+        #expect(stage.status == .failed(.misuse))
+        #expect(call(&stage) == nil)
+        stage.inputEnded(wanting: 0)
+        #expect(call(&stage)?.kind == .cleanup)
+        stage.cleanupEnded()
+        #expect(call(&stage) == nil)
+        #expect(outbound(&stage).map(\.octets) == [[8]])
+    }
+
+    @Test("Stopping late: the stage closes when the framer says so, and what it writes until then is sent")
+    func stopsLate() {
+        var stage = ready()
+        stage.send(Parcel([1]), at: .zero)
+        stage.close(at: .zero)
+        #expect(call(&stage)?.kind == .output)
+        _ = stage.writeNext(1)
+        stage.outputEnded()
+        #expect(call(&stage)?.kind == .stop)
+        stage.stopEnded(isDone: false)
+        #expect(stage.status == .ready)
+        stage.write(ByteChain([2]))
+        stage.markFailed(nil)
+        #expect(stage.status == .ready)
+        #expect(outbound(&stage).map(\.octets) == [[1], [2]])
+        #expect(stage.status == .closed)
+        #expect(call(&stage)?.kind == .cleanup)
+    }
+
+    @Test("Whoever was never started is never called")
+    func neverStarted() {
+        var stage = FramerStage()
+        stage.close(at: .zero)
+        #expect(stage.status == .closed)
+        stage.abort(.aborted)
+        #expect(call(&stage) == nil)
+    }
+
+    @Test("A handshake that the peer cuts off fails")
+    func handshakeCutOff() {
+        var stage = FramerStage()
+        stage.start(at: .zero)
+        _ = stage.nextEvent()
+        stage.startEnded(isReady: false)
+        stage.receive(.end, at: .zero)
+        #expect(call(&stage)?.kind == .input)
+        stage.inputEnded(wanting: 2)
+        #expect(stage.status == .failed(.endedEarly))
+    }
+}

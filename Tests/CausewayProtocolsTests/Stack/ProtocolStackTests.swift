@@ -1,0 +1,275 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Protocol stack")
+struct ProtocolStackTests {
+    private static func webSocket(_ isServer: Bool, seed: UInt64) -> WebSocketStage {
+        var configuration = WebSocketMachine.Configuration()
+        configuration.fragmentSize = 1000
+        configuration.repliesToPings = true
+        return WebSocketStage(
+            WebSocketMachine(
+                isServer ? .server : .client(UpgradeRequest(authority: "h")), configuration: configuration,
+                random: SplitMix64(seed: seed)))
+    }
+
+    static func webSocketPair(keepsLog: Bool = false, seed: UInt64 = 1) -> StackPair {
+        StackPair(
+            StackEnd([RecordStage(), webSocket(false, seed: 1)], framers: [nil, nil]),
+            StackEnd([RecordStage(limit: 300), webSocket(true, seed: 2)], framers: [nil, nil]), seed: seed,
+            keepsLog: keepsLog)
+    }
+
+    static func framerPair(seed: UInt64 = 1) -> StackPair {
+        func end() -> StackEnd {
+            StackEnd(
+                [FramerStage(), FramerStage()], framers: [EscapeFramer(), LengthFramer(usesHandshake: true)])
+        }
+        return StackPair(end(), end(), seed: seed)
+    }
+
+    /// Sends the messages from one end to the other, while that one reads now and then.
+    private func transfer(_ count: Int, over pair: inout StackPair, metadata: [any StageMetadata]) {
+        var random = SplitMix64(seed: 99)
+        var expected: [[UInt8]] = []
+        var sent = 0
+        var steps = 0
+        while pair.ends[1].messages.count < count, steps < 4_000_000, pair.ends.allSatisfy({ $0.failure == nil }) {
+            steps += 1
+            while sent < count, pair.ends[0].stack.outboundRoom > 0 {
+                let length = random.chance(oneIn: 200) ? random.integer(in: 0...20_000) : random.integer(in: 0...120)
+                let octets =
+                    [UInt8](repeating: UInt8(sent & 255), count: length / 2) + random.octets(length - length / 2)
+                expected.append(octets)
+                sent += 1
+                // Some leave in two pieces.
+                let cut = random.chance(oneIn: 10) ? length / 3 : 0
+                if cut > 0 { pair.ends[0].send(Array(octets[..<cut]), metadata: metadata, endsMessage: false) }
+                pair.ends[0].send(Array(octets[cut...]), metadata: metadata)
+                if random.chance(oneIn: 4) { break }
+            }
+            pair.step()
+            if random.chance(oneIn: 3) { while pair.ends[1].read(atMost: random.integer(in: 1...5000)) {} }
+        }
+        #expect(pair.ends[1].messages.count == count)
+        #expect(pair.ends[1].messages == expected)
+        #expect(pair.ends.allSatisfy { $0.failure == nil && !$0.hasEnd })
+    }
+
+    @Test("10,000 messages through two framers, cut anywhere")
+    func twoFramers() {
+        var pair = Self.framerPair()
+        while !pair.ends[0].isReady || !pair.ends[1].isReady { pair.step() }
+        transfer(10_000, over: &pair, metadata: [LengthMetadata(tag: 42)])
+        #expect(pair.ends[1].metadata.allSatisfy { ($0.first as? LengthMetadata)?.tag == 42 })
+    }
+
+    @Test("10,000 messages through WebSocket over records, cut anywhere")
+    func webSocketOverRecords() {
+        var pair = Self.webSocketPair()
+        while !pair.ends[0].isReady || !pair.ends[1].isReady { pair.step() }
+        transfer(10_000, over: &pair, metadata: [WebSocketMetadata(opcode: .binary)])
+        #expect(pair.ends[1].metadata.allSatisfy { ($0.first as? WebSocketMetadata)?.opcode == .binary })
+    }
+
+    @Test("Handshakes run from the bottom up, and closing from the top down")
+    func order() {
+        var pair = Self.webSocketPair(keepsLog: true)
+        #expect(!pair.ends[0].isReady)
+        pair.run()
+        #expect(pair.ends.allSatisfy { $0.isReady })
+        pair.ends[0].send([1, 2, 3])
+        pair.ends[0].close()
+        pair.run()
+        #expect(pair.ends[0].isClosed)
+        #expect(pair.ends[0].failure == nil)
+        // The other program gets the message, the close frame and the end.
+        #expect(pair.ends[1].messages == [[1, 2, 3], []])
+        #expect(
+            pair.ends[1].metadata.last?.first as? WebSocketMetadata
+                == WebSocketMetadata(opcode: .close, closing: WebSocketClosing(code: .normalClosure)))
+        #expect(pair.ends[1].hasEnd)
+        let log = pair.log?[0] ?? []
+        #expect(log.starts(with: [0x48, 0x45, 0x4C, 0x4F]))
+        // Records: the request, the message, the close frame, the goodbye last.
+        #expect(log[5] == ~UInt8(ascii: "G"))
+        #expect(log.last == 0)
+        pair.ends[1].close()
+        pair.run()
+        #expect(pair.ends[1].isClosed)
+    }
+
+    @Test("Nothing is taken before every stage is ready, nor after closing has begun")
+    func refuses() {
+        var pair = Self.webSocketPair()
+        #expect(pair.ends[0].stack.outboundRoom == 0)
+        let isTaken = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        #expect(!isTaken)
+        pair.run()
+        #expect(pair.ends[0].stack.outboundRoom > 0)
+        pair.ends[0].close()
+        let isTakenLate = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        #expect(!isTakenLate)
+    }
+
+    @Test("Half-closing: the end travels behind the content, and the other direction stays open")
+    func halfClose() {
+        var pair = Self.framerPair()
+        pair.run()
+        pair.ends[0].stack.send(Parcel([7], isFinal: true), at: .zero)
+        pair.ends[0].settle()
+        var sawEnd = false
+        while let parcel = pair.ends[0].take() {
+            #expect(!sawEnd)
+            sawEnd = parcel.isFinal
+            pair.ends[1].receive(parcel.octets)
+        }
+        #expect(sawEnd)
+        pair.ends[1].receiveEnd()
+        while pair.ends[1].read() {}
+        #expect(pair.ends[1].messages == [[7]])
+        #expect(pair.ends[1].hasEnd)
+        pair.ends[1].send([8, 9])
+        while let parcel = pair.ends[1].take() { pair.ends[0].receive(parcel.octets) }
+        while pair.ends[0].read() {}
+        #expect(pair.ends[0].messages == [[8, 9]])
+    }
+
+    @Test("A program that does not read stops the sender, and nobody holds more than a bounded amount")
+    func backPressure() {
+        for var pair in [Self.webSocketPair(), Self.framerPair()] {
+            pair.run()
+            var sent = 0
+            for _ in 0..<20_000 {
+                if pair.ends[0].stack.outboundRoom > 0 {
+                    pair.ends[0].send([UInt8](repeating: 3, count: 1000))
+                    sent += 1
+                }
+                pair.step()
+            }
+            #expect(pair.ends[0].stack.outboundRoom == 0)
+            #expect(pair.ends[1].stack.inboundRoom == 0)
+            // Four buffers of a stage each, and what is on the wire.
+            #expect(sent * 1000 < 9 * FramerStage.bufferLimit)
+            var steps = 0
+            while pair.ends[1].messages.count < sent, steps < 100_000 {
+                steps += 1
+                pair.step()
+                while pair.ends[1].read() {}
+            }
+            #expect(pair.ends[1].messages.count == sent)
+        }
+    }
+
+    @Test("A stage that fails says so to the program once, and its last words can still be sent")
+    func failure() {
+        var pair = Self.webSocketPair()
+        pair.run()
+        // A frame with reserved bits, as a record.
+        pair.ends[0].receive(ByteChain([1, ~0xF1]))
+        #expect(pair.ends[0].failure == .protocolViolation)
+        #expect(pair.ends[0].stack.hasEnded)
+        var last: [UInt8] = []
+        while let parcel = pair.ends[0].take() { last += parcel.octets.octets }
+        #expect(last.count > 1)
+        pair.ends[0].failure = nil
+        pair.ends[0].receive(ByteChain([1, 1]))
+        pair.ends[0].stack.abort(.aborted)
+        pair.ends[0].settle()
+        #expect(pair.ends[0].failure == nil)
+    }
+
+    @Test("A server that refuses: both ends fail, and the client learns the status")
+    func refusal() {
+        var pair = Self.webSocketPair()
+        pair.ends[1].acceptsClients = false
+        pair.run()
+        #expect(pair.ends[0].failure == .aborted)
+        #expect(pair.ends[1].failure == .aborted)
+        #expect(pair.ends[0].news == ["handshake(CausewayWire.UpgradeError.refused(status: 400))"])
+        #expect(!pair.ends[0].isReady && !pair.ends[1].isReady)
+    }
+
+    @Test("After the peer's close frame nothing is taken any more, and nothing traps")
+    func peerCloses() {
+        var pair = Self.webSocketPair()
+        pair.run()
+        pair.ends[1].send(
+            [], metadata: [WebSocketMetadata(opcode: .close, closing: WebSocketClosing(code: .goingAway))])
+        pair.run()
+        let closing = pair.ends[0].metadata.last?.first as? WebSocketMetadata
+        #expect(closing?.closing.code == .goingAway)
+        let isTaken = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        #expect(!isTaken)
+        pair.ends[0].close()
+        pair.ends[1].close()
+        pair.run()
+        #expect(pair.ends.allSatisfy { $0.isClosed && $0.failure == nil })
+    }
+
+    @Test("The transport fails: framers are cleaned up once")
+    func abort() {
+        var pair = Self.framerPair()
+        pair.run()
+        pair.ends[0].news = []
+        pair.ends[0].stack.abort(.endedEarly)
+        pair.ends[0].settle()
+        #expect(pair.ends[0].failure == .endedEarly)
+        #expect(pair.ends[0].news == ["cleanup", "cleanup"])
+        pair.ends[0].stack.abort(.aborted)
+        pair.ends[0].settle()
+        #expect(pair.ends[0].news.count == 2)
+    }
+
+    @Test("Closing framers: each is stopped, from the top down")
+    func stops() {
+        var pair = Self.framerPair()
+        pair.run()
+        pair.ends[0].news = []
+        pair.ends[0].close()
+        pair.run()
+        #expect(pair.ends[0].isClosed)
+        pair.ends[0].stack.abort(.aborted)
+        pair.ends[0].settle()
+        #expect(pair.ends[0].news == ["stop", "stop", "cleanup", "cleanup"])
+        #expect(pair.ends[0].failure == nil)
+    }
+
+    @Test("A stage inserted above one that is opening starts when that one is ready")
+    func inserts() {
+        var end = StackEnd([FramerStage()], framers: [LengthFramer(usesHandshake: true)])
+        end.start()
+        let id = end.stack.insert(FramerStage(), above: end.stack.stageIDs[0])
+        #expect(id != nil)
+        if let id { end.framers[id] = EscapeFramer() }
+        #expect(!end.isReady)
+        end.receive(ByteChain([0x47, 0x4F]))
+        #expect(end.isReady)
+        #expect(end.news.filter { $0 == "start" }.count == 2)
+        #expect(end.stack.insert(FramerStage(), above: end.stack.stageIDs[0]) == nil)
+        end.send([1])
+        #expect(end.take()?.octets.octets == [0x47, 0x4F])
+        #expect(end.take()?.octets.octets == [0, 0, 0, 2, 1, 0, 1, 0x7E])
+    }
+
+    @Test("Over datagrams a framed message is one datagram, and each datagram is parsed by itself")
+    func datagrams() {
+        var end = StackEnd([FramerStage()], framers: [LengthFramer()])
+        end.start()
+        end.send([1, 2, 3])
+        end.send([4])
+        let first = end.take()
+        #expect(first?.octets.octets == [0, 0, 0, 3, 1, 0, 1, 2, 3])
+        #expect(first?.endsMessage == true)
+        #expect(end.take()?.octets.octets == [0, 0, 0, 1, 1, 0, 4])
+        // The second one is too short to be anything, and is not in the way of the third.
+        end.receive(ByteChain([0, 0, 0, 1, 1, 0, 9]), endsMessage: true)
+        end.receive(ByteChain([0, 0]), endsMessage: true)
+        end.receive(ByteChain([0, 0, 0, 1, 1, 0, 8]), endsMessage: true)
+        while end.read() {}
+        #expect(end.messages == [[9], [8]])
+    }
+}

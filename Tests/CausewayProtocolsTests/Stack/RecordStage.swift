@@ -1,0 +1,100 @@
+import CausewayProtocols
+import CausewayTypes
+
+/// A protocol for tests that has what TLS has: a handshake, octets changed on the way, and a goodbye.
+///
+/// Both ends say hello with four octets. Then come records: a length from 1 to 255 and as many octets, each inverted; length 0 says
+/// goodbye.
+struct RecordStage: ProtocolStage {
+    private static let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
+
+    private(set) var status: StageStatus = .idle
+    private var raw = ByteChain()
+    private var plain = ParcelQueue()
+    private var out = ParcelQueue()
+    private var peerSaidHello = false
+    private var saidGoodbye = false
+    private var isClosing = false
+    private var hasEnded = false
+    /// Octets held in each direction.
+    let limit: Int
+
+    init(limit: Int = 700) { self.limit = limit }
+
+    mutating func start(at now: Duration) {
+        status = .opening
+        out.append(Parcel(Self.hello, endsMessage: false))
+        read()
+    }
+
+    var inboundRoom: Int { max(0, limit - raw.count - plain.octetCount) }
+
+    mutating func receive(_ parcel: Parcel, at now: Duration) {
+        raw.append(parcel.octets)
+        read()
+        if parcel.isFinal, !hasEnded { status = .failed(.endedEarly) }
+    }
+
+    mutating func nextInbound(atMost limit: Int) -> Parcel? {
+        let parcel = plain.pop(atMost: limit)
+        read()
+        return parcel
+    }
+
+    var outboundRoom: Int { max(0, limit - out.octetCount) }
+
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard !saidGoodbye else { return false }
+        var octets = parcel.octets
+        while octets.count > 0 {
+            let record = octets.take(atMost: 255).octets
+            out.append(Parcel([UInt8(record.count)] + record.map { ~$0 }, endsMessage: false))
+        }
+        if parcel.isFinal { sayGoodbye() }
+        return true
+    }
+
+    mutating func nextOutbound(atMost limit: Int) -> Parcel? {
+        let parcel = out.pop(atMost: limit)
+        settleClosing()
+        return parcel
+    }
+
+    mutating func close(at now: Duration) {
+        isClosing = true
+        sayGoodbye()
+        settleClosing()
+    }
+
+    mutating func abort(_ failure: Failure) { if status != .closed { status = .failed(failure) } }
+
+    private mutating func sayGoodbye() {
+        guard !saidGoodbye else { return }
+        saidGoodbye = true
+        out.append(Parcel([0], endsMessage: false))
+        out.append(.end)
+    }
+
+    private mutating func settleClosing() { if isClosing, out.isEmpty { status = .closed } }
+
+    private mutating func read() {
+        if !peerSaidHello {
+            guard raw.count >= 4 else { return }
+            guard raw.take(atMost: 4).octets == Self.hello else {
+                status = .failed(.protocolViolation)
+                return
+            }
+            peerSaidHello = true
+        }
+        if status == .opening { status = .ready }
+        while plain.octetCount < limit, !hasEnded, let length = raw.front(1).first.map(Int.init), raw.count > length {
+            raw.drop(atMost: 1)
+            guard length > 0 else {
+                hasEnded = true
+                plain.append(.end)
+                return
+            }
+            plain.append(Parcel(raw.take(atMost: length).octets.map { ~$0 }, endsMessage: false))
+        }
+    }
+}

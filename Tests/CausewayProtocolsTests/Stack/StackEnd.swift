@@ -1,0 +1,161 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayTypes
+import CausewayWire
+
+/// One end of a connection: a stack, the program's framers, and what came of it.
+struct StackEnd {
+    var stack: ProtocolStack
+    var framers: [ProtocolStack.StageID: any TestFramer] = [:]
+    var news: [String] = []
+    /// What a WebSocket server answers.
+    var acceptsClients = true
+    var isReady = false
+    var failure: Failure?
+    var isClosed = false
+    /// How often an end was told.
+    var endings = 0
+    /// Whole messages.
+    var messages: [[UInt8]] = []
+    var metadata: [[any StageMetadata]] = []
+    var hasEnd = false
+    private var partial: [UInt8] = []
+    var now: Duration = .zero
+
+    /// - Parameter framers: For each stage from the bottom up, the program's code if the stage is a framer.
+    init(_ stages: [any ProtocolStage], framers: [(any TestFramer)?]) {
+        stack = ProtocolStack(stages)
+        for (id, framer) in zip(stack.stageIDs, framers) { if let framer { self.framers[id] = framer } }
+    }
+
+    mutating func start() {
+        stack.start(at: now)
+        settle()
+    }
+
+    mutating func settle() {
+        while let event = stack.nextEvent(at: now) {
+            switch event {
+            case .ready: isReady = true
+            case .failed(let failure):
+                self.failure = failure
+                endings += 1
+            case .closed:
+                isClosed = true
+                endings += 1
+            case .stage(let id, FramerEvent.call(let call)):
+                news.append("\(call.kind)")
+                guard var framer = framers[id] else { break }
+                _ = stack.withStage(id, as: FramerStage.self) { framer.answer(call, &$0) }
+                framers[id] = framer
+                stack.resume(at: now)
+            case .stage(let id, WebSocketStageEvent.requested):
+                let response = UpgradeResponse(status: acceptsClients ? 101 : 400)
+                _ = stack.withStage(id, as: WebSocketStage.self) { $0.respond(response) }
+                stack.resume(at: now)
+            case .stage(_, WebSocketStageEvent.failed(let failure)): news.append("\(failure)")
+            case .stage: break
+            }
+        }
+    }
+
+    mutating func receive(_ octets: ByteChain, endsMessage: Bool = false) {
+        stack.receive(Parcel(octets, endsMessage: endsMessage), at: now)
+        settle()
+    }
+
+    mutating func receiveEnd() {
+        stack.receive(.end, at: now)
+        settle()
+    }
+
+    mutating func send(_ octets: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true) {
+        stack.send(Parcel(octets, metadata: metadata, endsMessage: endsMessage), at: now)
+        settle()
+    }
+
+    mutating func take(atMost limit: Int = .max) -> Parcel? {
+        let parcel = stack.nextOutbound(atMost: limit, at: now)
+        settle()
+        return parcel
+    }
+
+    /// The program reads a piece.
+    @discardableResult
+    mutating func read(atMost limit: Int = .max) -> Bool {
+        guard let parcel = stack.nextInbound(atMost: limit, at: now) else { return false }
+        settle()
+        partial += parcel.octets.octets
+        if parcel.isFinal {
+            hasEnd = true
+        } else if parcel.endsMessage {
+            messages.append(partial)
+            metadata.append(parcel.metadata)
+            partial = []
+        }
+        return true
+    }
+
+    mutating func close() {
+        stack.close(at: now)
+        settle()
+    }
+}
+
+/// Two ends and the octets between them.
+struct StackPair {
+    var ends: [StackEnd]
+    /// Octets on their way to each end.
+    var wires = [ByteChain(), ByteChain()]
+    /// The octets that each end sent, if they are kept.
+    var log: [[UInt8]]?
+    var random: SplitMix64
+
+    init(_ one: StackEnd, _ other: StackEnd, seed: UInt64 = 1, keepsLog: Bool = false) {
+        ends = [one, other]
+        random = SplitMix64(seed: seed)
+        log = keepsLog ? [[], []] : nil
+        ends[0].start()
+        ends[1].start()
+    }
+
+    /// Each end sends a little, in one step out of a few octet by octet, and each gets a little of what is on the way.
+    mutating func step(longest: Int = 3000) {
+        for end in 0..<2 {
+            let limit = random.chance(oneIn: 8) ? 1 : random.integer(in: 1...longest)
+            if wires[1 - end].count < 20_000, let parcel = ends[end].take(atMost: limit) {
+                log?[end] += parcel.octets.octets
+                wires[1 - end].append(parcel.octets)
+            }
+            let drips = random.chance(oneIn: 10) ? random.integer(in: 1...40) : 0
+            for _ in 0..<drips where ends[end].stack.inboundRoom > 0 {
+                let octet = wires[end].take(atMost: 1)
+                if !octet.isEmpty { ends[end].receive(octet) }
+            }
+            let room = ends[end].stack.inboundRoom
+            guard room > 0 else { continue }
+            let piece = wires[end].take(atMost: min(room, random.integer(in: 1...longest)))
+            if !piece.isEmpty { ends[end].receive(piece) }
+        }
+    }
+
+    /// Until nothing moves.
+    mutating func run() {
+        var moved = true
+        while moved {
+            moved = false
+            for end in 0..<2 {
+                while let parcel = ends[end].take() {
+                    log?[end] += parcel.octets.octets
+                    wires[1 - end].append(parcel.octets)
+                    moved = true
+                }
+                if !wires[end].isEmpty, ends[end].stack.inboundRoom > 0 {
+                    ends[end].receive(wires[end].take(atMost: .max))
+                    moved = true
+                }
+                while ends[end].read() { moved = true }
+            }
+        }
+    }
+}

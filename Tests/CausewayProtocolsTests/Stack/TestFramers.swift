@@ -1,0 +1,119 @@
+import CausewayProtocols
+
+/// The code of a program's framer, for tests.
+protocol TestFramer {
+    mutating func start(_ stage: inout FramerStage) -> Bool
+    mutating func input(_ stage: inout FramerStage) -> Int
+    mutating func output(_ stage: inout FramerStage, _ call: FramerCall)
+    mutating func wakeUp(_ stage: inout FramerStage)
+}
+
+extension TestFramer {
+    mutating func start(_ stage: inout FramerStage) -> Bool { true }
+    mutating func wakeUp(_ stage: inout FramerStage) {}
+
+    /// Does what the stage asks for.
+    mutating func answer(_ call: FramerCall, _ stage: inout FramerStage) {
+        switch call.kind {
+        case .start: stage.startEnded(isReady: start(&stage))
+        case .input: stage.inputEnded(wanting: input(&stage))
+        case .output:
+            output(&stage, call)
+            stage.outputEnded()
+        case .wakeUp:
+            wakeUp(&stage)
+            stage.wakeUpEnded()
+        case .stop: stage.stopEnded(isDone: true)
+        case .cleanup: stage.cleanupEnded()
+        }
+    }
+}
+
+struct LengthMetadata: StageMetadata, Equatable { var tag: UInt8 }
+
+/// Four octets of length, one for the end of the message, one of metadata; content is passed on without a copy.
+struct LengthFramer: TestFramer {
+    static let headerLength = 6
+    var usesHandshake = false
+    private var isGreeted = false
+
+    init(usesHandshake: Bool = false) { self.usesHandshake = usesHandshake }
+
+    mutating func start(_ stage: inout FramerStage) -> Bool {
+        guard usesHandshake else { return true }
+        stage.write(ByteChain([0x47, 0x4F]))
+        return false
+    }
+
+    mutating func input(_ stage: inout FramerStage) -> Int {
+        if usesHandshake, !isGreeted {
+            let window = stage.inputWindow(minimum: 2, maximum: 2)
+            guard window.meetsMinimum else { return 2 }
+            stage.advanceInput(by: 2)
+            isGreeted = true
+            stage.markReady()
+        }
+        while true {
+            let window = stage.inputWindow(minimum: Self.headerLength, maximum: Self.headerLength)
+            guard window.meetsMinimum else { return Self.headerLength }
+            let header = Array(window.octets)
+            stage.advanceInput(by: Self.headerLength)
+            let length = header[..<4].reduce(0) { $0 << 8 | Int($1) }
+            let isWhole = stage.deliverNext(
+                length, metadata: [LengthMetadata(tag: header[5])], endsMessage: header[4] == 1)
+            if !isWhole { return 0 }
+        }
+    }
+
+    mutating func output(_ stage: inout FramerStage, _ call: FramerCall) {
+        let tag = call.metadata.compactMap { $0 as? LengthMetadata }.first?.tag ?? 0
+        let length = (0..<4).map { UInt8(truncatingIfNeeded: call.length >> (24 - 8 * $0)) }
+        stage.write(ByteChain(length + [call.isComplete ? 1 : 0, tag]))
+        _ = stage.writeNext(call.length)
+    }
+}
+
+/// A message ends with 0x7E; 0x7D stands before an octet that is one of the two. Everything is copied and changed.
+struct EscapeFramer: TestFramer {
+    private var isEscaped = false
+
+    mutating func input(_ stage: inout FramerStage) -> Int {
+        while true {
+            let window = stage.inputWindow(minimum: 1, maximum: 1000)
+            guard window.meetsMinimum else { return 0 }
+            var content: [UInt8] = []
+            var taken = 0
+            var ends = false
+            for octet in window.octets {
+                taken += 1
+                if isEscaped {
+                    content.append(octet ^ 0x20)
+                    isEscaped = false
+                } else if octet == 0x7D {
+                    isEscaped = true
+                } else if octet == 0x7E {
+                    ends = true
+                    break
+                } else {
+                    content.append(octet)
+                }
+            }
+            stage.advanceInput(by: taken)
+            if ends || !content.isEmpty { stage.deliver(ByteChain(content), metadata: [], endsMessage: ends) }
+        }
+    }
+
+    mutating func output(_ stage: inout FramerStage, _ call: FramerCall) {
+        var octets: [UInt8] = []
+        while true {
+            let window = stage.outputWindow(minimum: 1, maximum: 512)
+            guard window.meetsMinimum else { break }
+            for octet in window.octets {
+                if octet == 0x7D || octet == 0x7E { octets += [0x7D, octet ^ 0x20] } else { octets.append(octet) }
+            }
+            stage.advanceOutput(by: window.octets.count)
+        }
+        if call.isComplete { octets.append(0x7E) }
+        stage.write(ByteChain(octets))
+    }
+}

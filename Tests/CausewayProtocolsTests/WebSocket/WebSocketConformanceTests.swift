@@ -1,0 +1,369 @@
+import CausewayProtocols
+import CausewayWire
+import Testing
+
+/// What a peer does, and what must come of it: RFC 6455 §5 to §8, in rows.
+///
+/// Rows are written as a server sends them. Each is run against a client in one piece, octet by octet and in halves, and masked
+/// against a server.
+struct ConformanceCase: Sendable, CustomTestStringConvertible {
+    struct Frame: Sendable {
+        var opcode: UInt8
+        var payload: [UInt8] = []
+        var fin = true
+        var rsv: UInt8 = 0
+        var length = LengthForm.shortest
+    }
+
+    var name: String
+    var input: [Frame]
+    var told: [Told]
+    /// The frames that must be answered, in order.
+    var answer: [Answer] = []
+    var repliesToPings = true
+    var maximumMessageSize = 0
+    var testDescription: String { name }
+
+    enum Answer: Equatable, Sendable {
+        case pong([UInt8])
+        case close(UInt16?)
+    }
+
+    init(
+        _ name: String, _ input: [Frame], told: [Told], answer: [Answer] = [], repliesToPings: Bool = true,
+        maximumMessageSize: Int = 0
+    ) {
+        self.name = name
+        self.input = input
+        self.told = told
+        self.answer = answer
+        self.repliesToPings = repliesToPings
+        self.maximumMessageSize = maximumMessageSize
+    }
+}
+
+typealias Row = ConformanceCase
+typealias F = ConformanceCase.Frame
+
+private func text(_ string: String) -> [UInt8] { Array(string.utf8) }
+private func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) } }
+private func letters(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(0x61 + $0 % 26) } }
+
+enum ConformanceTable {
+    static let protocolError = Row.Answer.close(1002)
+
+    /// Lengths at which the form of the length changes.
+    static let lengths: [Row] = [
+        0, 1, 2, 7, 8, 9, 124, 125, 126, 127, 128, 255, 256, 4096, 65535, 65536, 65537, 131_073,
+    ]
+    .flatMap { count in
+        [
+            Row(
+                "binary of \(count)", [F(opcode: 2, payload: pattern(count))], told: [.message(.binary, pattern(count))]
+            ),
+            Row("text of \(count)", [F(opcode: 1, payload: letters(count))], told: [.message(.text, letters(count))]),
+        ]
+    }
+
+    static let pings: [Row] =
+        [0, 1, 4, 124, 125].flatMap { count in
+            [
+                Row(
+                    "ping of \(count), answered", [F(opcode: 9, payload: pattern(count))], told: [],
+                    answer: [.pong(pattern(count))]),
+                Row(
+                    "ping of \(count), delivered", [F(opcode: 9, payload: pattern(count))],
+                    told: [.ping(pattern(count))],
+                    repliesToPings: false),
+                Row(
+                    "pong of \(count) for no ping", [F(opcode: 10, payload: pattern(count))],
+                    told: [.pong(pattern(count))]),
+            ]
+        }
+        + [126, 127, 65536].flatMap { count in
+            [UInt8(8), 9, 10].map { opcode in
+                Row(
+                    "control frame \(opcode) of \(count)", [F(opcode: opcode, payload: pattern(count))],
+                    told: [.ended(.protocolError("length of a control frame"))], answer: [protocolError])
+            }
+        }
+
+    static let reserved: [Row] =
+        (1...7).flatMap { (bits: UInt8) in
+            [UInt8(1), 2, 8, 9, 10].map { opcode in
+                Row(
+                    "reserved bits \(bits) with opcode \(opcode)", [F(opcode: opcode, payload: [], rsv: bits)],
+                    told: [.ended(.protocolError("reserved bits"))], answer: [protocolError])
+            }
+        }
+        + ([3, 4, 5, 6, 7, 11, 12, 13, 14, 15] as [UInt8]).flatMap { opcode in
+            [[], pattern(3)].map { payload in
+                Row(
+                    "opcode \(opcode) with \(payload.count) octets behind a message",
+                    [F(opcode: 1, payload: text("ok")), F(opcode: opcode, payload: payload)],
+                    told: [.message(.text, text("ok")), .ended(.protocolError("opcode"))], answer: [protocolError])
+            }
+        }
+        + [
+            Row(
+                "2 octets in the form for 16 bits", [F(opcode: 2, payload: [1, 2], length: .two)],
+                told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
+            Row(
+                "2 octets in the form for 64 bits", [F(opcode: 2, payload: [1, 2], length: .eight)],
+                told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
+            Row(
+                "300 octets in the form for 64 bits", [F(opcode: 2, payload: pattern(300), length: .eight)],
+                told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
+        ]
+
+    static let fragments: [Row] =
+        [2, 3, 10].flatMap { (count: Int) in
+            [UInt8(1), 2].map { opcode in
+                Row(
+                    "\(count) fragments of opcode \(opcode)",
+                    (0..<count).map { F(opcode: $0 == 0 ? opcode : 0, payload: letters(5), fin: $0 == count - 1) },
+                    told: [.message(opcode == 1 ? .text : .binary, (0..<count).flatMap { _ in letters(5) })])
+            }
+        }
+        + [
+            Row(
+                "empty fragments", [F(opcode: 1, fin: false), F(opcode: 0, fin: false), F(opcode: 0)],
+                told: [.message(.text, [])]),
+            Row(
+                "content in the middle of empty fragments",
+                [F(opcode: 1, fin: false), F(opcode: 0, payload: text("x"), fin: false), F(opcode: 0)],
+                told: [.message(.text, text("x"))]),
+            Row(
+                "a ping between fragments",
+                [
+                    F(opcode: 1, payload: text("a"), fin: false), F(opcode: 9, payload: text("p")),
+                    F(opcode: 0, payload: text("b")),
+                ],
+                told: [.message(.text, text("ab"))], answer: [.pong(text("p"))]),
+            Row(
+                "a ping delivered between fragments",
+                [
+                    F(opcode: 1, payload: text("a"), fin: false), F(opcode: 9, payload: text("p")),
+                    F(opcode: 0, payload: text("b")),
+                ],
+                told: [.ping(text("p")), .message(.text, text("ab"))], repliesToPings: false),
+            Row(
+                "a pong between fragments",
+                [F(opcode: 2, payload: [1], fin: false), F(opcode: 10), F(opcode: 0, payload: [2])],
+                told: [.pong([]), .message(.binary, [1, 2])]),
+            Row(
+                "a close between fragments",
+                [
+                    F(opcode: 1, payload: text("a"), fin: false), F(opcode: 8, payload: closing(1000)),
+                    F(opcode: 0, payload: text("b")),
+                ],
+                told: [.closed(1000, ""), .unfinished(.text, text("a"))], answer: [.close(1000)]),
+            Row(
+                "a continuation of nothing", [F(opcode: 0, payload: text("a"))],
+                told: [.ended(.protocolError("continuation of nothing"))], answer: [protocolError]),
+            Row(
+                "a first continuation of nothing", [F(opcode: 0, payload: text("a"), fin: false)],
+                told: [.ended(.protocolError("continuation of nothing"))], answer: [protocolError]),
+            Row(
+                "a continuation behind a whole message",
+                [F(opcode: 1, payload: text("a")), F(opcode: 0, payload: text("b"))],
+                told: [.message(.text, text("a")), .ended(.protocolError("continuation of nothing"))],
+                answer: [protocolError]),
+            Row(
+                "text inside text", [F(opcode: 1, payload: text("a"), fin: false), F(opcode: 1, payload: text("b"))],
+                told: [.ended(.protocolError("message inside a message")), .unfinished(.text, text("a"))],
+                answer: [protocolError]),
+            Row(
+                "binary inside text", [F(opcode: 1, fin: false), F(opcode: 2, payload: [1])],
+                told: [.ended(.protocolError("message inside a message"))], answer: [protocolError]),
+        ]
+        + [UInt8(8), 9, 10].map { opcode in
+            Row(
+                "control frame \(opcode) in fragments", [F(opcode: opcode, payload: [1], fin: false), F(opcode: 0)],
+                told: [.ended(.protocolError("fragmented control frame"))], answer: [protocolError])
+        }
+
+    /// Text that is UTF-8, whole and cut inside of characters.
+    static let goodText: [Row] = [
+        "Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\u{0}", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}",
+        "\u{FFFD}",
+        "\u{FFFF}", "\u{10000}", "\u{10FFFF}", "\u{FFFC}\u{1F600}", "日本語", "👩‍👩‍👧",
+    ].enumerated().flatMap { index, string in
+        let octets = text(string)
+        return [
+            Row("good text \(index)", [F(opcode: 1, payload: octets)], told: [.message(.text, octets)]),
+            Row(
+                "good text \(index) in a frame for each octet",
+                octets.enumerated().map {
+                    F(opcode: $0 == 0 ? 1 : 0, payload: [$1], fin: $0 == octets.count - 1)
+                }, told: [.message(.text, octets)]),
+        ]
+    }
+
+    static let badSequences: [[UInt8]] = [
+        [0x80], [0xBF], [0xFE], [0xFF], [0xC0, 0xAF], [0xC1, 0xBF], [0xE0, 0x80, 0xAF], [0xE0, 0x9F, 0xBF],
+        [0xF0, 0x80, 0x80, 0xAF], [0xF0, 0x8F, 0xBF, 0xBF], [0xF8, 0x88, 0x80, 0x80, 0x80],
+        [0xFC, 0x84, 0x80, 0x80, 0x80, 0x80],
+        [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xED, 0xA0, 0x80, 0xED, 0xB0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+        [0xF5, 0x80, 0x80, 0x80], [0xC3, 0x28], [0xE2, 0x28, 0xA1], [0xE2, 0x82, 0x28], [0xF0, 0x28, 0x8C, 0xBC],
+        [0xF0, 0x9F, 0x28, 0x80],
+    ]
+
+    /// The whole frame is a mistake; so is an unfinished character where the message ends.
+    static let badText: [Row] =
+        badSequences.enumerated().map { index, octets in
+            Row(
+                "bad text \(index)", [F(opcode: 1, payload: octets)], told: [.ended(.invalidText)],
+                answer: [.close(1007)])
+        }
+        + ([[0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98]] as [[UInt8]]).flatMap { octets in
+            [
+                Row(
+                    "text that ends inside a character of \(octets.count + 1)", [F(opcode: 1, payload: octets)],
+                    told: [.ended(.invalidText)], answer: [.close(1007)]),
+                Row(
+                    "binary that is no text, \(octets.count)", [F(opcode: 2, payload: octets)],
+                    told: [.message(.binary, octets)]),
+            ]
+        }
+
+    static let closes: [Row] =
+        [
+            Row("close without a code", [F(opcode: 8)], told: [.closed(nil, "")], answer: [.close(nil)]),
+            Row(
+                "close with half a code", [F(opcode: 8, payload: [3])], told: [.ended(.protocolError("close code"))],
+                answer: [protocolError]),
+            Row(
+                "close with a reason", [F(opcode: 8, payload: closing(1000, text("Grüße")))],
+                told: [.closed(1000, "Grüße")], answer: [.close(1000)]),
+            Row(
+                "close with the longest reason", [F(opcode: 8, payload: closing(1000, letters(123)))],
+                told: [.closed(1000, String(decoding: letters(123), as: UTF8.self))], answer: [.close(1000)]),
+            Row(
+                "close with a reason that is no text",
+                [F(opcode: 8, payload: closing(1000, [0xCE, 0xBA, 0xE1, 0xED, 0xA0]))],
+                told: [.ended(.invalidText)], answer: [.close(1007)]),
+            Row(
+                "close with a reason cut inside a character", [F(opcode: 8, payload: closing(1000, [0xC3]))],
+                told: [.ended(.invalidText)], answer: [.close(1007)]),
+            Row(
+                "frames behind a close",
+                [F(opcode: 8, payload: closing(1000)), F(opcode: 1, payload: text("x")), F(opcode: 9)],
+                told: [.closed(1000, "")], answer: [.close(1000)]),
+            Row(
+                "two closes", [F(opcode: 8, payload: closing(1001)), F(opcode: 8, payload: closing(1000))],
+                told: [.closed(1001, "")], answer: [.close(1001)]),
+            Row(
+                "nonsense behind a close", [F(opcode: 8, payload: closing(1000)), F(opcode: 15, rsv: 7)],
+                told: [.closed(1000, "")], answer: [.close(1000)]),
+            Row(
+                "message, ping, close",
+                [F(opcode: 1, payload: text("m")), F(opcode: 9), F(opcode: 8, payload: closing(1000))],
+                told: [.message(.text, text("m")), .ping([]), .closed(1000, "")], answer: [.close(1000)],
+                repliesToPings: false),
+        ]
+        + ([1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999] as [UInt16])
+        .map {
+            Row(
+                "close with \($0)", [F(opcode: 8, payload: closing($0))], told: [.closed($0, "")], answer: [.close($0)])
+        }
+        + ([0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] as [UInt16]).map {
+            Row(
+                "close with \($0), which must not be sent", [F(opcode: 8, payload: closing($0))],
+                told: [.ended(.protocolError("close code"))], answer: [protocolError])
+        }
+
+    static let sizes: [Row] =
+        [
+            Row(
+                "as long as allowed", [F(opcode: 2, payload: pattern(1000))], told: [.message(.binary, pattern(1000))],
+                maximumMessageSize: 1000),
+            Row(
+                "fragments as long as allowed",
+                [F(opcode: 2, payload: pattern(600), fin: false), F(opcode: 0, payload: pattern(400))],
+                told: [.message(.binary, pattern(600) + pattern(400))], maximumMessageSize: 1000),
+            Row(
+                "one octet too long", [F(opcode: 2, payload: pattern(1001))], told: [.ended(.messageTooBig)],
+                answer: [.close(1009)], maximumMessageSize: 1000),
+            Row(
+                "fragments together one too long",
+                [F(opcode: 2, payload: pattern(600), fin: false), F(opcode: 0, payload: pattern(401))],
+                told: [.ended(.messageTooBig), .unfinished(.binary, pattern(600))], answer: [.close(1009)],
+                maximumMessageSize: 1000),
+            Row(
+                "many messages, none too long", (0..<5).map { _ in F(opcode: 2, payload: pattern(1000)) },
+                told: (0..<5).map { _ in .message(.binary, pattern(1000)) }, maximumMessageSize: 1000),
+            Row(
+                "a ping longer than messages may be", [F(opcode: 9, payload: pattern(100))], told: [],
+                answer: [.pong(pattern(100))], maximumMessageSize: 10),
+            Row(
+                "without a limit, 1 MiB in 16 fragments",
+                (0..<16).map { F(opcode: $0 == 0 ? 2 : 0, payload: pattern(65536), fin: $0 == 15) },
+                told: [.message(.binary, (0..<16).flatMap { _ in pattern(65536) })]),
+        ]
+
+    static let all: [Row] = lengths + pings + reserved + fragments + goodText + badText + closes + sizes
+}
+
+@Suite("WebSocket conformance (RFC 6455 §5 to §8)")
+struct WebSocketConformanceTests {
+    enum Segmentation: CaseIterable { case whole, drip, halves }
+
+    @Test("The table has its rows, and no two of one name")
+    func table() {
+        #expect(ConformanceTable.all.count >= 200)
+        #expect(Set(ConformanceTable.all.map(\.name)).count == ConformanceTable.all.count)
+    }
+
+    @Test("A client's answer", arguments: ConformanceTable.all)
+    func client(_ row: ConformanceCase) { run(row, isServer: false) }
+
+    @Test("A server's answer", arguments: ConformanceTable.all)
+    func server(_ row: ConformanceCase) { run(row, isServer: true) }
+
+    private func run(_ row: ConformanceCase, isServer: Bool) {
+        let octets = row.input.flatMap {
+            frame(
+                $0.opcode, $0.payload, fin: $0.fin, rsv: $0.rsv, mask: isServer ? 0x5AF0_0FA7 : nil, length: $0.length)
+        }
+        var told = row.told
+        // A server ends once both close frames are there; a client waits for the server to end the stream.
+        if isServer, row.closes, !told.contains(.ended(nil)) {
+            told.insert(.ended(nil), at: told.lastIndex { if case .closed = $0 { true } else { false } }! + 1)
+        }
+        for segmentation in Segmentation.allCases where segmentation != .drip || octets.count <= 2000 {
+            var peer = WebSocketPeer.upgraded(isServer: isServer) {
+                $0.repliesToPings = row.repliesToPings
+                $0.maximumMessageSize = row.maximumMessageSize
+            }
+            feed(octets, to: &peer, segmentation)
+            // How much of bad text was good is a matter of how it came.
+            let actual = told == [.ended(.invalidText)] ? peer.told : peer.everything
+            #expect(actual == told, "\(segmentation)")
+            #expect(answers(in: peer.sent) == row.answer, "\(segmentation)")
+            #expect(frames(in: peer.sent).allSatisfy { $0.masked != isServer && $0.fin })
+        }
+    }
+
+    private func feed(_ octets: [UInt8], to peer: inout WebSocketPeer, _ segmentation: Segmentation) {
+        switch segmentation {
+        case .whole: peer.receive(octets)
+        case .drip: for octet in octets { peer.receive([octet]) }
+        case .halves:
+            peer.receive(octets[..<(octets.count / 2)])
+            peer.receive(octets[(octets.count / 2)...])
+        }
+    }
+
+    private func answers(in octets: [UInt8]) -> [ConformanceCase.Answer] {
+        frames(in: octets).map { frame in
+            guard frame.opcode == .close else { return .pong(frame.payload) }
+            return .close(frame.payload.count < 2 ? nil : UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1]))
+        }
+    }
+}
+
+extension ConformanceCase {
+    /// Whether the peer closes as it should.
+    fileprivate var closes: Bool { told.contains { if case .closed = $0 { true } else { false } } }
+}

@@ -1,0 +1,340 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayWire
+import Testing
+
+@Suite("WebSocket machine")
+struct WebSocketMachineTests {
+    /// A client and a server that have not begun.
+    private func pair(
+        subprotocols: [String] = [], fields: [HeaderField] = [],
+        _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
+    ) -> (client: WebSocketPeer, server: WebSocketPeer) {
+        var configuration = WebSocketMachine.Configuration()
+        change(&configuration)
+        let request = UpgradeRequest(
+            target: "/chat", authority: "h", subprotocols: subprotocols, additionalFields: fields)
+        var client = WebSocketPeer(
+            WebSocketMachine(.client(request), configuration: configuration, random: SplitMix64(seed: 1)))
+        var server = WebSocketPeer(
+            WebSocketMachine(.server, configuration: configuration, random: SplitMix64(seed: 2)))
+        client.machine.started()
+        server.machine.started()
+        client.settle()
+        server.settle()
+        return (client, server)
+    }
+
+    /// Carries what each sent to the other until nothing moves.
+    private func exchange(_ client: inout WebSocketPeer, _ server: inout WebSocketPeer) {
+        client.settle()
+        server.settle()
+        while !client.sent.isEmpty || !server.sent.isEmpty {
+            let (up, down) = (client.sent, server.sent)
+            client.sent = []
+            server.sent = []
+            server.receive(up)
+            client.receive(down)
+        }
+    }
+
+    private func opened() -> (client: WebSocketPeer, server: WebSocketPeer) {
+        var (client, server) = pair()
+        exchange(&client, &server)
+        server.machine.respond(UpgradeResponse())
+        exchange(&client, &server)
+        client.told = []
+        server.told = []
+        return (client, server)
+    }
+
+    @Test("The opening handshake: asked, decided, opened")
+    func handshake() {
+        var (client, server) = pair(subprotocols: ["a", "b"], fields: [HeaderField("X-Token", "t")])
+        exchange(&client, &server)
+        #expect(server.told == [.requested])
+        #expect(client.told == [])
+        server.machine.respond(UpgradeResponse(subprotocol: "b"))
+        exchange(&client, &server)
+        #expect(server.told == [.requested, .opened])
+        #expect(client.told == [.opened])
+        #expect(client.machine.isOpen && server.machine.isOpen)
+    }
+
+    @Test("The handshake survives every cut, with a frame right behind it")
+    func handshakeCut() {
+        var (client, server) = pair()
+        client.machine.send(.text, ByteChain(Array("early".utf8)))
+        client.settle()
+        // Frames wait for the answer.
+        let head = client.sent
+        #expect(String(decoding: head, as: UTF8.self).hasSuffix("\r\n\r\n"))
+        for octet in head { server.receive([octet]) }
+        server.machine.send(.text, ByteChain(Array("hello".utf8)))
+        server.machine.respond(UpgradeResponse())
+        server.settle()
+        client.sent = []
+        for octet in server.sent { client.receive([octet]) }
+        server.sent = []
+        exchange(&client, &server)
+        #expect(client.told == [.opened, .message(.text, Array("hello".utf8))])
+        #expect(server.told == [.requested, .opened, .message(.text, Array("early".utf8))])
+    }
+
+    @Test("A server that says no ends both")
+    func rejected() {
+        var (client, server) = pair()
+        exchange(&client, &server)
+        server.machine.respond(UpgradeResponse(status: 400))
+        exchange(&client, &server)
+        #expect(server.told == [.requested, .ended(.handshake(.refused(status: 400)))])
+        #expect(client.told == [.ended(.handshake(.refused(status: 400)))])
+        #expect(server.machine.isFinished && client.machine.isFinished)
+    }
+
+    @Test("An answer that cannot be written refuses")
+    func unwritableAnswer() {
+        var (client, server) = pair(subprotocols: ["a"])
+        exchange(&client, &server)
+        server.machine.respond(UpgradeResponse(subprotocol: "never offered"))
+        exchange(&client, &server)
+        #expect(server.told.last == .ended(.handshake(.unwritable("subprotocol"))))
+        #expect(client.told == [.ended(.handshake(.refused(status: 400)))])
+    }
+
+    @Test(
+        "A request that is none is refused with the status that fits",
+        arguments: [
+            ("POST / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost: h\n", "400"),
+            (
+                "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Version: 7\r\n\r\n",
+                "426"
+            ),
+            (String(repeating: "x", count: 20000), "431"),
+        ])
+    func badRequest(request: String, status: String) {
+        var server = pair().server
+        server.receive(Array(request.utf8))
+        #expect(String(decoding: server.sent, as: UTF8.self).hasPrefix("HTTP/1.1 \(status) "))
+        #expect(server.told.count == 1)
+        #expect(server.machine.isFinished)
+    }
+
+    @Test("A program's mistake in the request ends before anything is sent")
+    func badTarget() {
+        let request = UpgradeRequest(target: "/\r\nX: y", authority: "h")
+        var client = WebSocketPeer(WebSocketMachine(.client(request), random: SplitMix64(seed: 1)))
+        client.machine.started()
+        client.settle()
+        #expect(client.told == [.ended(.handshake(.unwritable("target")))])
+        #expect(client.sent == [])
+    }
+
+    @Test("The stream ends during the handshake")
+    func handshakeCutOff() {
+        var (client, server) = pair()
+        server.receive(client.sent.dropLast())
+        server.receiveEnd()
+        client.receiveEnd()
+        #expect(server.told == [.ended(.endedEarly)])
+        #expect(client.told == [.ended(.endedEarly)])
+    }
+
+    @Test("Messages go both ways; a client's frames are masked with keys that change")
+    func messages() {
+        var (client, server) = opened()
+        client.machine.send(.text, ByteChain(Array("one".utf8)))
+        client.machine.send(.binary, ByteChain([1, 2, 3]))
+        server.machine.send(.binary, ByteChain([]))
+        client.settle()
+        let sent = frames(in: client.sent)
+        #expect(sent.map(\.opcode) == [.text, .binary])
+        #expect(sent.allSatisfy { $0.masked })
+        #expect(Array(client.sent[2..<6]) != Array(client.sent[11..<15]))
+        exchange(&client, &server)
+        #expect(server.told == [.message(.text, Array("one".utf8)), .message(.binary, [1, 2, 3])])
+        #expect(client.told == [.message(.binary, [])])
+    }
+
+    @Test("A message sent in pieces becomes fragments, and a ping may come in between")
+    func pieces() {
+        var peer = WebSocketPeer.upgraded(isServer: true)
+        peer.machine.send(.text, ByteChain(Array("a".utf8)), endsMessage: false)
+        peer.machine.sendPing([7])
+        peer.machine.send(.text, ByteChain(Array("b".utf8)), endsMessage: false)
+        peer.machine.send(.text, ByteChain([]), endsMessage: true)
+        peer.machine.send(.text, ByteChain(Array("c".utf8)))
+        peer.settle()
+        #expect(frames(in: peer.sent).map(\.opcode) == [.text, .ping, .continuation, .continuation, .text])
+        #expect(frames(in: peer.sent).map(\.fin) == [false, true, false, true, true])
+    }
+
+    @Test("Long messages are cut where the configuration says")
+    func fragmentSize() {
+        var peer = WebSocketPeer.upgraded(isServer: false) { $0.fragmentSize = 100 }
+        let payload = (0..<250).map { UInt8($0) }
+        peer.machine.send(.binary, ByteChain(payload))
+        peer.settle()
+        let sent = frames(in: peer.sent)
+        #expect(sent.map(\.payload.count) == [100, 100, 50])
+        #expect(sent.map(\.opcode) == [.binary, .continuation, .continuation])
+        #expect(sent.map(\.fin) == [false, false, true])
+        #expect(sent.flatMap(\.payload) == payload)
+    }
+
+    @Test("Pongs are told in the order of the pings; one answers all before it")
+    func pings() {
+        var peer = WebSocketPeer.upgraded(isServer: false)
+        for token in 1...4 { peer.machine.sendPing([UInt8(token)], token: UInt64(token)) }
+        peer.receive(frame(10, [1]))
+        peer.receive(frame(10, [3]))
+        peer.receive(frame(10, [2]))
+        #expect(peer.told == [.pingAnswered(1), .pingAnswered(2), .pingAnswered(3), .pong([2])])
+        peer.receiveEnd()
+        #expect(peer.told.suffix(2) == [.pingLost(4), .ended(.endedEarly)])
+    }
+
+    @Test("Pings that nobody answers are given up beyond a limit")
+    func pingLimit() {
+        var peer = WebSocketPeer.upgraded(isServer: false)
+        for token in 0..<1030 { peer.machine.sendPing(token: UInt64(token)) }
+        peer.settle()
+        #expect(peer.told == (0..<6).map { .pingLost($0) })
+    }
+
+    @Test("A flood of pings while nothing is taken is answered once, and a frame that has begun is finished before")
+    func pingFlood() {
+        var peer = WebSocketPeer.upgraded(isServer: true) { $0.repliesToPings = true }
+        peer.machine.send(.binary, ByteChain([UInt8](repeating: 5, count: 5000)))
+        var sent = peer.machine.nextOutput(atMost: 1000)?.octets ?? []
+        for number in 0..<1000 {
+            peer.machine.received(ByteChain(frame(9, [UInt8(number & 255)], mask: 1)))
+            while peer.machine.nextEvent() != nil {}
+        }
+        while let octets = peer.machine.nextOutput(atMost: 1000) { sent += octets.octets }
+        #expect(frames(in: sent).map(\.opcode) == [.binary, .pong])
+        #expect(frames(in: sent).last?.payload == [UInt8(999 & 255)])
+    }
+
+    @Test("What is not pulled stays undecoded, and the room ends")
+    func backPressure() {
+        var machine = WebSocketPeer.upgraded(isServer: false).machine
+        let one = frame(2, [UInt8](repeating: 1, count: 1000))
+        while machine.inputRoom > 0 { machine.received(ByteChain(one)) }
+        #expect(machine.inputRoom == 0)
+        var count = 0
+        while case .content = machine.nextEvent() { count += 1 }
+        #expect(count == (WebSocketMachine.inputLimit + one.count - 1) / one.count)
+        #expect(machine.inputRoom == WebSocketMachine.inputLimit)
+    }
+
+    @Test("Content is told in pieces no longer than asked for")
+    func limitedPieces() {
+        var machine = WebSocketPeer.upgraded(isServer: true).machine
+        let payload = (0..<1000).map { UInt8($0 & 255) }
+        machine.received(ByteChain(frame(2, payload, mask: 0x0102_0304)))
+        #expect(machine.nextEvent(atMost: 0) == nil)
+        var all: [UInt8] = []
+        var ends = 0
+        while case .content(_, let octets, let endsMessage) = machine.nextEvent(atMost: 33) {
+            #expect(octets.count <= 33)
+            all += octets.octets
+            if endsMessage { ends += 1 }
+        }
+        #expect(all == payload)
+        #expect(ends == 1)
+    }
+
+    @Test("Bad text is refused at its first wrong octet, long before its frame is there")
+    func failsFast() {
+        var peer = WebSocketPeer.upgraded(isServer: false)
+        peer.receive([0x81, 0x7E, 0x10, 0x00, 0x41, 0xFF])
+        #expect(peer.told == [.ended(.invalidText)])
+        #expect(frames(in: peer.sent).map(\.payload) == [closing(1007)])
+    }
+
+    @Test("A mask where none belongs, and none where one does")
+    func masks() {
+        var client = WebSocketPeer.upgraded(isServer: false)
+        client.receive(frame(1, [0x41], mask: 5))
+        #expect(client.told == [.ended(.protocolError("mask"))])
+        var server = WebSocketPeer.upgraded(isServer: true)
+        server.receive(frame(1, [0x41]))
+        #expect(server.told == [.ended(.protocolError("mask"))])
+        #expect(frames(in: server.sent).map(\.payload) == [closing(1002)])
+    }
+
+    @Test("The program closes: what it sent before arrives, and both end")
+    func closesFirst() {
+        var (client, server) = opened()
+        client.machine.send(.text, ByteChain(Array("last".utf8)))
+        client.machine.close(WebSocketClosing(code: .goingAway, reason: "bye"))
+        #expect(client.machine.send(.text, ByteChain([])) == false)
+        exchange(&client, &server)
+        #expect(server.told == [.message(.text, Array("last".utf8)), .closed(1001, "bye"), .ended(nil)])
+        #expect(client.told == [.closed(1001, "")])
+        client.receiveEnd()
+        #expect(client.told == [.closed(1001, ""), .ended(nil)])
+    }
+
+    @Test("Both close at once")
+    func closesTogether() {
+        var (client, server) = opened()
+        client.machine.close(WebSocketClosing(code: .normalClosure))
+        server.machine.close(WebSocketClosing(code: .goingAway))
+        exchange(&client, &server)
+        #expect(server.told == [.closed(1000, ""), .ended(nil)])
+        #expect(client.told == [.closed(1001, "")])
+    }
+
+    @Test("While closing, messages of the peer still arrive, and the peer's end is enough")
+    func halfClosed() {
+        var peer = WebSocketPeer.upgraded(isServer: false)
+        peer.machine.close(WebSocketClosing(code: .normalClosure))
+        peer.receive(frame(2, [1]))
+        peer.receiveEnd()
+        #expect(peer.told == [.message(.binary, [1]), .ended(nil)])
+    }
+
+    @Test("The stream ends in the middle of a message, and everything before is delivered")
+    func cutOff() {
+        var peer = WebSocketPeer.upgraded(isServer: false)
+        peer.receive(frame(2, [1]) + frame(2, [2, 3, 4]).dropLast())
+        peer.receiveEnd()
+        #expect(peer.everything == [.message(.binary, [1]), .ended(.endedEarly), .unfinished(.binary, [2, 3])])
+    }
+
+    @Test("A close before the connection is open gives up")
+    func closeEarly() {
+        var client = pair().client
+        client.machine.close(WebSocketClosing(code: .normalClosure))
+        client.settle()
+        #expect(client.told == [.ended(.aborted)])
+    }
+
+    @Test("16 MiB in one frame pass through 64 KiB of memory")
+    func large() {
+        var machine = WebSocketPeer.upgraded(isServer: true).machine
+        let count = 16 << 20
+        var header: [UInt8] = []
+        let mask = WebSocketMask(key: 0xA1B2_C3D4)
+        WebSocketFrameHeader(opcode: .binary, mask: mask, payloadLength: count).serialize(into: &header)
+        machine.received(ByteChain(header))
+        var chunk = [UInt8](repeating: 0x5A, count: 65536)
+        mask.apply(to: &chunk)
+        var delivered = 0
+        var ended = false
+        var isRight = true
+        for _ in 0..<(count / chunk.count) {
+            machine.received(ByteChain(chunk))
+            while case .content(_, var octets, let endsMessage) = machine.nextEvent() {
+                delivered += octets.count
+                while let piece = octets.popPiece() { isRight = isRight && piece.first == 0x5A && piece.last == 0x5A }
+                ended = ended || endsMessage
+            }
+            #expect(machine.inputRoom == WebSocketMachine.inputLimit)
+        }
+        #expect(delivered == count)
+        #expect(ended && isRight)
+    }
+}

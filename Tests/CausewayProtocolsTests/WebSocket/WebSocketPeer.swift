@@ -1,0 +1,119 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayWire
+
+/// What a machine told, as values that can be compared.
+enum Told: Equatable, Sendable {
+    case requested
+    case opened
+    case message(WebSocketOpcode, [UInt8])
+    /// A piece of a message that was never ended.
+    case unfinished(WebSocketOpcode, [UInt8])
+    case ping([UInt8])
+    case pong([UInt8])
+    case pingAnswered(UInt64)
+    case pingLost(UInt64)
+    case closed(UInt16?, String)
+    case ended(WebSocketMachine.Failure?)
+}
+
+/// A machine, what it told and what it sent.
+struct WebSocketPeer {
+    var machine: WebSocketMachine
+    var told: [Told] = []
+    var sent: [UInt8] = []
+    private var open: (opcode: WebSocketOpcode, octets: [UInt8])?
+
+    init(_ machine: WebSocketMachine) { self.machine = machine }
+
+    /// An end that was upgraded elsewhere.
+    static func upgraded(
+        isServer: Bool, seed: UInt64 = 1, _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
+    ) -> WebSocketPeer {
+        var configuration = WebSocketMachine.Configuration()
+        configuration.skipsHandshake = true
+        change(&configuration)
+        let role: WebSocketMachine.Role = isServer ? .server : .client(UpgradeRequest(authority: "h"))
+        var peer = WebSocketPeer(
+            WebSocketMachine(role, configuration: configuration, random: SplitMix64(seed: seed)))
+        peer.machine.started()
+        peer.settle()
+        peer.told = []
+        return peer
+    }
+
+    mutating func receive(_ octets: some Sequence<UInt8>) {
+        machine.received(ByteChain(Array(octets)))
+        settle()
+    }
+
+    mutating func receiveEnd() {
+        machine.inputEnded()
+        settle()
+    }
+
+    /// Takes everything the machine has.
+    mutating func settle() {
+        while let event = machine.nextEvent() { note(event) }
+        while let octets = machine.nextOutput() { sent += octets.octets }
+        while let event = machine.nextEvent() { note(event) }
+    }
+
+    /// Everything told, with a message that did not end.
+    var everything: [Told] { told + (open.map { [.unfinished($0.opcode, $0.octets)] } ?? []) }
+
+    private mutating func note(_ event: WebSocketMachine.Event) {
+        switch event {
+        case .requested: told.append(.requested)
+        case .opened: told.append(.opened)
+        case .content(let opcode, let octets, let endsMessage):
+            let all = (open?.octets ?? []) + octets.octets
+            open = endsMessage ? nil : (opcode, all)
+            if endsMessage { told.append(.message(opcode, all)) }
+        case .ping(let payload): told.append(.ping(payload))
+        case .pong(let payload): told.append(.pong(payload))
+        case .pingAnswered(let token): told.append(.pingAnswered(token))
+        case .pingLost(let token): told.append(.pingLost(token))
+        case .closed(let closing): told.append(.closed(closing.code?.rawValue, closing.reason))
+        case .ended(let failure): told.append(.ended(failure))
+        }
+    }
+}
+
+/// The octets of one frame, right or wrong.
+func frame(
+    _ opcode: UInt8, _ payload: [UInt8] = [], fin: Bool = true, rsv: UInt8 = 0, mask: UInt32? = nil,
+    length: LengthForm = .shortest
+) -> [UInt8] {
+    var octets: [UInt8] = [(fin ? 0x80 : 0) | rsv << 4 | opcode]
+    let maskBit: UInt8 = mask == nil ? 0 : 0x80
+    let count = payload.count
+    switch length {
+    case .shortest where count < 126: octets.append(maskBit | UInt8(count))
+    case .shortest where count < 65536, .two: octets += [maskBit | 126, UInt8(count >> 8), UInt8(count & 255)]
+    case .shortest, .eight:
+        octets.append(maskBit | 127)
+        octets += (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }
+    }
+    guard let mask else { return octets + payload }
+    let key = (0..<4).map { UInt8(truncatingIfNeeded: mask >> (24 - 8 * $0)) }
+    return octets + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
+}
+
+enum LengthForm: Sendable { case shortest, two, eight }
+
+/// The payload of a close frame.
+func closing(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] + reason }
+
+/// The frames in some octets, unmasked.
+func frames(in octets: [UInt8]) -> [(opcode: WebSocketOpcode, payload: [UInt8], fin: Bool, masked: Bool)] {
+    var found: [(WebSocketOpcode, [UInt8], Bool, Bool)] = []
+    var reader = ByteReader(octets.span)
+    while !reader.isAtEnd, let header = try? WebSocketFrameHeader(parsing: &reader),
+        var payload = try? reader.readOctets(header.payloadLength)
+    {
+        header.mask?.apply(to: &payload)
+        found.append((header.opcode, payload, header.isFinal, header.mask != nil))
+    }
+    return found
+}
