@@ -51,6 +51,8 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: system),
+        .target(name: "CCausewayOpenSSL"),
+        .target(name: "CausewayTLS", dependencies: ["CausewayTypes", "CCausewayOpenSSL"], swiftSettings: house),
         .target(
             name: "Causeway",
             dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
@@ -76,6 +78,9 @@ let package = Package(
         .testTarget(name: "CausewaySystemTests", dependencies: ["CausewaySystem"], swiftSettings: house),
         .testTarget(
             name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
+        .target(name: "CCausewayOpenSSLHeaders", path: "Tests/CCausewayOpenSSLHeaders"),
+        .testTarget(
+            name: "CausewayTLSTests", dependencies: ["CausewayTLS", "CCausewayOpenSSLHeaders"], swiftSettings: house),
         .testTarget(name: "CausewayTests", dependencies: ["Causeway", "Network"], swiftSettings: house),
         .testTarget(
             name: "LoopbackTests", dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit"],
