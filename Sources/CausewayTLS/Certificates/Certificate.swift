@@ -39,14 +39,31 @@ package struct Certificate: Sendable {
             guard let bio = cw_BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return [] }
             defer { cw_BIO_free(bio) }
             var found: [Certificate] = []
-            while let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
-                found.append(Certificate(object: SharedObject(owning: pointer, .certificate)))
+            var damagedCount = 0
+            while damagedCount <= mostDamaged {
+                if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
+                    found.append(Certificate(object: SharedObject(owning: pointer, .certificate)))
+                } else if isAtEndOfPEM {
+                    break
+                } else {
+                    damagedCount += 1
+                }
             }
             return found
         }
         cw_ERR_clear_error()
         guard !result.isEmpty else { throw TLSFailure(.badCertificate, "there is no certificate in this PEM text") }
         return result
+    }
+
+    /// How many unreadable certificates a text may hold before the rest of it is left alone.
+    private static let mostDamaged = 64
+
+    /// Whether the library just said that no block follows, rather than that one cannot be read.
+    private static var isAtEndOfPEM: Bool {
+        let number = cw_ERR_peek_error()
+        cw_ERR_clear_error()
+        return number >> 23 & 0xff == UInt(CW_LIBRARY_PEM) && number & 0x7f_ffff == UInt(CW_PEM_NO_START_LINE)
     }
 }
 

@@ -96,9 +96,9 @@ package struct CertificateTemplate: Sendable {
             let depth = pathLength.map { DERWriter.integer([$0]) } ?? []
             result += standard(19, isCritical: true, DERWriter.sequence(DERWriter.boolean(true), depth))
         }
-        // Signing certificates and lists, or signing handshakes.
+        // Signing handshakes, and for an authority certificates and lists.
         result += standard(
-            15, isCritical: true, isAuthority ? DERWriter.bits([0x06], unused: 1) : DERWriter.bits([0x80], unused: 7))
+            15, isCritical: true, isAuthority ? DERWriter.bits([0x86], unused: 1) : DERWriter.bits([0x80], unused: 7))
         if !isAuthority, !usages.isEmpty {
             let purposes = usages.flatMap { DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 3, $0 == .server ? 1 : 2) }
             result += standard(37, DERWriter.value(0x30, purposes))

@@ -94,8 +94,19 @@ extension OpenSSLEngine {
                 throw failureOfWrite(result)
             }
             taken += count
+            countRecord()
         }
         return taken
+    }
+
+    /// Each successful write is one record. TLS 1.2 has no way to change keys.
+    private func countRecord() {
+        recordsUntilKeyUpdate -= 1
+        guard recordsUntilKeyUpdate <= 0 else { return }
+        recordsUntilKeyUpdate = 1 << 24
+        guard !settings.usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
+        // The message goes out with the next record.
+        cw_SSL_key_update(ssl, 0)
     }
 
     private func failureOfWrite(_ result: CInt) -> TLSFailure {

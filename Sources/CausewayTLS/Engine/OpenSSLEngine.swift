@@ -45,6 +45,8 @@ package final class OpenSSLEngine: TLSEngine {
     /// How reading ended, told again and again.
     var readEnd: TLSReadResult?
     var isClosed = false
+    /// AES-GCM is safe for 2^24.5 records under one key (RFC 8446 §5.5): the key changes before.
+    var recordsUntilKeyUpdate = 1 << 24
     let cookie: [UInt8]
 
     package var keyLog: ((String) -> Void)?

@@ -31,6 +31,8 @@ package protocol TLSEngine: AnyObject {
     func writeEarly(_ plaintext: UnsafeRawBufferPointer) -> Bool
 
     /// Reads plaintext into `buffer`, as much as is there; with datagrams one message.
+    ///
+    /// Reading is also what notices tickets, closures, and repetitions of a lost flight: read after each arrival.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
     /// Encrypts plaintext.
     ///

@@ -2,11 +2,19 @@ internal import CCausewayOpenSSL
 
 extension TLSFailure {
     /// What the library's error queue of this thread says, which is empty afterwards.
+    ///
+    /// A damaged record is reported by the cipher first and by the protocol second: the protocol's word counts.
     static func takeFromLibrary(isInHandshake: Bool) -> TLSFailure {
-        let number = cw_ERR_peek_error()
-        let reason = OpenSSLLibrary.takeReason()
-        guard number != 0, number >> 23 & 0xff == UInt(CW_LIBRARY_SSL) else { return TLSFailure(.library, reason) }
-        return from(Int(number & 0x7f_ffff), reason: reason, isInHandshake: isInHandshake)
+        var first: UInt?
+        while case let number = cw_ERR_get_error(), number != 0 {
+            if number >> 23 & 0xff == UInt(CW_LIBRARY_SSL) {
+                cw_ERR_clear_error()
+                return from(
+                    Int(number & 0x7f_ffff), reason: OpenSSLLibrary.reason(number), isInHandshake: isInHandshake)
+            }
+            first = first ?? number
+        }
+        return TLSFailure(.library, first.map(OpenSSLLibrary.reason) ?? "OpenSSL gives no reason")
     }
 
     /// Reasons from 1000 on are alerts that the peer sent.

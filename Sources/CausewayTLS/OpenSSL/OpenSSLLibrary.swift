@@ -29,10 +29,14 @@ package enum OpenSSLLibrary {
     static func takeReason() -> String {
         let code = cw_ERR_get_error()
         cw_ERR_clear_error()
-        guard code != 0 else { return "no reason given" }
+        return code == 0 ? "no reason given" : reason(code)
+    }
+
+    /// One of the library's errors in words.
+    static func reason(_ code: UInt) -> String {
+        if let reason = cw_ERR_reason_error_string(code) { return String(cString: reason) }
         var text = [CChar](repeating: 0, count: 256)
         cw_ERR_error_string_n(code, &text, text.count)
-        if let reason = cw_ERR_reason_error_string(code) { return String(cString: reason) }
         return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 }

@@ -89,7 +89,7 @@ final class EnginePair {
         while !rest.isEmpty {
             let taken = try rest.withUnsafeBytes { bytes throws(TLSFailure) in try sender.write(bytes) }
             rest = rest.dropFirst(taken)
-            carry(from: sender, to: receiver)
+            guard carry(from: sender, to: receiver) || taken > 0 else { return result }
             result += receiver.readAll().octets
         }
         return result
