@@ -80,7 +80,8 @@ let package = Package(
             name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
         .target(name: "CCausewayOpenSSLHeaders", path: "Tests/CCausewayOpenSSLHeaders"),
         .testTarget(
-            name: "CausewayTLSTests", dependencies: ["CausewayTLS", "CCausewayOpenSSLHeaders"], swiftSettings: house),
+            name: "CausewayTLSTests", dependencies: ["CausewayTLS", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders"],
+            swiftSettings: house),
         .testTarget(name: "CausewayTests", dependencies: ["Causeway", "Network"], swiftSettings: house),
         .testTarget(
             name: "LoopbackTests", dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit"],

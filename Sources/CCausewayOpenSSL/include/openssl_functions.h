@@ -99,6 +99,17 @@
     F(struct stack_st_X509 *, X509_STORE_CTX_get0_untrusted, (const X509_STORE_CTX *a), (a)) \
     F(struct stack_st_X509 *, X509_STORE_CTX_get0_chain, (const X509_STORE_CTX *a), (a)) \
     F(void *, X509_STORE_CTX_get_ex_data, (const X509_STORE_CTX *a, int b), (a, b)) \
+    /* Statements of status (RFC 6960) */ \
+    F(OCSP_RESPONSE *, d2i_OCSP_RESPONSE, (OCSP_RESPONSE **a, const unsigned char **b, long c), (a, b, c)) \
+    F(int, OCSP_response_status, (OCSP_RESPONSE *a), (a)) \
+    F(OCSP_BASICRESP *, OCSP_response_get1_basic, (OCSP_RESPONSE *a), (a)) \
+    F(void, OCSP_RESPONSE_free, (OCSP_RESPONSE *a), (a)) \
+    F(void, OCSP_BASICRESP_free, (OCSP_BASICRESP *a), (a)) \
+    F(int, OCSP_basic_verify, (OCSP_BASICRESP *a, struct stack_st_X509 *b, X509_STORE *c, unsigned long d), (a, b, c, d)) \
+    F(OCSP_CERTID *, OCSP_cert_to_id, (const EVP_MD *a, const X509 *b, const X509 *c), (a, b, c)) \
+    F(void, OCSP_CERTID_free, (OCSP_CERTID *a), (a)) \
+    F(int, i2d_OCSP_CERTID, (const OCSP_CERTID *a, unsigned char **b), (a, b)) \
+    F(int, OCSP_resp_find_status, (OCSP_BASICRESP *a, OCSP_CERTID *b, int *c, int *d, ASN1_GENERALIZEDTIME **e, ASN1_GENERALIZEDTIME **f, ASN1_GENERALIZEDTIME **g), (a, b, c, d, e, f, g)) \
     /* Keys, digests and signatures */ \
     F(void, EVP_PKEY_free, (EVP_PKEY *a), (a)) \
     F(int, EVP_PKEY_up_ref, (EVP_PKEY *a), (a)) \

@@ -153,7 +153,7 @@ package struct CertificateTemplate: Sendable {
         cw_EVP_PKEY_get0_type_name(key.pointer).map { String(cString: $0) } ?? ""
     }
 
-    private static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) -> [UInt8] {
+    static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) -> [UInt8] {
         switch kindName(key) {
         case "ED25519": DERWriter.sequence(DERWriter.identifier(1, 3, 101, 112))
         case "RSA":
@@ -166,7 +166,7 @@ package struct CertificateTemplate: Sendable {
         }
     }
 
-    private static func sign(_ bytes: [UInt8], _ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {
+    static func sign(_ bytes: [UInt8], _ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {
         guard let context = cw_EVP_MD_CTX_new() else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
         defer { cw_EVP_MD_CTX_free(context) }
         let digest = kindName(key) == "ED25519" ? nil : usesSHA1 ? cw_EVP_sha1() : cw_EVP_sha256()

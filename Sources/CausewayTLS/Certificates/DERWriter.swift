@@ -52,11 +52,18 @@ package enum DERWriter {
 
     /// A time in the form that its year demands (RFC 5280 §4.1.2.5), from seconds since 1970.
     package static func time(_ seconds: Int64) -> [UInt8] {
-        let (year, month, day) = date(ofDay: Int((Double(seconds) / 86_400).rounded(.down)))
-        let second = Int(seconds - Int64((Double(seconds) / 86_400).rounded(.down)) * 86_400)
-        let rest = [month, day, second / 3_600, second / 60 % 60, second % 60].map(pair).joined() + "Z"
-        if year >= 2_050 { return value(0x18, Array((pair(year / 100) + pair(year % 100) + rest).utf8)) }
-        return value(0x17, Array((pair(year % 100) + rest).utf8))
+        let long = generalizedTime(seconds)
+        // From 2050 on the century is written.
+        return seconds >= 2_524_608_000 ? long : value(0x17, Array(long.dropFirst(4)))
+    }
+
+    /// A time with its century, from seconds since 1970.
+    package static func generalizedTime(_ seconds: Int64) -> [UInt8] {
+        let dayCount = (Double(seconds) / 86_400).rounded(.down)
+        let (year, month, day) = date(ofDay: Int(dayCount))
+        let second = Int(seconds - Int64(dayCount) * 86_400)
+        let parts = [year / 100, year % 100, month, day, second / 3_600, second / 60 % 60, second % 60]
+        return value(0x18, Array((parts.map(pair).joined() + "Z").utf8))
     }
 
     private static func pair(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -10,7 +10,7 @@ extension OpenSSLEngine {
         case .rules:
             let trust = peerTrust(chain)
             do {
-                _ = try trust.evaluate()
+                accepted = (trust, try trust.evaluate())
                 cw_X509_STORE_CTX_set_error(chain, CInt(CW_V_OK))
                 return 1
             } catch {
@@ -53,13 +53,22 @@ extension OpenSSLEngine {
         return -1
     }
 
-    /// A certificate whose holder promises a statement of status comes with one (RFC 7633 §4.3.3).
+    /// Judges the stapled statement of status, which TLS 1.2 sends after the certificates (RFC 6066 §8).
+    ///
+    /// A revocation ends the connection. A statement that cannot be used is as good as none, which matters only where the
+    /// certificate promises one (RFC 7633 §4.3.3). An owner who judges has the statement in ``TLSNegotiation``.
     fileprivate func checkStatus() -> CInt {
-        guard settings.peerAuthentication != .none, cw_SSL_session_reused(ssl) == 0, stapledResponse == nil,
-            let leaf = cw_SSL_get0_peer_certificate(ssl).map({ Certificate(retaining: $0) }), leaf.mustStaple,
-            verdict == nil
-        else { return 1 }
-        pendingFailure = TLSFailure(TrustFailure(.stapleMissing, leaf, depth: 0))
+        guard let (trust, chain) = accepted, let leaf = chain.first, !trust.isExcepted else { return 1 }
+        let status = StapledStatus(
+            stapledResponse, leaf: leaf, issuer: chain.dropFirst().first ?? leaf, store: context.store,
+            time: settings.trust.time)
+        switch status {
+        case .good: return 1
+        case .revoked: pendingFailure = TLSFailure(TrustFailure(.revoked, leaf, depth: 0))
+        case .unusable(let reason):
+            guard leaf.mustStaple else { return 1 }
+            pendingFailure = TLSFailure(TrustFailure(.stapleMissing, leaf, depth: 0, detail: reason))
+        }
         return 0
     }
 

@@ -31,6 +31,8 @@ package final class OpenSSLEngine: TLSEngine {
     var pendingTrust: PeerTrust?
     var pendingChallenge: TLSChallenge?
     var pendingFailure: TLSFailure?
+    /// What our own rules accepted: the peer's certificates and the chain that they make.
+    var accepted: (trust: PeerTrust, chain: [Certificate])?
     /// The owner's answers. `nil` while not asked.
     var verdict: Bool?
     var hasChosenIdentity = false

@@ -55,7 +55,7 @@ package struct PeerTrust: Sendable {
     /// - Throws: The first rule that was broken.
     package func evaluate() throws(TrustFailure) -> [Certificate] {
         guard let leaf = certificates.first else { throw TrustFailure(.noCertificate) }
-        if isException(leaf) { return [leaf] }
+        if isExcepted { return [leaf] }
         guard certificates.count <= Self.mostCertificates else {
             throw TrustFailure(.tooComplex, leaf, depth: 0, detail: "\(certificates.count) certificates")
         }
@@ -66,8 +66,9 @@ package struct PeerTrust: Sendable {
         return chain
     }
 
-    private func isException(_ leaf: Certificate) -> Bool {
-        guard !settings.exceptions.isEmpty, let reference else { return false }
+    /// Whether the peer's own certificate is accepted whatever is wrong with it.
+    package var isExcepted: Bool {
+        guard !settings.exceptions.isEmpty, let reference, let leaf = certificates.first else { return false }
         return settings.exceptions.contains(.init(host: reference, fingerprint: leaf.fingerprint))
     }
 

@@ -187,23 +187,4 @@ struct HandshakeTests {
         #expect(other != secret && other == pair.server.exportSecret(label: "EXPORTER-test", context: [1], count: 32))
         #expect(pair.client.exportSecret(label: "x", context: nil, count: 0) == nil)
     }
-
-    @Test("A stapled statement of status arrives; a certificate that promises one needs it", arguments: versions)
-    func staple(_ version: TLSVersion) throws {
-        let identity = try Authority.shared.issue { $0.mustStaple = true }
-        func pair(_ response: [UInt8]?) throws -> EnginePair {
-            let pair = try EnginePair(
-                .client { $0.maximumVersion = version },
-                .server {
-                    $0.identity = identity
-                    $0.stapledResponse = response
-                })
-            pair.run()
-            return pair
-        }
-        let stapled = try pair([1, 2, 3])
-        #expect(stapled.isEstablished && stapled.client.negotiation?.stapledResponse == [1, 2, 3])
-        let bare = try pair(nil)
-        #expect(bare.clientFailure?.status == errSSLBadCertificateStatusResponse)
-    }
 }
