@@ -9,6 +9,9 @@ enum CipherSuites {
     /// With a pre-shared key. The last two have no forward secrecy; they are what peers of Apple's API ask for.
     static let withPreSharedKey: [UInt16] = [0xccac, 0xccab, 0x00a8, 0x00a9]
 
+    /// ECDHE with AES-CBC and SHA-1, the best there is before TLS 1.2. For who allows such a version in so many words.
+    static let forOldVersions: [UInt16] = [0xc009, 0xc013, 0xc00a, 0xc014]
+
     /// Whether a suite belongs to TLS 1.3 (RFC 8446 §B.4).
     static func isForTLS13(_ number: UInt16) -> Bool { number >> 8 == 0x13 }
 

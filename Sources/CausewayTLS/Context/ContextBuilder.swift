@@ -44,8 +44,13 @@ struct ContextBuilder {
 
     private var suites: [UInt16] {
         if !settings.cipherSuites.isEmpty { return settings.cipherSuites }
-        return settings.preSharedKeys.isEmpty
-            ? CipherSuites.recommended : CipherSuites.recommended + CipherSuites.withPreSharedKey
+        var suites = CipherSuites.recommended
+        if !settings.preSharedKeys.isEmpty { suites += CipherSuites.withPreSharedKey }
+        switch settings.minimumVersion ?? settings.maximumVersion {
+        case .tls10, .tls11, .dtls10: suites += CipherSuites.forOldVersions
+        case .tls12, .tls13, .dtls12, nil: break
+        }
+        return suites
     }
 
     private func setVersionsAndSuites() throws(TLSFailure) {

@@ -116,6 +116,21 @@ struct HandshakeTests {
         #expect(pair.clientFailure?.status == errSSLPeerProtocolVersion)
     }
 
+    @Test("Old versions need to be asked for on both sides", arguments: [TLSVersion.tls10, .tls11])
+    func oldVersions(_ version: TLSVersion) throws {
+        let asked = try EnginePair(
+            .client { $0.minimumVersion = version },
+            .server {
+                $0.minimumVersion = version
+                $0.maximumVersion = version
+            })
+        asked.establish()
+        #expect(asked.client.negotiation?.version == version)
+        let unasked = try EnginePair(.client(), .server { $0.maximumVersion = version })
+        unasked.run()
+        #expect(!unasked.isEstablished && unasked.clientFailure != nil)
+    }
+
     @Test("Suites and groups are what was asked for")
     func suites() throws {
         let pair = try EnginePair(.client { $0.cipherSuites = [0xcca9] }, .server())
