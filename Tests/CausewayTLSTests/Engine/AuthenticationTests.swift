@@ -145,6 +145,16 @@ struct AuthenticationTests {
         #expect(pair.server.negotiation?.peerCertificates.first == (hasIdentity ? identity.certificates[0] : nil))
     }
 
+    @Test("A server that wants no certificate leads to no question", arguments: versions)
+    func noChallenge(_ version: TLSVersion) throws {
+        let pair = try EnginePair(
+            .client {
+                $0.maximumVersion = version
+                $0.asksForIdentity = true
+            }, .server())
+        pair.establish()
+    }
+
     static let key = TLSSettings.PreSharedKey(key: Array(1...32), identity: Array("peer".utf8))
 
     @Test("Pre-shared keys", arguments: versions)

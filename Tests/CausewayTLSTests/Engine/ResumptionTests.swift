@@ -31,6 +31,37 @@ struct ResumptionTests {
         #expect(client.sessionCount <= 4)
     }
 
+    @Test("A ticket of TLS 1.3 is used once, a session of TLS 1.2 again and again")
+    func singleUse() throws {
+        let server = try TLSContext(.server())
+        for (version, counts) in [(TLSVersion.tls13, [2, 1, 0, 0]), (.tls12, [1, 1, 1, 1])] {
+            let client = try TLSContext(.client { $0.maximumVersion = version })
+            _ = try connect(client, server)
+            var seen = [client.sessionCount]
+            for _ in 0..<3 {
+                _ = try EnginePair(client, server)
+                seen.append(client.sessionCount)
+            }
+            #expect(seen == counts)
+        }
+    }
+
+    @Test("A resumed session still has both sides' certificates", arguments: versions)
+    func mutual(_ version: TLSVersion) throws {
+        let identity = try Identities.client.get()
+        let client = try TLSContext(
+            .client {
+                $0.maximumVersion = version
+                $0.identity = identity
+            })
+        let server = try TLSContext(.server { $0.peerAuthentication = .required })
+        _ = try connect(client, server)
+        let pair = try connect(client, server)
+        #expect(pair.server.negotiation?.isResumed == true)
+        #expect(pair.server.negotiation?.peerCertificates.first == identity.certificates[0])
+        #expect(pair.client.negotiation?.peerCertificates.first == (try Identities.server.get().certificates[0]))
+    }
+
     @Test("Another host, port or context does not", arguments: versions)
     func keys(_ version: TLSVersion) throws {
         let identity = try Authority.shared.issue([.name("server.test"), .name("other.test")])

@@ -87,6 +87,7 @@ struct PeerTrustTests {
         settings.anchors = [Authority("Test Root").certificate]
         #expect(rule(evaluate(leaf, settings)) != nil)
         #expect(rule(evaluate([], settings)) == .noCertificate)
+        #expect(rule(evaluate(leaf, TrustSettings())) == .unknownIssuer)
     }
 
     @Test("A certificate that signed itself is trusted when it is an anchor, and allowed as an exception")
