@@ -6,10 +6,9 @@ extension OpenSSLEngine {
     package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
-        let isDatagram = settings.usesDatagrams
-        let isKept = cw_pipe_settle(pipe, isDatagram ? Self.unreadDatagramLimit : Self.unreadLimit)
+        let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
         // Datagrams may get lost; a stream may not.
-        if !isKept, !isDatagram { fail(TLSFailure(.library, "more ciphertext was handed over than is kept")) }
+        if !isKept, !usesDatagrams { fail(TLSFailure(.library, "more ciphertext was handed over than is kept")) }
         return result
     }
 
@@ -22,7 +21,7 @@ extension OpenSSLEngine {
             let sent = body(UnsafeRawBufferPointer(start: bytes, count: count))
             guard sent > 0 else { return }
             cw_pipe_sent(pipe, min(sent, count))
-            guard settings.usesDatagrams || sent >= count else { return }
+            guard usesDatagrams || sent >= count else { return }
         }
     }
 
@@ -46,7 +45,7 @@ extension OpenSSLEngine {
                 break
             }
             filled += count
-        } while filled < buffer.count && !settings.usesDatagrams
+        } while filled < buffer.count && !usesDatagrams
         return .octets(filled)
     }
 
@@ -81,7 +80,7 @@ extension OpenSSLEngine {
         if isClosed { throw TLSFailure(.closed, "written after closing") }
         if case .failed(let failure) = readEnd { throw failure }
         guard !plaintext.isEmpty else { return 0 }
-        if settings.usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
+        if usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
             throw TLSFailure(.messageTooLong, "\(plaintext.count) octets do not fit one datagram")
         }
         cw_ERR_clear_error()
@@ -104,7 +103,7 @@ extension OpenSSLEngine {
         recordsUntilKeyUpdate -= 1
         guard recordsUntilKeyUpdate <= 0 else { return }
         recordsUntilKeyUpdate = 1 << 24
-        guard !settings.usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
+        guard !usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
         // The message goes out with the next record.
         cw_SSL_key_update(ssl, 0)
     }
@@ -130,7 +129,7 @@ extension OpenSSLEngine {
     // MARK: Time
 
     package var timeout: Duration? {
-        guard settings.usesDatagrams else { return nil }
+        guard usesDatagrams else { return nil }
         // A timeval: seconds and microseconds.
         var remaining = (seconds: 0, microseconds: 0)
         guard cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_GET_TIMEOUT), 0, &remaining) == 1 else { return nil }
@@ -138,7 +137,7 @@ extension OpenSSLEngine {
     }
 
     package func timeoutElapsed() -> TLSProgress {
-        guard settings.usesDatagrams else { return handshake() }
+        guard usesDatagrams else { return handshake() }
         if case .failed(let failure) = state { return .failed(failure) }
         cw_ERR_clear_error()
         if cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_HANDLE_TIMEOUT), 0, nil) < 0 {

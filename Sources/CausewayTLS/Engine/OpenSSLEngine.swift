@@ -21,6 +21,9 @@ package final class OpenSSLEngine: TLSEngine {
     static let unreadDatagramLimit = 64 << 10
 
     let context: TLSContext
+    // Copies of what every read and write asks for: the settings as a whole are many references.
+    let usesDatagrams: Bool
+    let isClient: Bool
     let ssl: OpaquePointer
     let pipe: OpaquePointer
     let reference: ReferenceName?
@@ -54,10 +57,10 @@ package final class OpenSSLEngine: TLSEngine {
     package var keyLog: ((String) -> Void)?
 
     var settings: TLSSettings { context.settings }
-    var isClient: Bool { settings.side == .client }
 
     /// - Parameters:
-    ///   - host: For a client, whom to reach: what the certificate must name, and the server name that is sent.
+    ///   - host: For a client, whom to reach: what the certificate must name, and the server name that is sent. A name that a
+    ///     program sets for TLS alone goes here.
     ///   - port: Together with `host` it tells sessions apart.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` when memory is short.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
@@ -74,6 +77,8 @@ package final class OpenSSLEngine: TLSEngine {
         var cookie = [UInt8](repeating: 0, count: 16)
         if isDatagram, context.settings.side == .server { cw_RAND_bytes(&cookie, CInt(cookie.count)) }
         self.context = context
+        usesDatagrams = isDatagram
+        isClient = context.settings.side == .client
         self.ssl = ssl
         self.pipe = pipe
         self.cookie = cookie
@@ -109,7 +114,7 @@ package final class OpenSSLEngine: TLSEngine {
 
     private func prepareServer() {
         cw_SSL_set_accept_state(ssl)
-        isReadingEarly = settings.isEarlyDataEnabled && !settings.usesDatagrams
+        isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
     }
 
     /// The engine whose library object this is: for callbacks.

@@ -17,6 +17,10 @@ struct PeerTrustTests {
     static let unknownCritical = CertificateTemplate.certificateExtension(
         DERWriter.identifier(1, 2, 3, 4), isCritical: true, DERWriter.text("?"))
 
+    /// A purpose of the last century that the library still takes for a server's.
+    static let serverGatedOnly = CertificateTemplate.certificateExtension(
+        DERWriter.identifier(2, 5, 29, 37), DERWriter.sequence(DERWriter.identifier(1, 3, 6, 1, 4, 1, 311, 10, 3, 3)))
+
     static let rows = [
         Row(testDescription: "good", rule: nil) { _ in },
         Row(testDescription: "good, no purposes", rule: nil) { $0.usages = [] },
@@ -40,6 +44,10 @@ struct PeerTrustTests {
             $0.notBefore = Authority.now + 1
         },
         Row(testDescription: "for clients", rule: .wrongPurpose) { $0.usages = [.client] },
+        Row(testDescription: "for server-gated cryptography", rule: .wrongPurpose) {
+            $0.usages = []
+            $0.extraExtensions = [serverGatedOnly]
+        },
         Row(testDescription: "an authority", rule: .authorityAsLeaf) { $0.isAuthority = true },
         Row(testDescription: "RSA with 1,024 bits", rule: .weakKey, status: errSSLATSMinimumKeySizeViolation) {
             $0.keyKind = .rsa(bits: 1_024)
