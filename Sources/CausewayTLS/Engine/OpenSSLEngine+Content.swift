@@ -4,6 +4,9 @@ extension OpenSSLEngine {
     // MARK: The peer's side
 
     package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
+        precondition(!isLending, "ciphertext was handed over while other ciphertext was being read")
+        isLending = true
+        defer { isLending = false }
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
         let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
@@ -15,6 +18,9 @@ extension OpenSSLEngine {
     package func ciphertextEnded() { cw_pipe_end(pipe) }
 
     package func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int) {
+        checkIsNotShowing()
+        isShowing = true
+        defer { isShowing = false }
         while true {
             var count = 0
             guard let bytes = cw_pipe_outgoing(pipe, &count) else { return }
@@ -30,6 +36,7 @@ extension OpenSSLEngine {
     // MARK: Reading
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
+        checkIsNotShowing()
         guard !buffer.isEmpty else { return .octets(0) }
         guard case .established = state else { return readEnd ?? .needsCiphertext }
         if !earlyInput.isEmpty { return takeEarlyInput(into: buffer) }
@@ -72,6 +79,7 @@ extension OpenSSLEngine {
     // MARK: Writing
 
     package func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
+        checkIsNotShowing()
         switch state {
         case .handshaking, .awaitingTrust, .awaitingIdentity: return 0
         case .failed(let failure): throw failure
@@ -116,6 +124,7 @@ extension OpenSSLEngine {
     }
 
     package func close() {
+        checkIsNotShowing()
         guard !isClosed else { return }
         isClosed = true
         guard case .established = state else { return }

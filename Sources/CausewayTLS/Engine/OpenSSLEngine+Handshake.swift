@@ -12,6 +12,7 @@ extension OpenSSLEngine {
     }
 
     private func step() -> TLSProgress {
+        checkIsNotShowing()
         guard !isClosed else { return fail(TLSFailure(.closed, "closed before the handshake was done")) }
         cw_ERR_clear_error()
         if isReadingEarly, let progress = readEarly() { return progress }

@@ -50,6 +50,9 @@ package final class OpenSSLEngine: TLSEngine {
     /// How reading ended, told again and again.
     var readEnd: TLSReadResult?
     var isClosed = false
+    /// Memory of the owner's or of the pipe's is in use by the other: nothing may move.
+    var isLending = false
+    var isShowing = false
     /// AES-GCM is safe for 2^24.5 records under one key (RFC 8446 §5.5): the key changes before.
     var recordsUntilKeyUpdate = 1 << 24
     let cookie: [UInt8]
@@ -116,6 +119,9 @@ package final class OpenSSLEngine: TLSEngine {
         cw_SSL_set_accept_state(ssl)
         isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
     }
+
+    /// Whoever calls the engine from within ``sendCiphertext(_:)`` pulls the octets away from under itself.
+    func checkIsNotShowing() { precondition(!isShowing, "the engine was called from within sendCiphertext") }
 
     /// The engine whose library object this is: for callbacks.
     static func of(_ ssl: OpaquePointer?) -> OpenSSLEngine? {

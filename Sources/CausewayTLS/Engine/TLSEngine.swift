@@ -7,6 +7,7 @@
 /// Not `Sendable`: one thread at a time, in any order.
 package protocol TLSEngine: AnyObject {
     /// Lends what arrived from the peer for the duration of `body`, in which it is read; what is left is copied and kept.
+    /// `body` does not hand over more.
     ///
     /// With datagrams, `bytes` is one of them. An owner that stops calling ``read(into:)`` stops handing over as well: more
     /// than a megabyte of arrears makes the connection fail.
@@ -43,6 +44,7 @@ package protocol TLSEngine: AnyObject {
     func close()
 
     /// Shows `body` what is to be sent, if anything; it returns how much of it was. With datagrams, it is called for each.
+    /// `body` does not call the engine.
     func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int)
     /// Octets that wait to be sent.
     var unsentCount: Int { get }
