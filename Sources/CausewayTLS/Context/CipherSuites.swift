@@ -41,6 +41,8 @@ enum KeyExchangeGroups {
     private static let known: [(number: UInt16, name: String, identifier: Int)] = [
         (23, "P-256", 415), (24, "P-384", 715), (25, "P-521", 716), (29, "X25519", 1_034), (30, "X448", 1_035),
         (256, "ffdhe2048", 1_126), (257, "ffdhe3072", 1_127), (258, "ffdhe4096", 1_128),
+        // From OpenSSL 3.5 on.
+        (4_588, "X25519MLKEM768", -1),
     ]
 
     static func names(_ numbers: [UInt16]) -> String {

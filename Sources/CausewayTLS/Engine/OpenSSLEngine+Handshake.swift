@@ -92,7 +92,7 @@ extension OpenSSLEngine {
         guard isClient, settings.isEarlyDataEnabled, case .handshaking = state,
             let session = cw_SSL_get_session(ssl), earlyOutputSent == 0
         else { return 0 }
-        return Int(cw_SSL_SESSION_get_max_early_data(session)) - earlyOutput.count
+        return min(Int(cw_SSL_SESSION_get_max_early_data(session)), Self.mostEarlyData) - earlyOutput.count
     }
 
     package func writeEarly(_ plaintext: UnsafeRawBufferPointer) -> Bool {
