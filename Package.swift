@@ -51,6 +51,8 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: system),
+        .target(name: "CCausewayOpenSSL"),
+        .target(name: "CausewayTLS", dependencies: ["CausewayTypes", "CCausewayOpenSSL"], swiftSettings: house),
         .target(
             name: "Causeway",
             dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
@@ -76,6 +78,10 @@ let package = Package(
         .testTarget(name: "CausewaySystemTests", dependencies: ["CausewaySystem"], swiftSettings: house),
         .testTarget(
             name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
+        .target(name: "CCausewayOpenSSLHeaders", path: "Tests/CCausewayOpenSSLHeaders"),
+        .testTarget(
+            name: "CausewayTLSTests", dependencies: ["CausewayTLS", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders"],
+            swiftSettings: house),
         .testTarget(name: "CausewayTests", dependencies: ["Causeway", "Network"], swiftSettings: house),
         // One set of programs, as written for Apple's framework, in both language modes and without the house's rules.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),

@@ -1,0 +1,114 @@
+internal import CCausewayOpenSSL
+
+extension Certificate {
+    /// The certificate as it came.
+    package var der: [UInt8] { encoded { cw_i2d_X509(object.pointer, $0) } }
+
+    /// SHA-256 of the whole certificate: 32 octets.
+    package var fingerprint: [UInt8] { sha256(der) }
+
+    /// Whose certificate it is, as RFC 4514 writes it: `CN=example.org,O=Example`.
+    package var subject: String { Self.text(of: cw_X509_get_subject_name(object.pointer)) }
+
+    /// Who signed it, written like ``subject``.
+    package var issuer: String { Self.text(of: cw_X509_get_issuer_name(object.pointer)) }
+
+    /// The subject in DER.
+    package var subjectDER: [UInt8] { encoded { cw_i2d_X509_NAME(cw_X509_get_subject_name(object.pointer), $0) } }
+
+    /// The first second in which it holds, counted from 1970. `Int64.min` when it cannot be read.
+    package var notBefore: Int64 { cw_seconds(cw_X509_get0_notBefore(object.pointer)) }
+
+    /// The last second in which it holds, counted from 1970. `Int64.min` when it cannot be read.
+    package var notAfter: Int64 { cw_seconds(cw_X509_get0_notAfter(object.pointer)) }
+
+    /// The octets of the serial number, most significant first.
+    package var serialNumber: [UInt8] { Self.octets(of: cw_X509_get0_serialNumber(object.pointer)) }
+
+    /// The key and its algorithm in DER (RFC 5280 §4.1.2.7).
+    package var subjectPublicKeyInfo: [UInt8] {
+        encoded { cw_i2d_X509_PUBKEY(cw_X509_get_X509_PUBKEY(object.pointer), $0) }
+    }
+
+    /// SHA-256 of ``subjectPublicKeyInfo``: what a pin is compared with (RFC 7469 §2.4).
+    package var publicKeyPin: [UInt8] { sha256(subjectPublicKeyInfo) }
+
+    /// The algorithm and size of the key, such as `EC 256 bits`.
+    package var keyDescription: String {
+        guard let key = cw_X509_get0_pubkey(object.pointer) else { return "an unknown kind of key" }
+        let name = cw_EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "key of"
+        return "\(name) \(cw_EVP_PKEY_get_bits(key)) bits"
+    }
+
+    /// The algorithm that signed it, such as `ecdsa-with-SHA256`.
+    package var signatureAlgorithm: String {
+        cw_OBJ_nid2ln(cw_X509_get_signature_nid(object.pointer)).map { String(cString: $0) } ?? "unknown"
+    }
+
+    /// Whether it may sign other certificates (RFC 5280 §4.2.1.9).
+    package var isAuthority: Bool {
+        cw_X509_get_extension_flags(object.pointer) & UInt32(CW_FLAG_CA) != 0
+    }
+
+    /// Whether its holder promises to send the status of it with each handshake (RFC 7633 §4).
+    package var mustStaple: Bool { cw_X509_get_ext_by_NID(object.pointer, CInt(CW_NID_TLS_FEATURE), -1) >= 0 }
+
+    /// What its holder is called. Empty when the extension is missing or cannot be read.
+    package var alternativeNames: [SubjectAlternativeName] {
+        guard let names = cw_X509_get_ext_d2i(object.pointer, CInt(CW_NID_SUBJECT_ALT_NAME), nil, nil) else {
+            return []
+        }
+        defer { cw_free_general_names(names) }
+        let stack = OpaquePointer(names)
+        return (0..<max(0, cw_OPENSSL_sk_num(stack))).compactMap { index in
+            cw_OPENSSL_sk_value(stack, index).map { Self.alternativeName(OpaquePointer($0)) }
+        }
+    }
+
+    private static func alternativeName(_ name: OpaquePointer) -> SubjectAlternativeName {
+        var kind: CInt = 0
+        guard let value = cw_GENERAL_NAME_get0_value(name, &kind) else { return .other }
+        switch Int(kind) {
+        case CW_GENERAL_DNS: return .name(text(octets(of: OpaquePointer(value))))
+        case CW_GENERAL_EMAIL: return .email(text(octets(of: OpaquePointer(value))))
+        case CW_GENERAL_URI: return .uri(text(octets(of: OpaquePointer(value))))
+        case CW_GENERAL_ADDRESS: return .address(octets(of: OpaquePointer(value)))
+        default: return .other
+        }
+    }
+
+    /// Octets as text. Those outside ASCII become replacement characters, which match nothing.
+    private static func text(_ octets: [UInt8]) -> String {
+        String(decoding: octets, as: UTF8.self)
+    }
+
+    private static func octets(of string: OpaquePointer?) -> [UInt8] {
+        guard let string, let bytes = cw_ASN1_STRING_get0_data(string) else { return [] }
+        return [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(cw_ASN1_STRING_length(string)))))
+    }
+
+    static func text(of name: OpaquePointer?) -> String {
+        guard let name, let bio = cw_BIO_new(cw_BIO_s_mem()) else { return "" }
+        defer { cw_BIO_free(bio) }
+        guard cw_X509_NAME_print_ex(bio, name, 0, CUnsignedLong(CW_NAME_RFC2253)) >= 0 else { return "" }
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = cw_BIO_ctrl(bio, CInt(CW_BIO_CTRL_INFO), 0, &bytes)
+        guard count > 0, let bytes else { return "" }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+}
+
+extension Certificate: CustomStringConvertible {
+    /// The subject, or the first name when there is none.
+    package var description: String {
+        let subject = subject
+        if !subject.isEmpty { return subject }
+        for name in alternativeNames {
+            switch name {
+            case .name(let text), .email(let text), .uri(let text): return text
+            case .address, .other: continue
+            }
+        }
+        return "a certificate without a name"
+    }
+}

@@ -1,0 +1,76 @@
+internal import CCausewayOpenSSL
+
+/// An X.509 certificate (RFC 5280 §4.1). Immutable; copies share it.
+package struct Certificate: Sendable {
+    let object: SharedObject
+
+    init(object: SharedObject) { self.object = object }
+
+    /// Adds a reference to a certificate that somebody else holds.
+    init(retaining pointer: OpaquePointer) {
+        cw_X509_up_ref(pointer)
+        self.init(object: SharedObject(owning: pointer, .certificate))
+    }
+
+    /// Reads one certificate in DER, with nothing behind it.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
+    package init(der: [UInt8]) throws(TLSFailure) {
+        try OpenSSLLibrary.load()
+        let pointer: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            guard let pointer = cw_d2i_X509(nil, &cursor, bytes.count) else { return nil }
+            if cursor == bytes.baseAddress.map({ $0 + bytes.count }) { return pointer }
+            cw_X509_free(pointer)
+            return nil
+        }
+        guard let pointer else {
+            throw TLSFailure(.badCertificate, "this is no certificate in DER: \(OpenSSLLibrary.takeReason())")
+        }
+        self.init(object: SharedObject(owning: pointer, .certificate))
+    }
+
+    /// Every certificate in a text of PEM, in its order. Other blocks are passed over.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert` when there is none.
+    package static func all(pem: [UInt8]) throws(TLSFailure) -> [Certificate] {
+        try OpenSSLLibrary.load()
+        let result: [Certificate] = pem.withUnsafeBytes { bytes in
+            guard let bio = cw_BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return [] }
+            defer { cw_BIO_free(bio) }
+            var found: [Certificate] = []
+            var damagedCount = 0
+            while damagedCount <= mostDamaged {
+                if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
+                    found.append(Certificate(object: SharedObject(owning: pointer, .certificate)))
+                } else if isAtEndOfPEM {
+                    break
+                } else {
+                    damagedCount += 1
+                }
+            }
+            return found
+        }
+        cw_ERR_clear_error()
+        guard !result.isEmpty else { throw TLSFailure(.badCertificate, "there is no certificate in this PEM text") }
+        return result
+    }
+
+    /// How many unreadable certificates a text may hold before the rest of it is left alone.
+    private static let mostDamaged = 64
+
+    /// Whether the library just said that no block follows, rather than that one cannot be read.
+    private static var isAtEndOfPEM: Bool {
+        let number = cw_ERR_peek_error()
+        cw_ERR_clear_error()
+        return number >> 23 & 0xff == UInt(CW_LIBRARY_PEM) && number & 0x7f_ffff == UInt(CW_PEM_NO_START_LINE)
+    }
+}
+
+extension Certificate: Hashable {
+    package static func == (a: Certificate, b: Certificate) -> Bool {
+        a.object === b.object || a.der == b.der
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(der) }
+}

@@ -1,0 +1,180 @@
+internal import CCausewayOpenSSL
+
+/// A certificate to be issued: identities that a program makes for itself, and test certificates with any defect.
+package struct CertificateTemplate: Sendable {
+    /// What kind of key to make.
+    package enum KeyKind: Sendable {
+        case p256
+        case ed25519
+        case rsa(bits: Int)
+    }
+
+    package enum Usage: Sendable { case server, client }
+
+    /// The common name; empty for no subject at all.
+    package var subject: String
+    package var names: [SubjectAlternativeName] = []
+    /// Seconds since 1970.
+    package var notBefore: Int64
+    package var notAfter: Int64
+    package var isAuthority = false
+    /// How many authorities may stand below this one.
+    package var pathLength: UInt8?
+    /// Purposes; empty for any.
+    package var usages: [Usage] = [.server, .client]
+    package var keyKind = KeyKind.p256
+    /// Signs with SHA-1, which nobody accepts any more.
+    package var usesSHA1 = false
+    package var mustStaple = false
+    /// Names of hosts, and of those below them, that an authority may sign.
+    package var permittedNames: [String] = []
+    /// More extensions, each the DER of RFC 5280's `Extension`.
+    package var extraExtensions: [[UInt8]] = []
+
+    /// - Parameters: Both times in seconds since 1970.
+    package init(subject: String, notBefore: Int64, notAfter: Int64) {
+        self.subject = subject
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+
+    /// Makes a key and a certificate for it, signed by `issuer`, or by itself.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` when the library cannot make it.
+    package func issue(by issuer: TLSIdentity? = nil) throws(TLSFailure) -> TLSIdentity {
+        try OpenSSLLibrary.load()
+        cw_ERR_clear_error()
+        let key = try Self.makeKey(keyKind)
+        let issuerKey = issuer?.key ?? key
+        let algorithm = Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
+        let body = certificateBody(key: key, issuer: issuer, algorithm: algorithm)
+        let signature = try Self.sign(body, issuerKey, usesSHA1: usesSHA1)
+        let der = DERWriter.sequence(body, algorithm, DERWriter.bits(signature))
+        let chain = issuer.map { $0.certificates.filter { $0.subject != $0.issuer } } ?? []
+        return try TLSIdentity(certificates: [Certificate(der: der)] + chain, key: key)
+    }
+
+    // MARK: The certificate
+
+    /// RFC 5280 §4.1.
+    private func certificateBody(key: SharedObject, issuer: TLSIdentity?, algorithm: [UInt8]) -> [UInt8] {
+        var serial = [UInt8](repeating: 0, count: 16)
+        cw_RAND_bytes(&serial, CInt(serial.count))
+        serial[0] = serial[0] & 0x3f | 0x40
+        let publicKey = encoded { cw_i2d_PUBKEY(key.pointer, $0) }
+        let ownName = Self.name(subject)
+        let keyIdentifier = Array(sha256(publicKey).prefix(20))
+        let issuerIdentifier =
+            issuer.map { Array(sha256($0.certificates[0].subjectPublicKeyInfo).prefix(20)) } ?? keyIdentifier
+        return DERWriter.sequence(
+            DERWriter.tagged(0, DERWriter.integer([2])), DERWriter.integer(serial), algorithm,
+            issuer?.certificates[0].subjectDER ?? ownName,
+            DERWriter.sequence(DERWriter.time(notBefore), DERWriter.time(notAfter)), ownName, publicKey,
+            DERWriter.tagged(3, DERWriter.value(0x30, extensions(keyIdentifier, issuerIdentifier))))
+    }
+
+    private static func name(_ text: String) -> [UInt8] {
+        guard !text.isEmpty else { return DERWriter.sequence() }
+        let attribute = DERWriter.sequence(DERWriter.identifier(2, 5, 4, 3), DERWriter.text(text))
+        return DERWriter.sequence(DERWriter.set(attribute))
+    }
+
+    /// The `Extension` of RFC 5280 §4.1.2.9.
+    package static func certificateExtension(
+        _ identifier: [UInt8], isCritical: Bool = false, _ content: [UInt8]
+    ) -> [UInt8] {
+        DERWriter.sequence(identifier, isCritical ? DERWriter.boolean(true) : [], DERWriter.octets(content))
+    }
+
+    private func extensions(_ keyIdentifier: [UInt8], _ issuerIdentifier: [UInt8]) -> [UInt8] {
+        func standard(_ number: UInt32, isCritical: Bool = false, _ content: [UInt8]) -> [UInt8] {
+            Self.certificateExtension(DERWriter.identifier(2, 5, 29, number), isCritical: isCritical, content)
+        }
+        var result = standard(14, DERWriter.octets(keyIdentifier))
+        result += standard(35, DERWriter.sequence(DERWriter.value(0x80, issuerIdentifier)))
+        if isAuthority {
+            let depth = pathLength.map { DERWriter.integer([$0]) } ?? []
+            result += standard(19, isCritical: true, DERWriter.sequence(DERWriter.boolean(true), depth))
+        }
+        // Signing handshakes, and for an authority certificates and lists.
+        result += standard(
+            15, isCritical: true, isAuthority ? DERWriter.bits([0x86], unused: 1) : DERWriter.bits([0x80], unused: 7))
+        if !isAuthority, !usages.isEmpty {
+            let purposes = usages.flatMap { DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 3, $0 == .server ? 1 : 2) }
+            result += standard(37, DERWriter.value(0x30, purposes))
+        }
+        if !names.isEmpty {
+            let content = names.flatMap(Self.generalName)
+            result += standard(17, isCritical: subject.isEmpty, DERWriter.value(0x30, content))
+        }
+        if !permittedNames.isEmpty {
+            let trees = permittedNames.flatMap { DERWriter.sequence(Self.generalName(.name($0))) }
+            result += standard(30, isCritical: true, DERWriter.sequence(DERWriter.value(0xa0, trees)))
+        }
+        if mustStaple {
+            let feature = DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 1, 24)
+            result += Self.certificateExtension(feature, DERWriter.sequence(DERWriter.integer([5])))
+        }
+        return result + extraExtensions.flatMap { $0 }
+    }
+
+    private static func generalName(_ name: SubjectAlternativeName) -> [UInt8] {
+        switch name {
+        case .email(let text): DERWriter.value(0x81, Array(text.utf8))
+        case .name(let text): DERWriter.value(0x82, Array(text.utf8))
+        case .uri(let text): DERWriter.value(0x86, Array(text.utf8))
+        case .address(let octets): DERWriter.value(0x87, octets)
+        case .other: []
+        }
+    }
+
+    // MARK: Keys and signatures
+
+    private static func makeKey(_ kind: KeyKind) throws(TLSFailure) -> SharedObject {
+        let (name, parameter, value): (String, String?, String) =
+            switch kind {
+            case .p256: ("EC", "ec_paramgen_curve", "P-256")
+            case .ed25519: ("ED25519", nil, "")
+            case .rsa(let bits): ("RSA", "rsa_keygen_bits", "\(bits)")
+            }
+        guard let context = cw_EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
+            throw TLSFailure(.library, OpenSSLLibrary.takeReason())
+        }
+        defer { cw_EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard cw_EVP_PKEY_keygen_init(context) == 1,
+            parameter.map({ cw_EVP_PKEY_CTX_ctrl_str(context, $0, value) == 1 }) ?? true,
+            cw_EVP_PKEY_generate(context, &key) == 1, let key
+        else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
+        return SharedObject(owning: key, .key)
+    }
+
+    private static func kindName(_ key: SharedObject) -> String {
+        cw_EVP_PKEY_get0_type_name(key.pointer).map { String(cString: $0) } ?? ""
+    }
+
+    static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) -> [UInt8] {
+        switch kindName(key) {
+        case "ED25519": DERWriter.sequence(DERWriter.identifier(1, 3, 101, 112))
+        case "RSA":
+            DERWriter.sequence(
+                DERWriter.identifier(1, 2, 840, 113_549, 1, 1, usesSHA1 ? 5 : 11), DERWriter.value(0x05, []))
+        default:
+            DERWriter.sequence(
+                usesSHA1
+                    ? DERWriter.identifier(1, 2, 840, 10_045, 4, 1) : DERWriter.identifier(1, 2, 840, 10_045, 4, 3, 2))
+        }
+    }
+
+    static func sign(_ bytes: [UInt8], _ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {
+        guard let context = cw_EVP_MD_CTX_new() else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
+        defer { cw_EVP_MD_CTX_free(context) }
+        let digest = kindName(key) == "ED25519" ? nil : usesSHA1 ? cw_EVP_sha1() : cw_EVP_sha256()
+        var signature = [UInt8](repeating: 0, count: 1_024)
+        var count = signature.count
+        guard cw_EVP_DigestSignInit(context, nil, digest, nil, key.pointer) == 1,
+            cw_EVP_DigestSign(context, &signature, &count, bytes, bytes.count) == 1
+        else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
+        return Array(signature.prefix(count))
+    }
+}

@@ -1,0 +1,94 @@
+/// Values in the distinguished encoding of ASN.1 (ITU-T X.690), as nested arrays of octets.
+package enum DERWriter {
+    /// Tag, length, content.
+    package static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [tag] + length(content.count) + content
+    }
+
+    package static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(0x30, parts.flatMap { $0 }) }
+    package static func set(_ parts: [UInt8]...) -> [UInt8] { value(0x31, parts.flatMap { $0 }) }
+    package static func boolean(_ isTrue: Bool) -> [UInt8] { value(0x01, [isTrue ? 0xff : 0]) }
+    package static func octets(_ content: [UInt8]) -> [UInt8] { value(0x04, content) }
+    package static func text(_ text: String) -> [UInt8] { value(0x0c, Array(text.utf8)) }
+    /// Explicitly tagged, for the context.
+    package static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { value(0xa0 | number, content) }
+
+    /// A number that is not negative, most significant octet first.
+    package static func integer(_ octets: [UInt8]) -> [UInt8] {
+        var digits = Array(octets.drop { $0 == 0 })
+        if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+        return value(0x02, digits)
+    }
+
+    package static func bits(_ content: [UInt8], unused: UInt8 = 0) -> [UInt8] { value(0x03, [unused] + content) }
+
+    package static func identifier(_ numbers: UInt32...) -> [UInt8] {
+        precondition(numbers.count >= 2, "an object identifier has two numbers at least")
+        var content = base128(numbers[0] * 40 + numbers[1])
+        for number in numbers.dropFirst(2) { content += base128(number) }
+        return value(0x06, content)
+    }
+
+    private static func base128(_ number: UInt32) -> [UInt8] {
+        var rest = number >> 7
+        var digits = [UInt8(number & 0x7f)]
+        while rest > 0 {
+            digits.insert(UInt8(rest & 0x7f) | 0x80, at: 0)
+            rest >>= 7
+        }
+        return digits
+    }
+
+    private static func length(_ count: Int) -> [UInt8] {
+        guard count >= 0x80 else { return [UInt8(count)] }
+        var digits: [UInt8] = []
+        var rest = count
+        while rest > 0 {
+            digits.insert(UInt8(rest & 0xff), at: 0)
+            rest >>= 8
+        }
+        return [0x80 | UInt8(digits.count)] + digits
+    }
+
+    /// A time in the form that its year demands (RFC 5280 §4.1.2.5), from seconds since 1970.
+    package static func time(_ seconds: Int64) -> [UInt8] {
+        let long = generalizedTime(seconds)
+        // From 2050 on the century is written.
+        return seconds >= 2_524_608_000 ? long : value(0x17, Array(long.dropFirst(4)))
+    }
+
+    /// A time with its century, from seconds since 1970.
+    package static func generalizedTime(_ seconds: Int64) -> [UInt8] {
+        let dayCount = (Double(seconds) / 86_400).rounded(.down)
+        let (year, month, day) = date(ofDay: Int(dayCount))
+        let second = Int(seconds - Int64(dayCount) * 86_400)
+        let parts = [year / 100, year % 100, month, day, second / 3_600, second / 60 % 60, second % 60]
+        return value(0x18, Array((parts.map(pair).joined() + "Z").utf8))
+    }
+
+    private static func pair(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    /// The date of a day counted from 1970-01-01, in the Gregorian calendar.
+    private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
+        var year = 1_970
+        var rest = day
+        while true {
+            let days = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
+            if rest >= 0, rest < days { break }
+            year += rest < 0 ? -1 : 1
+            if rest < 0 {
+                rest += year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
+            } else {
+                rest -= days
+            }
+        }
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        var month = 1
+        for days in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+            if rest < days { break }
+            rest -= days
+            month += 1
+        }
+        return (year, month, rest + 1)
+    }
+}

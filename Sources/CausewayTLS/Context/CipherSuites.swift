@@ -1,0 +1,58 @@
+internal import CCausewayOpenSSL
+
+/// Cipher suites and groups by their numbers on the wire.
+enum CipherSuites {
+    /// Forward secrecy and authenticated encryption: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 §4.2).
+    static let recommended: [UInt16] = [
+        0x1301, 0x1302, 0x1303, 0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8,
+    ]
+    /// With a pre-shared key. The last two have no forward secrecy; they are what peers of Apple's API ask for.
+    static let withPreSharedKey: [UInt16] = [0xccac, 0xccab, 0x00a8, 0x00a9]
+
+    /// ECDHE with AES-CBC and SHA-1, the best there is before TLS 1.2. For who allows such a version in so many words.
+    static let forOldVersions: [UInt16] = [0xc009, 0xc013, 0xc00a, 0xc014]
+
+    /// Whether a suite belongs to TLS 1.3 (RFC 8446 §B.4).
+    static func isForTLS13(_ number: UInt16) -> Bool { number >> 8 == 0x13 }
+
+    /// The library's names for the suites, in the same order, with colons between. Unknown ones are left out.
+    static func names(_ numbers: some Sequence<UInt16>) -> String {
+        numbers.compactMap { names[$0] }.joined(separator: ":")
+    }
+
+    /// What this system's library has, weak ones too.
+    private static let names: [UInt16: String] = {
+        guard let context = cw_SSL_CTX_new(cw_TLS_method()) else { return [:] }
+        defer { cw_SSL_CTX_free(context) }
+        cw_SSL_CTX_set_security_level(context, 0)
+        cw_SSL_CTX_set_cipher_list(context, "ALL:COMPLEMENTOFALL")
+        let suites = cw_SSL_CTX_get_ciphers(context)
+        var result: [UInt16: String] = [:]
+        for index in 0..<max(0, cw_OPENSSL_sk_num(suites)) {
+            guard let suite = cw_OPENSSL_sk_value(suites, index).map({ OpaquePointer($0) }) else { continue }
+            result[cw_SSL_CIPHER_get_protocol_id(suite)] = cw_SSL_CIPHER_get_name(suite).map { String(cString: $0) }
+        }
+        return result
+    }()
+}
+
+/// The groups of the key exchange (RFC 8446 §4.2.7).
+enum KeyExchangeGroups {
+    private static let known: [(number: UInt16, name: String, identifier: Int)] = [
+        (23, "P-256", 415), (24, "P-384", 715), (25, "P-521", 716), (29, "X25519", 1_034), (30, "X448", 1_035),
+        (256, "ffdhe2048", 1_126), (257, "ffdhe3072", 1_127), (258, "ffdhe4096", 1_128),
+        // From OpenSSL 3.5 on.
+        (4_588, "X25519MLKEM768", -1),
+    ]
+
+    static func names(_ numbers: [UInt16]) -> String {
+        numbers.compactMap { number in known.first { $0.number == number }?.name }.joined(separator: ":")
+    }
+
+    /// The number of a group that the library names by its own identifier.
+    static func number(ofLibrary identifier: Int) -> UInt16? {
+        // Groups that it has no identifier for come as their number with a flag.
+        if identifier & 0x100_0000 != 0 { return UInt16(truncatingIfNeeded: identifier) }
+        return known.first { $0.identifier == identifier }?.number
+    }
+}

@@ -1,0 +1,203 @@
+internal import CCausewayOpenSSL
+
+/// Applies ``TLSSettings`` to a fresh context of the library.
+struct ContextBuilder {
+    let pointer: OpaquePointer
+    let settings: TLSSettings
+
+    func build() throws(TLSFailure) {
+        setOptions()
+        try setVersionsAndSuites()
+        try setGroups()
+        try setApplicationProtocols()
+        try setIdentity()
+        try setPreSharedKeys()
+        setVerification()
+        try setSessions()
+        if settings.logsKeys { cw_SSL_CTX_set_keylog_callback(pointer, keyLogCallback) }
+        if settings.usesDatagrams, settings.side == .server {
+            cw_SSL_CTX_set_cookie_generate_cb(pointer, makeCookieCallback)
+            cw_SSL_CTX_set_cookie_verify_cb(pointer, checkCookieCallback)
+        }
+    }
+
+    private func fail(_ what: String) -> TLSFailure {
+        TLSFailure(.badConfiguration, "\(what): \(OpenSSLLibrary.takeReason())")
+    }
+
+    private func setOptions() {
+        var options = UInt64(CW_OP_NO_COMPRESSION | CW_OP_NO_RENEGOTIATION | CW_OP_SERVER_PREFERENCE)
+        if settings.usesDatagrams {
+            options |= UInt64(CW_OP_NO_QUERY_MTU)
+            if settings.side == .server { options |= UInt64(CW_OP_COOKIE_EXCHANGE) }
+        }
+        if !settings.areTicketsEnabled || !settings.isResumptionEnabled { options |= UInt64(CW_OP_NO_TICKET) }
+        // The system's configuration may have switched this on, and with it cut content would look complete.
+        cw_SSL_CTX_clear_options(pointer, UInt64(CW_OP_IGNORE_UNEXPECTED_EOF))
+        cw_SSL_CTX_set_options(pointer, options)
+        var mode = CW_MODE_PARTIAL_WRITE | CW_MODE_MOVING_WRITE_BUFFER | CW_MODE_RELEASE_BUFFERS
+        if settings.isFallbackAttempt { mode |= CW_MODE_SEND_FALLBACK_SCSV }
+        cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_MODE), mode, nil)
+    }
+
+    // MARK: Algorithms
+
+    private var suites: [UInt16] {
+        if !settings.cipherSuites.isEmpty { return settings.cipherSuites }
+        var suites = CipherSuites.recommended
+        if !settings.preSharedKeys.isEmpty { suites += CipherSuites.withPreSharedKey }
+        switch settings.minimumVersion ?? settings.maximumVersion {
+        case .tls10, .tls11, .dtls10: suites += CipherSuites.forOldVersions
+        case .tls12, .tls13, .dtls12, nil: break
+        }
+        return suites
+    }
+
+    private func setVersionsAndSuites() throws(TLSFailure) {
+        let isModern = CipherSuites.names(suites.filter(CipherSuites.isForTLS13))
+        let isOlder = CipherSuites.names(suites.filter { !CipherSuites.isForTLS13($0) })
+        guard !isModern.isEmpty || !isOlder.isEmpty else {
+            throw TLSFailure(.badConfiguration, "the library has none of the cipher suites")
+        }
+        let (lowest, highest) = try versions(hasModern: !isModern.isEmpty, hasOlder: !isOlder.isEmpty)
+        // Before version 1.2 the handshake is signed with MD5 and SHA-1, which only level 0 lets through. Certificates are
+        // judged by our own rules on every level.
+        let isLegacy = lowest == .tls10 || lowest == .tls11 || lowest == .dtls10
+        cw_SSL_CTX_set_security_level(pointer, isLegacy ? 0 : 2)
+        guard cw_SSL_CTX_set_ciphersuites(pointer, isModern) == 1,
+            isOlder.isEmpty || cw_SSL_CTX_set_cipher_list(pointer, isOlder) == 1,
+            cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_MIN_VERSION), Int(lowest.rawValue), nil) == 1,
+            cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_MAX_VERSION), Int(highest.rawValue), nil) == 1
+        else { throw fail("the versions or cipher suites cannot be used") }
+    }
+
+    /// The range of versions, within what there are suites for.
+    private func versions(hasModern: Bool, hasOlder: Bool) throws(TLSFailure) -> (TLSVersion, TLSVersion) {
+        let order: [TLSVersion] = settings.usesDatagrams ? [.dtls10, .dtls12] : [.tls10, .tls11, .tls12, .tls13]
+        let usual: TLSVersion = settings.usesDatagrams ? .dtls12 : .tls12
+        guard var low = order.firstIndex(of: settings.minimumVersion ?? usual),
+            var high = order.firstIndex(of: settings.maximumVersion ?? order[order.count - 1])
+        else { throw TLSFailure(.badConfiguration, "this version does not exist over this transport") }
+        // Who allows less than the default at most, allows it at least.
+        if settings.minimumVersion == nil { low = min(low, high) }
+        if !settings.usesDatagrams {
+            if !hasModern { high = min(high, 2) }
+            if !hasOlder { low = max(low, 3) }
+        }
+        guard low <= high else {
+            throw TLSFailure(.badConfiguration, "no version lies in the range and has one of the cipher suites")
+        }
+        return (order[low], order[high])
+    }
+
+    private func setGroups() throws(TLSFailure) {
+        guard !settings.groups.isEmpty else { return }
+        let isSet = KeyExchangeGroups.names(settings.groups).withCString {
+            cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_GROUPS_LIST), 0, UnsafeMutableRawPointer(mutating: $0)) == 1
+        }
+        guard isSet else { throw fail("none of the groups can be used") }
+    }
+
+    private func setApplicationProtocols() throws(TLSFailure) {
+        guard !settings.applicationProtocols.isEmpty else { return }
+        var list: [UInt8] = []
+        for name in settings.applicationProtocols {
+            guard (1...255).contains(name.utf8.count) else {
+                throw TLSFailure(.badConfiguration, "an application protocol has 1 to 255 octets")
+            }
+            list.append(UInt8(name.utf8.count))
+            list += Array(name.utf8)
+        }
+        switch settings.side {
+        case .client:
+            guard cw_SSL_CTX_set_alpn_protos(pointer, list, CUnsignedInt(list.count)) == 0 else {
+                throw fail("the application protocols cannot be offered")
+            }
+        case .server: cw_SSL_CTX_set_alpn_select_cb(pointer, selectProtocolCallback, nil)
+        }
+    }
+
+    // MARK: Who is who
+
+    private func setIdentity() throws(TLSFailure) {
+        guard let identity = settings.identity else {
+            guard settings.side == .client || !settings.preSharedKeys.isEmpty else {
+                throw TLSFailure(.badConfiguration, "a TLS server needs an identity or a pre-shared key")
+            }
+            return
+        }
+        let isSet = withStack(of: Array(identity.certificates.dropFirst())) { others in
+            cw_SSL_CTX_use_cert_and_key(
+                pointer, identity.certificates[0].object.pointer, identity.key.pointer, others, 1) == 1
+        }
+        guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
+    }
+
+    private func setPreSharedKeys() throws(TLSFailure) {
+        for key in settings.preSharedKeys {
+            guard (1...256).contains(key.key.count), (1...128).contains(key.identity.count), !key.identity.contains(0)
+            else {
+                throw TLSFailure(
+                    .badConfiguration, "a pre-shared key has 1 to 256 octets, its identity 1 to 128 and no zero")
+            }
+        }
+        guard !settings.preSharedKeys.isEmpty else { return }
+        switch settings.side {
+        case .client: cw_SSL_CTX_set_psk_client_callback(pointer, choosePreSharedKeyCallback)
+        case .server:
+            cw_SSL_CTX_set_psk_server_callback(pointer, findPreSharedKeyCallback)
+            guard let hint = settings.preSharedKeyHint else { return }
+            guard hint.count <= 128, !hint.contains(0),
+                cw_SSL_CTX_use_psk_identity_hint(pointer, String(decoding: hint, as: UTF8.self)) == 1
+            else { throw fail("the hint for pre-shared keys has at most 128 octets and no zero") }
+        }
+    }
+
+    private func setVerification() {
+        var mode = CW_VERIFY_NONE
+        switch (settings.side, settings.peerAuthentication) {
+        case (_, .none): break
+        case (.client, .optional), (.client, .required), (.server, .optional): mode = CW_VERIFY_PEER
+        case (.server, .required): mode = CW_VERIFY_PEER | CW_VERIFY_REQUIRED
+        }
+        cw_SSL_CTX_set_verify(pointer, CInt(mode), nil)
+        cw_SSL_CTX_set_cert_verify_callback(pointer, verifyCallback, nil)
+        cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_MAX_CERT_LIST), 100 << 10, nil)
+        guard settings.side == .server else {
+            guard settings.requestsStatus else { return }
+            cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_STATUS_TYPE), CW_STATUS_TYPE_OCSP, nil)
+            cw_set_status_callback(pointer, receiveStatusCallback)
+            return
+        }
+        if settings.stapledResponse != nil { cw_set_status_callback(pointer, sendStatusCallback) }
+        guard settings.peerAuthentication != .none else { return }
+        for anchor in settings.trust.anchors { cw_SSL_CTX_add1_to_CA_list(pointer, anchor.object.pointer) }
+    }
+
+    // MARK: Sessions
+
+    /// What one server may receive before the handshake is done.
+    private static let mostEarlyData: UInt32 = 16_384
+    private static let serverSessions = 1_024
+
+    private func setSessions() throws(TLSFailure) {
+        let isResuming = settings.isResumptionEnabled
+        var mode = CW_CACHE_OFF
+        switch settings.side {
+        case .client:
+            guard isResuming else { break }
+            mode = CW_CACHE_CLIENT | CW_CACHE_NO_INTERNAL
+            cw_SSL_CTX_sess_set_new_cb(pointer, newSessionCallback)
+        case .server:
+            cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
+            let hasTickets = isResuming && settings.areTicketsEnabled
+            cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 2 : 0)
+            guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
+            // With early data each ticket is good once, which takes a memory of those given out (RFC 8446 §8.1).
+            mode = CW_CACHE_SERVER
+            cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_SIZE), Self.serverSessions, nil)
+            guard cw_SSL_CTX_set_max_early_data(pointer, Self.mostEarlyData) == 1 else { throw fail("no early data") }
+        }
+        cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_MODE), mode, nil)
+    }
+}

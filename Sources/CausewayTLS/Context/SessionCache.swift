@@ -1,0 +1,74 @@
+internal import CCausewayOpenSSL
+internal import Synchronization
+
+/// Sessions that a client may take up again, by the peer they were made with.
+///
+/// It belongs to one ``TLSContext``, and so to one set of settings: what another trust, identity or choice of protocols
+/// agreed on is never used. Any thread.
+final class SessionCache: Sendable {
+    struct Peer: Hashable, Sendable {
+        var host: String
+        var port: UInt16
+    }
+
+    private struct Entry {
+        var sessions: [SharedObject] = []
+        var lastUse: UInt64 = 0
+    }
+
+    private struct State {
+        var entries: [Peer: Entry] = [:]
+        var clock: UInt64 = 0
+    }
+
+    private static let mostPeers = 256
+    /// A server of TLS 1.3 sends two or so, and each may be used once.
+    private static let mostSessionsPerPeer = 4
+
+    private let state = Mutex(State())
+
+    /// Keeps a session; the oldest make room.
+    func insert(_ session: SharedObject, for peer: Peer) {
+        state.withLock { state in
+            state.clock += 1
+            var entry = state.entries[peer] ?? Entry()
+            // Before TLS 1.3 a session can be used any number of times, so only the latest is worth keeping.
+            if Self.isSingleUse(session) {
+                if entry.sessions.count == Self.mostSessionsPerPeer { entry.sessions.removeFirst() }
+            } else {
+                entry.sessions.removeAll()
+            }
+            entry.sessions.append(session)
+            entry.lastUse = state.clock
+            state.entries[peer] = entry
+            guard state.entries.count > Self.mostPeers else { return }
+            if let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+                state.entries[oldest.key] = nil
+            }
+        }
+    }
+
+    /// The latest session with this peer. One of TLS 1.3 is given out once (RFC 8446 §C.4).
+    func take(for peer: Peer) -> SharedObject? {
+        state.withLock { state in
+            state.clock += 1
+            while var entry = state.entries[peer], let session = entry.sessions.popLast() {
+                let isUsable = cw_SSL_SESSION_is_resumable(session.pointer) == 1
+                if isUsable, !Self.isSingleUse(session) { entry.sessions.append(session) }
+                entry.lastUse = state.clock
+                state.entries[peer] = entry.sessions.isEmpty ? nil : entry
+                if isUsable { return session }
+            }
+            return nil
+        }
+    }
+
+    func removeAll() { state.withLock { $0.entries.removeAll() } }
+
+    /// How many sessions are kept.
+    var count: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.sessions.count } } }
+
+    private static func isSingleUse(_ session: SharedObject) -> Bool {
+        cw_SSL_SESSION_get_protocol_version(session.pointer) == CInt(CW_TLS1_3)
+    }
+}

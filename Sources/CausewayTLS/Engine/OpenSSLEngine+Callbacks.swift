@@ -1,0 +1,206 @@
+internal import CCausewayOpenSSL
+
+// What OpenSSL calls while one of the engine's methods runs, on the same thread. None of these calls the owner, but for the key log.
+
+extension OpenSSLEngine {
+    /// Judges the peer's certificates, or has them judged. Returns 1 to go on.
+    fileprivate func verify(_ chain: OpaquePointer) -> CInt {
+        guard settings.peerAuthentication != .none else { return 1 }
+        switch settings.judge {
+        case .rules:
+            let trust = peerTrust(chain)
+            do {
+                accepted = (trust, try trust.evaluate())
+                cw_X509_STORE_CTX_set_error(chain, CInt(CW_V_OK))
+                return 1
+            } catch {
+                pendingFailure = TLSFailure(error)
+                cw_X509_STORE_CTX_set_error(chain, error.libraryResult)
+                return 0
+            }
+        case .owner: return askOwner(chain)
+        }
+    }
+
+    private func askOwner(_ chain: OpaquePointer) -> CInt {
+        if let verdict {
+            cw_X509_STORE_CTX_set_error(chain, CInt(verdict ? CW_V_OK : CW_V_REJECTED))
+            return verdict ? 1 : 0
+        }
+        pendingTrust = peerTrust(chain)
+        if isClient {
+            cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_RETRY_VERIFY), 0, nil)
+        } else {
+            // The library cannot pause a server here. It gets no more to read instead, so that the handshake cannot end.
+            cw_pipe_hold(pipe, true)
+        }
+        return 1
+    }
+
+    private func peerTrust(_ chain: OpaquePointer) -> PeerTrust {
+        var certificates = Certificate.all(in: cw_X509_STORE_CTX_get0_untrusted(chain))
+        if certificates.isEmpty, let leaf = cw_X509_STORE_CTX_get0_cert(chain) {
+            certificates = [Certificate(retaining: leaf)]
+        }
+        return PeerTrust(
+            certificates: certificates, role: isClient ? .server : .client, reference: reference,
+            stapledResponse: isClient ? stapledResponse : nil, settings: settings.trust, store: context.store)
+    }
+
+    fileprivate func chooseIdentity() -> CInt {
+        if hasChosenIdentity { return 1 }
+        pendingChallenge = challenge
+        return -1
+    }
+
+    /// Judges the stapled statement of status, which TLS 1.2 sends after the certificates (RFC 6066 §8).
+    ///
+    /// A revocation ends the connection. A statement that cannot be used is as good as none, which matters only where the
+    /// certificate promises one (RFC 7633 §4.3.3). An owner who judges has the statement in ``TLSNegotiation``.
+    fileprivate func checkStatus() -> CInt {
+        guard let (trust, chain) = accepted, let leaf = chain.first, !trust.isExcepted else { return 1 }
+        let status = StapledStatus(
+            stapledResponse, leaf: leaf, issuer: chain.dropFirst().first ?? leaf, store: context.store,
+            time: settings.trust.time)
+        switch status {
+        case .good: return 1
+        case .revoked: pendingFailure = TLSFailure(TrustFailure(.revoked, leaf, depth: 0))
+        case .unusable(let reason):
+            guard leaf.mustStaple else { return 1 }
+            pendingFailure = TLSFailure(TrustFailure(.stapleMissing, leaf, depth: 0, detail: reason))
+        }
+        return 0
+    }
+
+    /// The library keeps the copy.
+    fileprivate func sendStatus() -> CInt {
+        guard let response = settings.stapledResponse, let copy = cw_CRYPTO_malloc(response.count, "causeway", 0) else {
+            return CInt(CW_EXT_NO_ACK)
+        }
+        response.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_STATUS_RESPONSE), response.count, copy)
+        return CInt(CW_EXT_OK)
+    }
+
+    /// Our first protocol that the client offers.
+    fileprivate func selectProtocol(_ offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        for name in settings.applicationProtocols {
+            var start = 0
+            while start < offered.count {
+                let end = start + 1 + Int(offered[start])
+                guard end <= offered.count else { break }
+                if offered[(start + 1)..<end].elementsEqual(name.utf8) { return (start + 1)..<end }
+                start = end
+            }
+        }
+        return nil
+    }
+
+    fileprivate func keep(_ session: OpaquePointer) -> Bool {
+        guard let sessionPeer, settings.isResumptionEnabled, cw_SSL_SESSION_is_resumable(session) == 1 else {
+            return false
+        }
+        context.sessions.insert(SharedObject(owning: session, .session), for: sessionPeer)
+        return true
+    }
+
+    /// Doubles from the first, up to a minute (RFC 6347 §4.2.4.1). All in microseconds.
+    fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
+        let (seconds, attoseconds) = settings.firstRetransmission.components
+        let first = UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+        return previous == 0 ? first : min(previous.multipliedReportingOverflow(by: 2).partialValue, 60_000_000)
+    }
+}
+
+func verifyCallback(_ chain: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    guard let chain, let ssl = cw_X509_STORE_CTX_get_ex_data(chain, cw_SSL_get_ex_data_X509_STORE_CTX_idx()),
+        let engine = OpenSSLEngine.of(OpaquePointer(ssl))
+    else { return 0 }
+    return engine.verify(chain)
+}
+
+func chooseIdentityCallback(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    OpenSSLEngine.of(ssl)?.chooseIdentity() ?? 0
+}
+
+func receiveStatusCallback(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    OpenSSLEngine.of(ssl)?.checkStatus() ?? 0
+}
+
+func sendStatusCallback(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> CInt {
+    OpenSSLEngine.of(ssl)?.sendStatus() ?? CInt(CW_EXT_NO_ACK)
+}
+
+func selectProtocolCallback(
+    _ ssl: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ outCount: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ count: CUnsignedInt, _ argument: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let engine = OpenSSLEngine.of(ssl), let out, let outCount, let offered,
+        let range = engine.selectProtocol(UnsafeBufferPointer(start: offered, count: Int(count)))
+    else { return CInt(CW_EXT_ALERT_FATAL) }
+    out.pointee = offered + range.lowerBound
+    outCount.pointee = UInt8(range.count)
+    return CInt(CW_EXT_OK)
+}
+
+func newSessionCallback(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
+    guard let session, let engine = OpenSSLEngine.of(ssl) else { return 0 }
+    return engine.keep(session) ? 1 : 0
+}
+
+func keyLogCallback(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let line else { return }
+    OpenSSLEngine.of(ssl)?.keyLog?(String(cString: line))
+}
+
+/// The first key: OpenSSL lets a client offer one.
+func choosePreSharedKeyCallback(
+    _ ssl: OpaquePointer?, _ hint: UnsafePointer<CChar>?, _ identity: UnsafeMutablePointer<CChar>?,
+    _ identityCapacity: CUnsignedInt, _ key: UnsafeMutablePointer<UInt8>?, _ keyCapacity: CUnsignedInt
+) -> CUnsignedInt {
+    guard let chosen = OpenSSLEngine.of(ssl)?.settings.preSharedKeys.first, let identity, let key,
+        chosen.identity.count < Int(identityCapacity), chosen.key.count <= Int(keyCapacity)
+    else { return 0 }
+    for (index, octet) in chosen.identity.enumerated() { identity[index] = CChar(bitPattern: octet) }
+    identity[chosen.identity.count] = 0
+    for (index, octet) in chosen.key.enumerated() { key[index] = octet }
+    return CUnsignedInt(chosen.key.count)
+}
+
+func findPreSharedKeyCallback(
+    _ ssl: OpaquePointer?, _ identity: UnsafePointer<CChar>?, _ key: UnsafeMutablePointer<UInt8>?,
+    _ keyCapacity: CUnsignedInt
+) -> CUnsignedInt {
+    guard let engine = OpenSSLEngine.of(ssl), let identity, let key else { return 0 }
+    let wanted = UnsafeBufferPointer(start: identity, count: strlen(identity)).map { UInt8(bitPattern: $0) }
+    guard let found = engine.settings.preSharedKeys.first(where: { $0.identity == wanted }),
+        found.key.count <= Int(keyCapacity)
+    else { return 0 }
+    for (index, octet) in found.key.enumerated() { key[index] = octet }
+    return CUnsignedInt(found.key.count)
+}
+
+func makeCookieCallback(
+    _ ssl: OpaquePointer?, _ cookie: UnsafeMutablePointer<UInt8>?, _ count: UnsafeMutablePointer<CUnsignedInt>?
+) -> CInt {
+    guard let engine = OpenSSLEngine.of(ssl), let cookie, let count else { return 0 }
+    for (index, octet) in engine.cookie.enumerated() { cookie[index] = octet }
+    count.pointee = CUnsignedInt(engine.cookie.count)
+    return 1
+}
+
+func checkCookieCallback(_ ssl: OpaquePointer?, _ cookie: UnsafePointer<UInt8>?, _ count: CUnsignedInt) -> CInt {
+    guard let engine = OpenSSLEngine.of(ssl), let cookie else { return 0 }
+    return UnsafeBufferPointer(start: cookie, count: Int(count)).elementsEqual(engine.cookie) ? 1 : 0
+}
+
+func timerCallback(_ ssl: OpaquePointer?, _ previous: CUnsignedInt) -> CUnsignedInt {
+    OpenSSLEngine.of(ssl)?.nextTimeout(after: previous) ?? 1_000_000
+}
+
+private func strlen(_ text: UnsafePointer<CChar>) -> Int {
+    var count = 0
+    while text[count] != 0 { count += 1 }
+    return count
+}

@@ -1,0 +1,157 @@
+internal import CCausewayOpenSSL
+
+extension OpenSSLEngine {
+    // MARK: The peer's side
+
+    package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
+        precondition(!isLending, "ciphertext was handed over while other ciphertext was being read")
+        isLending = true
+        defer { isLending = false }
+        cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        let result = body()
+        let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
+        // Datagrams may get lost; a stream may not.
+        if !isKept, !usesDatagrams { fail(TLSFailure(.library, "more ciphertext was handed over than is kept")) }
+        return result
+    }
+
+    package func ciphertextEnded() { cw_pipe_end(pipe) }
+
+    package func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int) {
+        checkIsNotShowing()
+        isShowing = true
+        defer { isShowing = false }
+        while true {
+            var count = 0
+            guard let bytes = cw_pipe_outgoing(pipe, &count) else { return }
+            let sent = body(UnsafeRawBufferPointer(start: bytes, count: count))
+            guard sent > 0 else { return }
+            cw_pipe_sent(pipe, min(sent, count))
+            guard usesDatagrams || sent >= count else { return }
+        }
+    }
+
+    package var unsentCount: Int { cw_pipe_unsent(pipe) }
+
+    // MARK: Reading
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
+        checkIsNotShowing()
+        guard !buffer.isEmpty else { return .octets(0) }
+        guard case .established = state else { return readEnd ?? .needsCiphertext }
+        if !earlyInput.isEmpty { return takeEarlyInput(into: buffer) }
+        if let readEnd { return readEnd }
+        var filled = 0
+        cw_ERR_clear_error()
+        repeat {
+            var count = 0
+            let result = cw_SSL_read_ex(ssl, buffer.baseAddress! + filled, buffer.count - filled, &count)
+            guard result == 1 else {
+                let end = endOfRead(result)
+                if filled == 0 { return end }
+                break
+            }
+            filled += count
+        } while filled < buffer.count && !usesDatagrams
+        return .octets(filled)
+    }
+
+    /// Why nothing more can be read: kept, unless it is only for now.
+    private func endOfRead(_ result: CInt) -> TLSReadResult {
+        switch Int(cw_SSL_get_error(ssl, result)) {
+        case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE: return .needsCiphertext
+        case CW_ERROR_ZERO_RETURN: readEnd = .ended
+        case CW_ERROR_SYSCALL where cw_ERR_peek_error() == 0:
+            readEnd = .failed(
+                TLSFailure(.truncated, "the connection ended without the peer's closure: content may be missing"))
+        default: readEnd = .failed(TLSFailure.takeFromLibrary(isInHandshake: false))
+        }
+        return readEnd ?? .needsCiphertext
+    }
+
+    private func takeEarlyInput(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
+        let count = min(buffer.count, earlyInput.count)
+        buffer.copyBytes(from: earlyInput[..<count])
+        earlyInput.removeFirst(count)
+        return .octets(count)
+    }
+
+    // MARK: Writing
+
+    package func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
+        checkIsNotShowing()
+        switch state {
+        case .handshaking, .awaitingTrust, .awaitingIdentity: return 0
+        case .failed(let failure): throw failure
+        case .established: break
+        }
+        if isClosed { throw TLSFailure(.closed, "written after closing") }
+        if case .failed(let failure) = readEnd { throw failure }
+        guard !plaintext.isEmpty else { return 0 }
+        if usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
+            throw TLSFailure(.messageTooLong, "\(plaintext.count) octets do not fit one datagram")
+        }
+        cw_ERR_clear_error()
+        var taken = 0
+        while taken < plaintext.count, cw_pipe_unsent(pipe) < Self.unsentLimit {
+            var count = 0
+            let result = cw_SSL_write_ex(ssl, plaintext.baseAddress! + taken, plaintext.count - taken, &count)
+            guard result == 1 else {
+                if taken > 0 { break }
+                throw failureOfWrite(result)
+            }
+            taken += count
+            countRecord()
+        }
+        return taken
+    }
+
+    /// Each successful write is one record. TLS 1.2 has no way to change keys.
+    private func countRecord() {
+        recordsUntilKeyUpdate -= 1
+        guard recordsUntilKeyUpdate <= 0 else { return }
+        recordsUntilKeyUpdate = 1 << 24
+        guard !usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
+        // The message goes out with the next record.
+        cw_SSL_key_update(ssl, 0)
+    }
+
+    private func failureOfWrite(_ result: CInt) -> TLSFailure {
+        _ = cw_SSL_get_error(ssl, result)
+        let failure = TLSFailure.takeFromLibrary(isInHandshake: false)
+        fail(failure)
+        return failure
+    }
+
+    package func close() {
+        checkIsNotShowing()
+        guard !isClosed else { return }
+        isClosed = true
+        guard case .established = state else { return }
+        // After a fatal failure nothing may be sent (RFC 8446 §6.2).
+        if case .failed = readEnd { return }
+        cw_ERR_clear_error()
+        cw_SSL_shutdown(ssl)
+        cw_ERR_clear_error()
+    }
+
+    // MARK: Time
+
+    package var timeout: Duration? {
+        guard usesDatagrams else { return nil }
+        // A timeval: seconds and microseconds.
+        var remaining = (seconds: 0, microseconds: 0)
+        guard cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_GET_TIMEOUT), 0, &remaining) == 1 else { return nil }
+        return .seconds(remaining.seconds) + .microseconds(remaining.microseconds)
+    }
+
+    package func timeoutElapsed() -> TLSProgress {
+        guard usesDatagrams else { return handshake() }
+        if case .failed(let failure) = state { return .failed(failure) }
+        cw_ERR_clear_error()
+        if cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_HANDLE_TIMEOUT), 0, nil) < 0 {
+            return fail(TLSFailure.takeFromLibrary(isInHandshake: true))
+        }
+        return handshake()
+    }
+}

@@ -1,0 +1,68 @@
+internal import CCausewayOpenSSL
+
+extension TLSFailure {
+    /// What the library's error queue of this thread says, which is empty afterwards.
+    ///
+    /// A damaged record is reported by the cipher first and by the protocol second: the protocol's word counts.
+    static func takeFromLibrary(isInHandshake: Bool) -> TLSFailure {
+        var first: UInt?
+        while case let number = cw_ERR_get_error(), number != 0 {
+            if number >> 23 & 0xff == UInt(CW_LIBRARY_SSL) {
+                cw_ERR_clear_error()
+                return from(
+                    Int(number & 0x7f_ffff), reason: OpenSSLLibrary.reason(number), isInHandshake: isInHandshake)
+            }
+            first = first ?? number
+        }
+        return TLSFailure(.library, first.map(OpenSSLLibrary.reason) ?? "OpenSSL gives no reason")
+    }
+
+    /// Reasons from 1000 on are alerts that the peer sent.
+    private static func from(_ number: Int, reason: String, isInHandshake: Bool) -> TLSFailure {
+        if let alert = UInt8(exactly: number - 1_000) {
+            return TLSFailure(.alert(alert), "the peer gave up: \(name(ofAlert: alert))")
+        }
+        switch Reason(rawValue: number) {
+        case .unexpectedEnd:
+            return isInHandshake
+                ? TLSFailure(.endedInHandshake, "the peer closed the connection in the middle of the handshake")
+                : TLSFailure(.truncated, "the connection ended without the peer's closure: content may be missing")
+        case .noCertificate: return TLSFailure(.certificateRequired, "the peer presented no certificate")
+        case .noProtocolsLeft, .unsupportedProtocol, .wrongVersion, .versionTooLow, .badVersion:
+            return TLSFailure(.version, "no version of TLS in common, or not TLS at all: \(reason)")
+        case .plainRequest, .proxyRequest: return TLSFailure(.protocolViolation, "the peer speaks HTTP without TLS")
+        case .noSharedCipher, .noCiphers, .noCommonGroup, .noCommonSignature, .wrongCipher, .noSuitableKeyShare:
+            return TLSFailure(.negotiation, "nothing in common with the peer: \(reason)")
+        case .noApplicationProtocol:
+            return TLSFailure(.applicationProtocol, "no application protocol in common")
+        case .badRecord, .digestCheck: return TLSFailure(.badRecord, "a record was forged or damaged: \(reason)")
+        case .readTimeout: return TLSFailure(.timedOut, "the peer did not answer the handshake")
+        case .messageTooLong: return TLSFailure(.messageTooLong, "the message does not fit one datagram")
+        case nil: return TLSFailure(.protocolViolation, reason)
+        }
+    }
+
+    /// OpenSSL's reasons that have a code of their own here.
+    private enum Reason: Int {
+        case badVersion = 116
+        case digestCheck = 149
+        case plainRequest = 156
+        case proxyRequest = 155
+        case noCiphers = 181
+        case noSharedCipher = 193
+        case noCertificate = 199
+        case noProtocolsLeft = 191
+        case noApplicationProtocol = 235
+        case unsupportedProtocol = 258
+        case wrongCipher = 261
+        case wrongVersion = 267
+        case badRecord = 281
+        case unexpectedEnd = 294
+        case readTimeout = 312
+        case messageTooLong = 334
+        case noCommonSignature = 118
+        case noCommonGroup = 410
+        case noSuitableKeyShare = 101
+        case versionTooLow = 396
+    }
+}

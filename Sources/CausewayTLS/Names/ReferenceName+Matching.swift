@@ -1,0 +1,50 @@
+/// What a certificate says its holder is called (RFC 5280 §4.2.1.6).
+package enum SubjectAlternativeName: Hashable, Sendable {
+    case name(String)
+    /// 4 or 16 octets in a sound certificate.
+    case address([UInt8])
+    case email(String)
+    case uri(String)
+    case other
+}
+
+extension ReferenceName {
+    /// How many names of one certificate are looked at: more are a way to make us work.
+    static let nameLimit = 2_048
+
+    /// Whether a certificate with these names is this peer's (RFC 9525 §6).
+    ///
+    /// Names match names and addresses match addresses, never across. The subject is not looked at.
+    package func matches(_ names: [SubjectAlternativeName]) -> Bool {
+        names.prefix(Self.nameLimit).contains { matches($0) }
+    }
+
+    private func matches(_ presented: SubjectAlternativeName) -> Bool {
+        switch (self, presented) {
+        case (.name(let name), .name(let pattern)): Self.matches(name, pattern: pattern)
+        case (.address(let mine), .address(let theirs)): mine == theirs
+        case (.name, _), (.address, _): false
+        }
+    }
+
+    /// RFC 9525 §6.3: equal label by label, or with `*` as the whole first label and at least two labels behind it.
+    private static func matches(_ name: String, pattern: String) -> Bool {
+        let name = name.utf8
+        let pattern = pattern.utf8
+        guard !pattern.isEmpty, pattern.last != UInt8(ascii: ".") else { return false }
+        guard pattern.starts(with: "*.".utf8) else { return areEqual(name[...], pattern[...]) }
+        let fixed = pattern.dropFirst(1)
+        guard fixed.dropFirst().contains(UInt8(ascii: ".")) else { return false }
+        guard let dot = name.firstIndex(of: UInt8(ascii: ".")) else { return false }
+        return areEqual(name[dot...], fixed)
+    }
+
+    /// Without regard to the case of ASCII letters, and of no others. `name` is in lower case.
+    private static func areEqual(_ name: Substring.UTF8View, _ pattern: Substring.UTF8View) -> Bool {
+        name.count == pattern.count
+            && zip(name, pattern).allSatisfy { mine, theirs in
+                let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(theirs)
+                return mine == (isUpper ? theirs | 0x20 : theirs)
+            }
+    }
+}

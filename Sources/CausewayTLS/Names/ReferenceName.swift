@@ -1,0 +1,63 @@
+package import CausewayTypes
+
+/// Who the peer must be (RFC 9525 §6.1): a name or an address, in the form in which certificates hold it.
+package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
+    /// A-labels in lower case, without a final dot.
+    case name(String)
+    /// 4 or 16 octets.
+    case address([UInt8])
+
+    /// The reference for a host that a program named.
+    ///
+    /// One final dot is dropped: it says that the name is absolute, and no certificate has it.
+    ///
+    /// - Returns: `nil` when the text is not a name that a certificate can hold, which therefore no certificate matches.
+    package init?(_ host: NWEndpoint.Host) {
+        switch host {
+        case .ipv4(let address): self = .address([UInt8](address.rawValue))
+        case .ipv6(let address): self = .address([UInt8](address.rawValue))
+        case .name(let name, _):
+            guard let ascii = Self.ascii(name) else { return nil }
+            self = .name(ascii)
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .name(let name): name
+        case .address(let octets) where octets.count == 4: octets.map(String.init).joined(separator: ".")
+        case .address(let octets): IPv6Address(.init(octets), nil)?.debugDescription ?? "an address"
+        }
+    }
+
+    /// The name to send in the server name extension, which addresses never are (RFC 6066 §3).
+    var serverName: String? {
+        if case .name(let name) = self { name } else { nil }
+    }
+
+    /// The name in A-labels, or `nil` when it is none.
+    private static func ascii(_ text: String) -> String? {
+        // IDNA knows three more characters for the dot (RFC 3490 §3.1).
+        var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
+        if labels.count > 1, labels.last == "" { labels.removeLast() }
+        var result: [String] = []
+        for label in labels {
+            guard let ascii = Punycode.label(label), isLabel(ascii) else { return nil }
+            result.append(ascii)
+        }
+        let name = result.joined(separator: ".")
+        return name.utf8.count <= 253 ? name : nil
+    }
+
+    /// 1 to 63 letters, digits and hyphens (RFC 1034 §3.5); the underscore is in use, so it is let through.
+    private static func isLabel(_ text: String) -> Bool {
+        guard (1...63).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-") else { return false }
+        return text.utf8.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import CCausewayOpenSSL
+
+/// One reference to an object of OpenSSL, given back at the end of its life.
+// SAFETY: OpenSSL counts references to these kinds atomically, and locks or never changes what is inside once it is set up. An
+// `SSL`, which belongs to one thread at a time, is never held by one of these. Proven by `SharingTests`.
+final class SharedObject: @unchecked Sendable {
+    enum Kind { case certificate, key, store, context, session }
+
+    let pointer: OpaquePointer
+    private let kind: Kind
+
+    /// Takes over a reference that the caller owns.
+    init(owning pointer: OpaquePointer, _ kind: Kind) {
+        self.pointer = pointer
+        self.kind = kind
+    }
+
+    deinit {
+        switch kind {
+        case .certificate: cw_X509_free(pointer)
+        case .key: cw_EVP_PKEY_free(pointer)
+        case .store: cw_X509_STORE_free(pointer)
+        case .context: cw_SSL_CTX_free(pointer)
+        case .session: cw_SSL_SESSION_free(pointer)
+        }
+    }
+}
+
+/// The octets that one of OpenSSL's `i2d` functions writes.
+func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> CInt) -> [UInt8] {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let count = encode(&bytes)
+    guard count > 0, let bytes else { return [] }
+    defer { cw_free(bytes) }
+    return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+}
+
+extension Certificate {
+    /// The certificates of one of OpenSSL's lists, each with a reference of its own.
+    static func all(in stack: OpaquePointer?) -> [Certificate] {
+        guard let stack else { return [] }
+        return (0..<max(0, cw_OPENSSL_sk_num(stack))).compactMap { index in
+            guard let value = cw_OPENSSL_sk_value(stack, index) else { return nil }
+            return Certificate(retaining: OpaquePointer(value))
+        }
+    }
+}
+
+/// Calls `body` with one of OpenSSL's lists, which borrows the certificates.
+func withStack<R>(of certificates: [Certificate], _ body: (OpaquePointer?) -> R) -> R {
+    let stack = cw_OPENSSL_sk_new_null()
+    defer { cw_OPENSSL_sk_free(stack) }
+    for certificate in certificates { cw_OPENSSL_sk_push(stack, UnsafeRawPointer(certificate.object.pointer)) }
+    return body(stack)
+}
+
+/// SHA-256 of `bytes`: 32 octets.
+func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    var count: CUnsignedInt = 0
+    guard cw_EVP_Digest(bytes, bytes.count, &digest, &count, cw_EVP_sha256(), nil) == 1, count == 32 else { return [] }
+    return digest
+}

@@ -1,0 +1,102 @@
+internal import CCausewayOpenSSL
+
+/// Who we are: a private key, the certificate for it, and those that lead to an authority.
+package struct TLSIdentity: Sendable {
+    /// Our own first.
+    package let certificates: [Certificate]
+    let key: SharedObject
+
+    init(certificates: [Certificate], key: SharedObject) throws(TLSFailure) {
+        guard let leaf = certificates.first else {
+            throw TLSFailure(.badCertificate, "an identity needs a certificate")
+        }
+        let fits = cw_X509_check_private_key(leaf.object.pointer, key.pointer) == 1
+        cw_ERR_clear_error()
+        guard fits else {
+            throw TLSFailure(.badCertificate, "the private key is not that of the certificate \"\(leaf)\"")
+        }
+        self.certificates = certificates
+        self.key = key
+    }
+
+    /// Reads certificates and key from PEM, which may be the same text.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, also when the password is wrong or missing.
+    package init(certificates: [UInt8], key: [UInt8], password: String? = nil) throws(TLSFailure) {
+        let chain = try Certificate.all(pem: certificates)
+        let pointer: OpaquePointer? = key.withUnsafeBytes { bytes in
+            guard let bio = cw_BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return nil }
+            defer { cw_BIO_free(bio) }
+            guard var password = password?.utf8CString else {
+                return cw_PEM_read_bio_PrivateKey(bio, nil, cw_password, nil)
+            }
+            return password.withUnsafeMutableBytes { cw_PEM_read_bio_PrivateKey(bio, nil, cw_password, $0.baseAddress) }
+        }
+        try self.init(certificates: chain, key: Self.key(pointer, "PEM"))
+    }
+
+    /// Reads certificates and a key in DER: PKCS #8, or the older form of its algorithm.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
+    package init(derCertificates: [[UInt8]], derKey: [UInt8]) throws(TLSFailure) {
+        var chain: [Certificate] = []
+        for der in derCertificates { chain.append(try Certificate(der: der)) }
+        try OpenSSLLibrary.load()
+        let pointer: OpaquePointer? = derKey.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return cw_d2i_AutoPrivateKey(nil, &cursor, bytes.count)
+        }
+        try self.init(certificates: chain, key: Self.key(pointer, "DER"))
+    }
+
+    /// Reads an archive (PKCS #12, RFC 7292).
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`; also for archives whose ciphers OpenSSL 3 no longer has, such as RC2.
+    package init(pkcs12: [UInt8], password: String) throws(TLSFailure) {
+        try OpenSSLLibrary.load()
+        var key: OpaquePointer?
+        var leaf: OpaquePointer?
+        var others: OpaquePointer?
+        let isRead = pkcs12.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            guard let archive = cw_d2i_PKCS12(nil, &cursor, bytes.count) else { return false }
+            defer { cw_PKCS12_free(archive) }
+            return cw_PKCS12_parse(archive, password, &key, &leaf, &others) == 1
+        }
+        let chain = Certificate.all(in: others)
+        if let others { cw_free_certificates(UnsafeMutableRawPointer(others)) }
+        let ownLeaf = leaf.map { Certificate(object: SharedObject(owning: $0, .certificate)) }
+        let ownKey = key.map { SharedObject(owning: $0, .key) }
+        guard isRead, let ownLeaf, let ownKey else {
+            let reason = OpenSSLLibrary.takeReason()
+            throw TLSFailure(.badCertificate, "no identity in this PKCS #12 archive: \(reason)")
+        }
+        try self.init(certificates: [ownLeaf] + chain, key: ownKey)
+    }
+
+    /// The private key in DER. Whoever has it is us.
+    package var privateKeyDER: [UInt8] { encoded { cw_i2d_PrivateKey(key.pointer, $0) } }
+
+    /// Certificates and key in one archive (PKCS #12, RFC 7292), or an empty list when the library cannot make it.
+    package func pkcs12(password: String) -> [UInt8] {
+        let archive = withStack(of: Array(certificates.dropFirst())) { others in
+            cw_PKCS12_create(password, nil, key.pointer, certificates[0].object.pointer, others, 0, 0, 0, 0, 0)
+        }
+        guard let archive else { return [] }
+        defer { cw_PKCS12_free(archive) }
+        return encoded { cw_i2d_PKCS12(archive, $0) }
+    }
+
+    private static func key(_ pointer: OpaquePointer?, _ form: String) throws(TLSFailure) -> SharedObject {
+        guard let pointer else {
+            throw TLSFailure(.badCertificate, "no private key in this \(form): \(OpenSSLLibrary.takeReason())")
+        }
+        return SharedObject(owning: pointer, .key)
+    }
+}
+
+extension TLSIdentity: Hashable {
+    package static func == (a: TLSIdentity, b: TLSIdentity) -> Bool { a.certificates == b.certificates }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
+}

@@ -1,0 +1,78 @@
+internal import CCausewayOpenSSL
+internal import FoundationEssentials
+
+/// What a stapled statement says about a certificate (RFC 6960 §4.2).
+enum StapledStatus: Equatable {
+    case good
+    case revoked
+    /// There is none, or it proves nothing; why.
+    case unusable(String)
+
+    /// How far clocks may be apart, in seconds.
+    private static let tolerance: Int64 = 300
+    /// How long a statement holds that does not say it itself, in seconds.
+    private static let usualLife: Int64 = 7 * 86_400
+    /// A statement is a few kilobytes.
+    private static let largest = 64 << 10
+
+    /// Reads a statement in DER, and checks its signature, its times, and that it is about this certificate.
+    ///
+    /// - Parameters:
+    ///   - issuer: The certificate that signed `leaf`. It, or one it has authorized for this, signs the statement.
+    ///   - time: Seconds since 1970; `nil` for now.
+    init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, store: TrustStore, time: Int64?) {
+        guard let der, !der.isEmpty else {
+            self = .unusable("none came")
+            return
+        }
+        self = Self.judge(der, leaf, issuer, store, time ?? Int64(Date().timeIntervalSince1970))
+        cw_ERR_clear_error()
+    }
+
+    private static func judge(
+        _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ store: TrustStore, _ now: Int64
+    ) -> StapledStatus {
+        guard der.count <= largest else { return .unusable("it is too large") }
+        let response: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return cw_d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
+        }
+        guard let response else { return .unusable("it cannot be read") }
+        defer { cw_OCSP_RESPONSE_free(response) }
+        guard cw_OCSP_response_status(response) == CInt(CW_OCSP_SUCCESSFUL),
+            let basic = cw_OCSP_response_get1_basic(response)
+        else { return .unusable("it reports an error") }
+        defer { cw_OCSP_BASICRESP_free(basic) }
+        // The issuer was judged with the chain: its own signature needs no second judgement, anybody else's does.
+        let isSigned = withStack(of: [issuer]) {
+            cw_OCSP_basic_verify(basic, $0, store.object.pointer, CUnsignedLong(CW_OCSP_TRUST_OTHER)) == 1
+        }
+        guard isSigned else { return .unusable("its signature proves nothing") }
+        return find(leaf, issuer, in: basic, now)
+    }
+
+    private static func find(
+        _ leaf: Certificate, _ issuer: Certificate, in basic: OpaquePointer, _ now: Int64
+    ) -> StapledStatus {
+        // The digest only names the certificate, and SHA-1 is what everybody names it with.
+        guard let identifier = cw_OCSP_cert_to_id(cw_EVP_sha1(), leaf.object.pointer, issuer.object.pointer) else {
+            return .unusable("the certificate cannot be named")
+        }
+        defer { cw_OCSP_CERTID_free(identifier) }
+        var status: CInt = -1
+        var thisUpdate: OpaquePointer?
+        var nextUpdate: OpaquePointer?
+        guard cw_OCSP_resp_find_status(basic, identifier, &status, nil, nil, &thisUpdate, &nextUpdate) == 1 else {
+            return .unusable("it is about another certificate")
+        }
+        let start = cw_seconds(thisUpdate)
+        guard start != .min, start <= now + tolerance else { return .unusable("it is from the future") }
+        let end = nextUpdate.map { cw_seconds($0) } ?? start + usualLife
+        guard now <= end.addingReportingOverflow(tolerance).partialValue else { return .unusable("it is out of date") }
+        switch Int(status) {
+        case CW_OCSP_GOOD: return .good
+        case CW_OCSP_REVOKED: return .revoked
+        default: return .unusable("its issuer does not know the certificate")
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import CausewayTLS
+import CausewayTypes
+import Testing
+
+@Suite("TLS sessions")
+struct ResumptionTests {
+    static let versions: [TLSVersion] = [.tls12, .tls13]
+
+    /// Establishes, and lets the client read, which is when tickets of version 1.3 arrive.
+    private func connect(
+        _ client: TLSContext, _ server: TLSContext, host: NWEndpoint.Host = "server.test", port: UInt16 = 443
+    ) throws -> EnginePair {
+        let pair = try EnginePair(client, server, host: host, port: port)
+        pair.establish()
+        _ = pair.client.readAll()
+        return pair
+    }
+
+    @Test("The second connection resumes, without judging anew", arguments: versions)
+    func resumes(_ version: TLSVersion) throws {
+        let client = try TLSContext(.client { $0.maximumVersion = version })
+        let server = try TLSContext(.server())
+        #expect(try connect(client, server).client.negotiation?.isResumed == false)
+        #expect(client.sessionCount > 0)
+        for _ in 0..<10 {
+            let pair = try connect(client, server)
+            #expect(pair.client.negotiation?.isResumed == true && pair.server.negotiation?.isResumed == true)
+            #expect(pair.client.negotiation?.peerCertificates.isEmpty == false)
+            #expect(try pair.transfer([1, 2], from: pair.client, to: pair.server) == [1, 2])
+        }
+        #expect(client.sessionCount <= 4)
+    }
+
+    @Test("A ticket of TLS 1.3 is used once, a session of TLS 1.2 again and again")
+    func singleUse() throws {
+        let server = try TLSContext(.server())
+        for (version, counts) in [(TLSVersion.tls13, [2, 1, 0, 0]), (.tls12, [1, 1, 1, 1])] {
+            let client = try TLSContext(.client { $0.maximumVersion = version })
+            _ = try connect(client, server)
+            var seen = [client.sessionCount]
+            for _ in 0..<3 {
+                _ = try EnginePair(client, server)
+                seen.append(client.sessionCount)
+            }
+            #expect(seen == counts)
+        }
+    }
+
+    @Test("A resumed session still has both sides' certificates", arguments: versions)
+    func mutual(_ version: TLSVersion) throws {
+        let identity = try Identities.client.get()
+        let client = try TLSContext(
+            .client {
+                $0.maximumVersion = version
+                $0.identity = identity
+            })
+        let server = try TLSContext(.server { $0.peerAuthentication = .required })
+        _ = try connect(client, server)
+        let pair = try connect(client, server)
+        #expect(pair.server.negotiation?.isResumed == true)
+        #expect(pair.server.negotiation?.peerCertificates.first == identity.certificates[0])
+        #expect(pair.client.negotiation?.peerCertificates.first == (try Identities.server.get().certificates[0]))
+    }
+
+    @Test("Another host, port or context does not", arguments: versions)
+    func keys(_ version: TLSVersion) throws {
+        let identity = try Authority.shared.issue([.name("server.test"), .name("other.test")])
+        let client = try TLSContext(.client { $0.maximumVersion = version })
+        let server = try TLSContext(.server { $0.identity = identity })
+        _ = try connect(client, server)
+        #expect(try connect(client, server, host: "other.test").client.negotiation?.isResumed == false)
+        #expect(try connect(client, server, port: 444).client.negotiation?.isResumed == false)
+        let stranger = try TLSContext(.client { $0.maximumVersion = version })
+        #expect(try connect(stranger, server).client.negotiation?.isResumed == false)
+        #expect(try connect(client, server).client.negotiation?.isResumed == true)
+    }
+
+    @Test("Off on either side is off", arguments: versions, [true, false])
+    func off(_ version: TLSVersion, _ isOffAtClient: Bool) throws {
+        let client = try TLSContext(
+            .client {
+                $0.maximumVersion = version
+                $0.isResumptionEnabled = !isOffAtClient
+            })
+        let server = try TLSContext(.server { $0.areTicketsEnabled = isOffAtClient })
+        _ = try connect(client, server)
+        #expect(client.sessionCount == 0)
+        #expect(try connect(client, server).client.negotiation?.isResumed == false)
+    }
+
+    @Test("Sessions per peer and peers are bounded")
+    func bounded() throws {
+        let client = try TLSContext(.client())
+        let server = try TLSContext(.server())
+        for port in 1...300 as ClosedRange<UInt16> { _ = try connect(client, server, port: port) }
+        #expect(client.sessionCount <= 256 * 4 && client.sessionCount >= 256)
+        #expect(try connect(client, server, port: 300).client.negotiation?.isResumed == true)
+        #expect(try connect(client, server, port: 1).client.negotiation?.isResumed == false)
+    }
+
+    @Test("Equal settings share a context, others do not")
+    func sharedContexts() throws {
+        let settings = TLSSettings.client { $0.applicationProtocols = ["share-test"] }
+        let first = try TLSContext.shared(for: settings)
+        #expect(try TLSContext.shared(for: settings) === first)
+        var other = settings
+        other.trust.pins = [[1]]
+        #expect(try TLSContext.shared(for: other) !== first)
+        other = settings
+        other.judge = .owner(7)
+        #expect(try TLSContext.shared(for: other) !== first)
+    }
+
+    // MARK: Early data
+
+    private func earlyContexts(serverTakes: Bool = true) throws -> (TLSContext, TLSContext) {
+        (
+            try TLSContext(.client { $0.isEarlyDataEnabled = true }),
+            try TLSContext(.server { $0.isEarlyDataEnabled = serverTakes })
+        )
+    }
+
+    private func sendEarly(_ text: String, _ pair: EnginePair) -> Bool {
+        Array(text.utf8).withUnsafeBytes { pair.client.writeEarly($0) }
+    }
+
+    @Test("Early data arrives with the first flight of a resumed session")
+    func early() throws {
+        let (client, server) = try earlyContexts()
+        let first = try connect(client, server)
+        #expect(!sendEarly("x", first))
+        let pair = try EnginePair(client, server)
+        #expect(pair.client.earlyDataLimit == 16_384)
+        #expect(sendEarly("GET /", pair))
+        pair.establish()
+        #expect(pair.client.negotiation?.isEarlyDataAccepted == true)
+        #expect(pair.server.readText == "GET /")
+        #expect(try pair.transfer(Array(" more".utf8), from: pair.client, to: pair.server) == Array(" more".utf8))
+    }
+
+    @Test("Early data that the server does not take is sent again, once and first")
+    func earlyRefused() throws {
+        let (client, server) = try earlyContexts()
+        _ = try connect(client, server)
+        // A server that knows nothing of the session.
+        let stranger = try TLSContext(.server { $0.isEarlyDataEnabled = true })
+        let pair = try EnginePair(client, stranger)
+        #expect(sendEarly("GET /", pair))
+        pair.establish()
+        #expect(pair.client.negotiation?.isEarlyDataAccepted == false)
+        try pair.client.write(" later")
+        pair.carry(from: pair.client, to: pair.server)
+        #expect(pair.server.readText == "GET / later")
+    }
+
+    @Test("A repeated first flight brings no early data twice")
+    func replay() throws {
+        let (client, server) = try earlyContexts()
+        _ = try connect(client, server)
+        let pair = try EnginePair(client, server)
+        #expect(sendEarly("pay", pair))
+        _ = pair.client.handshake()
+        var flight: [UInt8] = []
+        pair.client.sendCiphertext { bytes in
+            flight += bytes
+            return bytes.count
+        }
+        pair.hand(flight, to: pair.server)
+        let second = try EnginePair(client, server)
+        second.hand(flight, to: second.server)
+        second.server.ciphertextEnded()
+        #expect(second.server.readAll().octets.isEmpty)
+    }
+
+    @Test("More than the limit is not taken")
+    func earlyLimit() throws {
+        let (client, server) = try earlyContexts()
+        _ = try connect(client, server)
+        let pair = try EnginePair(client, server)
+        #expect(!sendEarly(String(repeating: "x", count: 16_385), pair))
+        pair.establish()
+        let (plainClient, plainServer) = try earlyContexts(serverTakes: false)
+        _ = try connect(plainClient, plainServer)
+        #expect(try EnginePair(plainClient, plainServer).client.earlyDataLimit == 0)
+    }
+}

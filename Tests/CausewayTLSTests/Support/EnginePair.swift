@@ -1,0 +1,116 @@
+import CausewayTLS
+import CausewayTypes
+import Testing
+
+/// A client and a server whose ciphertext goes from one to the other in memory.
+final class EnginePair {
+    let client: OpenSSLEngine
+    let server: OpenSSLEngine
+    /// How the octets of a flight are cut on the way: the lengths of the pieces. `nil` for one piece.
+    var cut: ((Int) -> Int)?
+    /// What becomes of a datagram or piece: `nil` when it is lost.
+    var deliver: (([UInt8]) -> [UInt8]?)?
+    var clientProgress = TLSProgress.needsCiphertext
+    var serverProgress = TLSProgress.needsCiphertext
+
+    init(
+        _ client: TLSSettings, _ server: TLSSettings, host: NWEndpoint.Host = "server.test", port: UInt16 = 443
+    ) throws {
+        self.client = try OpenSSLEngine(TLSContext(client), host: host, port: port)
+        self.server = try OpenSSLEngine(TLSContext(server))
+    }
+
+    init(
+        _ client: TLSContext, _ server: TLSContext, host: NWEndpoint.Host = "server.test", port: UInt16 = 443
+    ) throws {
+        self.client = try OpenSSLEngine(client, host: host, port: port)
+        self.server = try OpenSSLEngine(server)
+    }
+
+    /// Hands what one side has to send to the other. Returns whether anything was there.
+    @discardableResult
+    func carry(from sender: OpenSSLEngine, to receiver: OpenSSLEngine) -> Bool {
+        var pieces: [[UInt8]] = []
+        sender.sendCiphertext { bytes in
+            pieces.append([UInt8](bytes))
+            return bytes.count
+        }
+        for piece in pieces {
+            var rest = piece[...]
+            while !rest.isEmpty {
+                let count = min(rest.count, max(1, cut?(rest.count) ?? rest.count))
+                let part = [UInt8](rest.prefix(count))
+                rest = rest.dropFirst(count)
+                guard let delivered = deliver?(part) ?? (deliver == nil ? part : nil) else { continue }
+                hand(delivered, to: receiver)
+            }
+        }
+        return !pieces.isEmpty
+    }
+
+    func hand(_ bytes: [UInt8], to receiver: OpenSSLEngine) {
+        bytes.withUnsafeBytes { lent in
+            receiver.ciphertextArrived(lent) {
+                if receiver === client { clientProgress = client.handshake() }
+                if receiver === server { serverProgress = server.handshake() }
+            }
+        }
+    }
+
+    /// Both sides in turn until neither has anything to say.
+    func run() {
+        for _ in 0..<64 {
+            clientProgress = client.handshake()
+            let fromClient = carry(from: client, to: server)
+            serverProgress = server.handshake()
+            let fromServer = carry(from: server, to: client)
+            if !fromClient, !fromServer { return }
+        }
+    }
+
+    var isEstablished: Bool {
+        if case .established = clientProgress, case .established = serverProgress { true } else { false }
+    }
+
+    var clientFailure: TLSFailure? { if case .failed(let failure) = clientProgress { failure } else { nil } }
+    var serverFailure: TLSFailure? { if case .failed(let failure) = serverProgress { failure } else { nil } }
+
+    /// Both sides established, or a failure of the test.
+    func establish(sourceLocation: SourceLocation = #_sourceLocation) {
+        run()
+        #expect(
+            isEstablished, "client: \(clientProgress), server: \(serverProgress)", sourceLocation: sourceLocation)
+    }
+
+    /// Sends `content` and returns what arrives, octets carried whenever the sender is full.
+    func transfer(_ content: [UInt8], from sender: OpenSSLEngine, to receiver: OpenSSLEngine) throws -> [UInt8] {
+        var rest = content[...]
+        var result: [UInt8] = []
+        while !rest.isEmpty {
+            let taken = try rest.withUnsafeBytes { bytes throws(TLSFailure) in try sender.write(bytes) }
+            rest = rest.dropFirst(taken)
+            guard carry(from: sender, to: receiver) || taken > 0 else { return result }
+            result += receiver.readAll().octets
+        }
+        return result
+    }
+}
+
+extension OpenSSLEngine {
+    /// Everything that can be read now, and how it ended.
+    func readAll(blockSize: Int = 65_536) -> (octets: [UInt8], end: TLSReadResult) {
+        var result: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: blockSize)
+        while true {
+            let outcome = block.withUnsafeMutableBytes { read(into: $0) }
+            guard case .octets(let count) = outcome else { return (result, outcome) }
+            result += block[..<count]
+        }
+    }
+
+    func write(_ text: String) throws {
+        _ = try Array(text.utf8).withUnsafeBytes { bytes throws(TLSFailure) in try write(bytes) }
+    }
+
+    var readText: String { String(decoding: readAll().octets, as: UTF8.self) }
+}

@@ -1,0 +1,89 @@
+import CCausewayOpenSSL
+import CausewayTypes
+import Testing
+
+@testable import CausewayTLS
+
+@Suite("Stapled status")
+struct StapledStatusTests {
+    /// A statement as an authority makes it (RFC 6960 §4.2.1).
+    private func statement(
+        for leaf: Certificate, by authority: Authority = .shared, isRevoked: Bool = false,
+        from start: Int64 = Authority.now - 60, until end: Int64? = Authority.now + 60, signer: TLSIdentity? = nil
+    ) throws -> [UInt8] {
+        let signer = signer ?? authority.identity
+        let identifier = try #require(
+            cw_OCSP_cert_to_id(cw_EVP_sha1(), leaf.object.pointer, authority.certificate.object.pointer))
+        defer { cw_OCSP_CERTID_free(identifier) }
+        let status =
+            isRevoked ? DERWriter.value(0xa1, DERWriter.generalizedTime(start)) : DERWriter.value(0x80, [])
+        let single = DERWriter.sequence(
+            encoded { cw_i2d_OCSP_CERTID(identifier, $0) }, status, DERWriter.generalizedTime(start),
+            end.map { DERWriter.tagged(0, DERWriter.generalizedTime($0)) } ?? [])
+        let body = DERWriter.sequence(
+            DERWriter.tagged(1, authority.certificate.subjectDER), DERWriter.generalizedTime(start),
+            DERWriter.sequence(single))
+        let signature = try CertificateTemplate.sign(body, signer.key, usesSHA1: false)
+        let basic = DERWriter.sequence(
+            body, CertificateTemplate.signatureAlgorithm(signer.key, usesSHA1: false), DERWriter.bits(signature))
+        let kind = DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 48, 1, 1)
+        return DERWriter.sequence(
+            DERWriter.value(0x0a, [0]), DERWriter.tagged(0, DERWriter.sequence(kind, DERWriter.octets(basic))))
+    }
+
+    private func judge(_ der: [UInt8]?, _ leaf: Certificate) throws -> StapledStatus {
+        StapledStatus(
+            der, leaf: leaf, issuer: Authority.shared.certificate, store: try TrustStore.store(for: .anchored(.shared)),
+            time: Authority.now)
+    }
+
+    @Test("Signature, times and subject count")
+    func statements() throws {
+        let leaf = try Identities.server.get().certificates[0]
+        let other = try Authority.shared.issue().certificates[0]
+        #expect(try judge(statement(for: leaf), leaf) == .good)
+        #expect(try judge(statement(for: leaf, until: nil), leaf) == .good)
+        #expect(try judge(statement(for: leaf, isRevoked: true), leaf) == .revoked)
+        let useless: [[UInt8]?] = [
+            nil, [], [1, 2, 3], [0x30, 3, 0x0a, 1, 6], try statement(for: other),
+            try statement(for: leaf, from: Authority.now + 1_000, until: Authority.now + 2_000),
+            try statement(for: leaf, from: Authority.now - 2_000, until: Authority.now - 1_000),
+            try statement(for: leaf, from: Authority.now - 8 * Authority.day, until: nil),
+            try statement(for: leaf, isRevoked: true, signer: Authority("Test Root").identity),
+            try statement(for: leaf, signer: Authority.shared.issue()),
+            try statement(for: leaf) + [UInt8](repeating: 0, count: 70_000),
+        ]
+        for (index, der) in useless.enumerated() {
+            guard case .unusable = try judge(der, leaf) else {
+                Issue.record("statement \(index) was believed")
+                continue
+            }
+        }
+    }
+
+    @Test("In the handshake: revoked is refused, promised and useless too", arguments: [TLSVersion.tls12, .tls13])
+    func handshake(_ version: TLSVersion) throws {
+        let promised = try Authority.shared.issue { $0.mustStaple = true }
+        let plain = try Identities.server.get()
+        func failure(_ identity: TLSIdentity, _ response: [UInt8]?) throws -> TrustFailure.Rule? {
+            let pair = try EnginePair(
+                .client { $0.maximumVersion = version },
+                .server {
+                    $0.identity = identity
+                    $0.stapledResponse = response
+                })
+            pair.run()
+            if case .untrusted(let failure) = pair.clientFailure?.code { return failure.rule }
+            #expect(pair.isEstablished && pair.client.negotiation?.stapledResponse == response)
+            return nil
+        }
+        let good = try statement(for: promised.certificates[0])
+        #expect(try failure(promised, good) == nil)
+        #expect(try failure(promised, nil) == .stapleMissing)
+        #expect(try failure(promised, [1, 2, 3]) == .stapleMissing)
+        #expect(try failure(promised, statement(for: promised.certificates[0], isRevoked: true)) == .revoked)
+        #expect(try failure(plain, nil) == nil)
+        #expect(try failure(plain, [1, 2, 3]) == nil)
+        #expect(try failure(plain, statement(for: plain.certificates[0], isRevoked: true)) == .revoked)
+    }
+}
