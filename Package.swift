@@ -52,10 +52,15 @@ let package = Package(
             ],
             swiftSettings: system),
         .target(name: "CCausewayOpenSSL"),
-        .target(name: "CausewayTLS", dependencies: ["CausewayTypes", "CCausewayOpenSSL"], swiftSettings: house),
+        .target(
+            name: "CausewayTLS", dependencies: ["CausewayTypes", "CausewayProtocols", "CCausewayOpenSSL"],
+            swiftSettings: house),
         .target(
             name: "Causeway",
-            dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
+            dependencies: [
+                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
+                "CausewayTLS",
+            ],
             swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(
@@ -80,15 +85,23 @@ let package = Package(
             name: "CausewayRuntimeTests", dependencies: ["CausewayRuntime", "CausewayTestKit"], swiftSettings: house),
         .target(name: "CCausewayOpenSSLHeaders", path: "Tests/CCausewayOpenSSLHeaders"),
         .testTarget(
-            name: "CausewayTLSTests", dependencies: ["CausewayTLS", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders"],
+            name: "CausewayTLSTests",
+            dependencies: ["CausewayTLS", "CausewayTestKit", "CCausewayOpenSSL", "CCausewayOpenSSLHeaders"],
             swiftSettings: house),
-        .testTarget(name: "CausewayTests", dependencies: ["Causeway", "Network"], swiftSettings: house),
+        .testTarget(
+            name: "CausewayTests",
+            dependencies: [
+                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTLS", "CausewayWire",
+                "Network",
+            ],
+            swiftSettings: house),
         // One set of programs, as written for Apple's framework, in both language modes and without the house's rules.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),
         .testTarget(
             name: "ProgramSwift5Tests", dependencies: ["Network"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "LoopbackTests", dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit"],
+            name: "LoopbackTests",
+            dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit", "CausewayTLS"],
             swiftSettings: house),
         .testTarget(name: "InteropTests", dependencies: ["Causeway", "nw"], swiftSettings: house),
     ],

@@ -16,11 +16,8 @@ struct SocketSettingsRefusalTests {
     }
 
     static let unsupported: [Row] = [
-        Row("TLS", { .tls }),
-        Row("DTLS", { .dtls }),
         Row("QUIC", { .quic(alpn: ["h3"]) }),
         Row("QUIC datagrams", { .quicDatagram(alpn: ["h3"]) }),
-        Row("application service", { .applicationService }),
         Row("custom IP", { NWParameters(customIPProtocolNumber: 253) }),
         Row("unknown network layer", { internetProtocol(NWProtocolUDP.Options()) }),
         Row("unknown transport", { transportProtocol(NWProtocolTLS.Options()) }),
@@ -31,7 +28,7 @@ struct SocketSettingsRefusalTests {
 
     @Test("What does not exist yet is refused and never left out", arguments: unsupported)
     func refusesUnsupported(_ row: Row) {
-        #expect(throws: NWError.posix(.ENOTSUP)) { try row.make().makeSocketSettings() }
+        #expect(throws: NWError.posix(.ENOTSUP)) { try row.make().makeListenerSettings() }
     }
 
     static let invalid: [Row] = [

@@ -138,7 +138,7 @@ struct StackTests {
         for parameters in stacks {
             #expect(parameters.defaultProtocolStack.applicationProtocols.contains { $0.definition.name == "unknown" })
             parameters.defaultProtocolStack.transportProtocol = NWProtocolTCP.Options()
-            #expect(throws: NWError.posix(.ENOTSUP)) { try parameters.makeSocketSettings() }
+            #expect(throws: NWError.posix(.ENOTSUP)) { try parameters.makeListenerSettings() }
         }
     }
 

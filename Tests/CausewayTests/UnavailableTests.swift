@@ -96,27 +96,14 @@ struct UnavailableTests {
 
     @Test("A stack with a protocol that does not exist yet is refused, and never runs without it")
     func stacks() {
-        final class Framer: NWProtocolFramerImplementation {
-            static let label = "refused"
-            init(framer: NWProtocolFramer.Instance) {}
-            func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult { .ready }
-            func handleInput(framer: NWProtocolFramer.Instance) -> Int { 0 }
-            func handleOutput(
-                framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int,
-                isComplete: Bool
-            ) {}
-            func wakeup(framer: NWProtocolFramer.Instance) {}
-            func stop(framer: NWProtocolFramer.Instance) -> Bool { true }
-            func cleanup(framer: NWProtocolFramer.Instance) {}
-        }
-        let framer = NWProtocolFramer.Options(definition: NWProtocolFramer.Definition(implementation: Framer.self))
-        for options in [framer, NWProtocolWebSocket.Options(), NWProtocolTLS.Options(), NWProtocolQUIC.Options()] {
-            let parameters = NWParameters.tcp
-            parameters.defaultProtocolStack.applicationProtocols = [options]
-            #expect(throws: NWError.posix(.ENOTSUP)) { try parameters.makeSocketSettings() }
-        }
-        for parameters in [NWParameters.tls, .dtls, .quic(alpn: ["h3"]), .quicDatagram(alpn: ["h3"])] {
-            #expect(throws: NWError.posix(.ENOTSUP)) { try parameters.makeSocketSettings() }
+        let parameters = NWParameters.tcp
+        parameters.defaultProtocolStack.applicationProtocols = [NWProtocolQUIC.Options()]
+        #expect(throws: NWError.posix(.ENOTSUP)) { try parameters.makeListenerSettings() }
+        let datagrams = NWParameters.udp
+        datagrams.defaultProtocolStack.applicationProtocols = [NWProtocolWebSocket.Options()]
+        #expect(throws: NWError.posix(.ENOTSUP)) { try datagrams.makeListenerSettings() }
+        for parameters in [NWParameters.quic(alpn: ["h3"]), .quicDatagram(alpn: ["h3"])] {
+            #expect(throws: NWError.posix(.ENOTSUP)) { try parameters.makeListenerSettings() }
         }
     }
 

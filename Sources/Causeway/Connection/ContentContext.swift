@@ -70,6 +70,17 @@ extension NWConnection {
             metadata = header.map(Metadata.datagram) ?? .objects([])
         }
 
+        /// The context of a received message.
+        init(received metadata: [NWProtocolMetadata], isFinal: Bool) {
+            ticket = nil
+            identifier = "message"
+            expirationMilliseconds = 0
+            relativePriority = 0.5
+            self.isFinal = isFinal
+            antecedent = nil
+            self.metadata = .objects(metadata)
+        }
+
         /// All metadata of the message, one for each protocol.
         public var protocolMetadata: [NWProtocolMetadata] {
             switch metadata {

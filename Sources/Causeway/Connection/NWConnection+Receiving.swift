@@ -20,7 +20,7 @@ extension NWConnection {
                 _ content: Data?, _ contentContext: NWConnection.ContentContext?, _ isComplete: Bool, _ error: NWError?
             ) -> Void
     ) {
-        driver.flow.receive(minimum: minimumIncompleteLength, maximum: maximumLength) { received in
+        receive(minimumIncompleteLength, maximumLength) { received in
             completion(received.data, received.context, received.isComplete, received.error?.networkError)
         }
     }
@@ -36,7 +36,7 @@ extension NWConnection {
                 _ error: NWError?
             ) -> Void
     ) {
-        driver.flow.receive(minimum: minimumIncompleteLength, maximum: maximumLength) { received in
+        receive(minimumIncompleteLength, maximumLength) { received in
             completion(received.dispatchData, received.context, received.isComplete, received.error?.networkError)
         }
     }
@@ -51,7 +51,7 @@ extension NWConnection {
                 _ error: NWError?
             ) -> Void
     ) {
-        driver.flow.receiveMessage { received in
+        receiveMessage { received in
             completion(received.data, received.context, received.isComplete, received.error?.networkError)
         }
     }
@@ -66,9 +66,21 @@ extension NWConnection {
                 _ error: NWError?
             ) -> Void
     ) {
-        driver.flow.receiveMessage { received in
+        receiveMessage { received in
             completion(received.dispatchData, received.context, received.isComplete, received.error?.networkError)
         }
+    }
+
+    private func receive(_ minimum: Int, _ maximum: Int, _ completion: @escaping ReceiveCompletion) {
+        guard let channel = driver.channel else {
+            return driver.flow.receive(minimum: minimum, maximum: maximum, completion)
+        }
+        channel.receive(minimum: minimum, maximum: maximum, completion)
+    }
+
+    private func receiveMessage(_ completion: @escaping ReceiveCompletion) {
+        guard let channel = driver.channel else { return driver.flow.receiveMessage(completion) }
+        channel.receiveMessage(completion)
     }
 
     /// Asks for all datagrams that have arrived, at least one.
@@ -82,6 +94,7 @@ extension NWConnection {
 extension ReceivedContent {
     var context: NWConnection.ContentContext? {
         if let packet { return .inboundDatagram(DatagramHeader(packet)) }
+        if !metadata.isEmpty { return .context(of: metadata, isFinal: isFinal) }
         if isFinal { return .inboundStreamEnd }
         return data == nil ? nil : .inboundStream
     }

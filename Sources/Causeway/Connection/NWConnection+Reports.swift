@@ -13,7 +13,9 @@ extension NWConnection {
         case NWProtocolTCP.definition where !isDatagram: return NWProtocolTCP.Metadata(source: self)
         case NWProtocolUDP.definition where isDatagram: return NWProtocolUDP.Metadata()
         case NWProtocolIP.definition: return NWProtocolIP.Metadata()
-        default: return nil
+        default:
+            return driver.channel?.attendants.lazy.compactMap { ($0 as? any MetadataSource)?.connectionMetadata }
+                .first { $0.definition == definition }
         }
     }
 

@@ -31,6 +31,7 @@ extension NWConnection {
     }
 
     func enqueue(_ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter) {
+        if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
             content, endsStream: context.isFinal && isComplete, trafficClass: trafficClass(of: context), waiter: waiter)
         // The shared contexts have no wishes: most content takes this way.
@@ -43,6 +44,20 @@ extension NWConnection {
                 outbound, ticket: ticket, endsMessage: isComplete, priority: context.priority,
                 deadline: expiration == 0 ? nil : Machine.now + .milliseconds(Int64(clamping: expiration)),
                 antecedent: context.antecedent?.ticket))
+    }
+
+    /// Above the transport each protocol keeps messages in order: priorities and antecedents have nothing to decide.
+    private func enqueue(
+        _ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter, on channel: StackChannel
+    ) {
+        let expiration = context.expirationMilliseconds
+        let metadata = stageMetadata(of: context)
+        channel.send(
+            StackMessage(
+                content ?? Data(), metadata: metadata, endsMessage: isComplete,
+                isFinal: context.isFinal && isComplete,
+                deadline: expiration == 0 ? nil : Machine.now + .milliseconds(Int64(clamping: expiration)),
+                waiter: metadata.isEmpty ? waiter : waiter.abandoning(metadata)))
     }
 
     /// What a datagram's context says about its marking; a stream's is the connection's own.
@@ -59,6 +74,20 @@ extension NWConnection {
         driver.flow.cork()
         block()
         driver.flow.uncork()
+    }
+}
+
+extension SendWaiter {
+    /// The same waiter; what hangs on the message besides is told as well when it is not sent.
+    fileprivate func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
+        .callback { failure in
+            if let failure { abandon(metadata, failure.networkError) }
+            switch self {
+            case .nobody: break
+            case .callback(let completion): completion(failure)
+            case .task(let continuation): continuation.resume(returning: failure)
+            }
+        }
     }
 }
 

@@ -35,7 +35,9 @@ public final class NWConnection: Sendable {
         self.parameters = parameters
         do throws(NWError) {
             driver = ConnectionDriver(
-                try .connecting(to: endpoint), FrozenSettings(try parameters.makeSocketSettings()))
+                try .connecting(to: endpoint),
+                FrozenSettings(
+                    try parameters.makeSocketSettings(), makeLayers: try parameters.makeLayerMaker(to: endpoint)))
         } catch {
             driver = ConnectionDriver(.mistaken(Failure(error)), FrozenSettings(SocketSettings(transport: .tcp)))
         }

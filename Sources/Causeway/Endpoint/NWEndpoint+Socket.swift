@@ -51,7 +51,7 @@ extension ConnectionDriver.Origin {
             guard !path.isEmpty, path.utf8.count < 108 else { throw .posix(.EINVAL) }
             return .connect(.addresses([.unix(path: path)]))
         case .url(let url):
-            guard let host = url.host(percentEncoded: false), !host.isEmpty, let port = port(of: url) else {
+            guard let host = url.host(percentEncoded: false), !host.isEmpty, let port = NWEndpoint.port(of: url) else {
                 throw .posix(.EINVAL)
             }
             return .connect(target(NWEndpoint.Host(host), port))
@@ -67,9 +67,11 @@ extension ConnectionDriver.Origin {
         case .name(let name, let interface): .name(name, port: port, interface: interface)
         }
     }
+}
 
+extension NWEndpoint {
     /// The port that a URL names, or the usual one of its scheme.
-    private static func port(of url: URL) -> UInt16? {
+    static func port(of url: URL) -> UInt16? {
         if let port = url.port { return UInt16(exactly: port) }
         switch url.scheme?.lowercased() {
         case "http", "ws": return 80

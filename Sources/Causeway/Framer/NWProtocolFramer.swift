@@ -2,8 +2,8 @@ internal import CausewaySystem
 
 /// Protocols of programs' own, which stand above the transport: a namespace.
 ///
-/// Framers are declared and not implemented: a connection or listener whose stack contains one fails with
-/// `.posix(.ENOTSUP)`.
+/// A framer is put into the application protocols of a connection's or listener's parameters. Its methods are called on the
+/// connection's queue, one after the other.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: no stored properties.

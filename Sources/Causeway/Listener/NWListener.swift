@@ -35,7 +35,7 @@ public final class NWListener: Sendable {
         }
         self.parameters = parameters
         do throws(NWError) {
-            driver = ListenerDriver(FrozenSettings(try parameters.makeSocketSettings()), port: port.rawValue)
+            driver = ListenerDriver(try parameters.makeListenerSettings(), port: port.rawValue)
         } catch {
             driver = ListenerDriver(
                 FrozenSettings(SocketSettings(transport: .tcp)), port: port.rawValue, mistake: Failure(error))
@@ -67,7 +67,7 @@ public final class NWListener: Sendable {
     public init(launchdSocketKey key: String, parameters: NWParameters) {
         self.parameters = parameters
         do throws(NWError) {
-            let settings = FrozenSettings(try parameters.makeSocketSettings())
+            let settings = try parameters.makeListenerSettings()
             if let descriptor = SocketActivation.takeDescriptor(named: key) {
                 driver = ListenerDriver(settings, port: 0, inherited: descriptor)
             } else {

@@ -10,7 +10,6 @@ extension NWParameters {
     package func makeSocketSettings() throws(NWError) -> SocketSettings {
         let values = values
         try values.requireWhatExists()
-        guard defaultProtocolStack.applicationProtocols.isEmpty else { throw .posix(.ENOTSUP) }
         var settings = try defaultProtocolStack.transportSettings()
         settings.ip = try defaultProtocolStack.internetSettings()
         settings.ip.dscp = values.serviceClass.dscp

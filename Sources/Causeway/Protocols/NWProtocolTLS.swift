@@ -1,7 +1,7 @@
 /// Transport layer security over a stream, or DTLS over datagrams: a namespace.
 ///
-/// TLS is declared and not implemented: a connection or listener whose stack contains it fails with
-/// `.posix(.ENOTSUP)`. It never falls back to clear text.
+/// The engine is the system's OpenSSL 3, loaded when the first connection needs it; the rules by which a peer is trusted are this
+/// library's own. A connection that cannot have what its options ask for fails: it never falls back to clear text.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.

@@ -1,3 +1,4 @@
+public import Dispatch
 public import FoundationEssentials
 
 // The names of Core Foundation that signatures of the Security interface mention, as the Swift values that a cast to
@@ -44,3 +45,8 @@ public struct UnmanagedArray {
     /// The list.
     public func takeUnretainedValue() -> CFArray { array }
 }
+
+/// The imported name of C's object, which programs cast to when they call the `sec_*` functions.
+public typealias __DispatchData = DispatchData
+/// The same by its name in C.
+public typealias dispatch_data_t = DispatchData

@@ -46,14 +46,17 @@ public final class SecIdentity: Sendable {
 }
 
 /// Makes a certificate from DER. `nil` if the octets are not one ASN.1 SEQUENCE and nothing else.
+@discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     isOneSequence(data) ? SecCertificate(data: data) : nil
 }
 
 /// The certificate as DER.
+@discardableResult
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { certificate.data }
 
 /// Gives the certificate of an identity.
+@discardableResult
 public func SecIdentityCopyCertificate(
     _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
@@ -62,19 +65,12 @@ public func SecIdentityCopyCertificate(
 }
 
 /// Gives the private key of an identity.
+@discardableResult
 public func SecIdentityCopyPrivateKey(
     _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
 ) -> OSStatus {
     privateKeyRef.pointee = identityRef.privateKey
     return errSecSuccess
-}
-
-/// Reads identities out of a PKCS #12 file (RFC 7292). Not implemented: returns ``errSecUnimplemented`` and no items.
-public func SecPKCS12Import(
-    _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
-) -> OSStatus {
-    items.pointee = nil
-    return errSecUnimplemented
 }
 
 /// Whether octets are one SEQUENCE whose length, in DER, is what follows (X.690 §8.1.3).

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 /// The application protocol that was agreed on (RFC 7301 §3.2), valid as long as the metadata. `nil` if there is none.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
+@discardableResult
 public func sec_protocol_metadata_get_negotiated_protocol(
     _ metadata: sec_protocol_metadata_t
 ) -> UnsafePointer<CChar>? {
@@ -13,6 +14,7 @@ public func sec_protocol_metadata_get_negotiated_protocol(
 /// The application protocol that was agreed on (RFC 7301 §3.2); the caller frees it. `nil` if there is none.
 ///
 /// Counterpart: macOS 15.5, iOS 18.5.
+@discardableResult
 public func sec_protocol_metadata_copy_negotiated_protocol(
     _ metadata: sec_protocol_metadata_t
 ) -> UnsafePointer<CChar>? {
@@ -22,6 +24,7 @@ public func sec_protocol_metadata_copy_negotiated_protocol(
 /// The peer's public key. `nil` if it presented none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_copy_peer_public_key(_ metadata: sec_protocol_metadata_t) -> DispatchData? {
     metadata.values.peerPublicKey?.dispatchData
 }
@@ -29,6 +32,7 @@ public func sec_protocol_metadata_copy_peer_public_key(_ metadata: sec_protocol_
 /// The version that was agreed on. Before the handshake it is TLS 1.2, the lowest that is.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_metadata_get_negotiated_tls_protocol_version(
     _ metadata: sec_protocol_metadata_t
 ) -> tls_protocol_version_t {
@@ -39,6 +43,7 @@ public func sec_protocol_metadata_get_negotiated_tls_protocol_version(
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_metadata_get_negotiated_tls_protocol_version")
+@discardableResult
 public func sec_protocol_metadata_get_negotiated_protocol_version(
     _ metadata: sec_protocol_metadata_t
 ) -> SSLProtocol {
@@ -48,6 +53,7 @@ public func sec_protocol_metadata_get_negotiated_protocol_version(
 /// The cipher suite that was agreed on. Before the handshake its number is 0.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_metadata_get_negotiated_tls_ciphersuite(
     _ metadata: sec_protocol_metadata_t
 ) -> tls_ciphersuite_t {
@@ -58,6 +64,7 @@ public func sec_protocol_metadata_get_negotiated_tls_ciphersuite(
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @available(*, deprecated, renamed: "sec_protocol_metadata_get_negotiated_tls_ciphersuite")
+@discardableResult
 public func sec_protocol_metadata_get_negotiated_ciphersuite(_ metadata: sec_protocol_metadata_t) -> SSLCipherSuite {
     metadata.values.cipherSuite?.rawValue ?? 0
 }
@@ -65,6 +72,7 @@ public func sec_protocol_metadata_get_negotiated_ciphersuite(_ metadata: sec_pro
 /// Whether the server has taken early data (RFC 8446 §2.3).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protocol_metadata_t) -> Bool {
     metadata.values.isEarlyDataAccepted
 }
@@ -74,6 +82,7 @@ public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protoc
 /// - Returns: `false`, without a call, when it presented none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_access_peer_certificate_chain(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (sec_certificate_t) -> Void
 ) -> Bool {
@@ -85,6 +94,7 @@ public func sec_protocol_metadata_access_peer_certificate_chain(
 /// - Returns: `false`, without a call, when there is none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_access_ocsp_response(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData) -> Void
 ) -> Bool {
@@ -96,6 +106,7 @@ public func sec_protocol_metadata_access_ocsp_response(
 /// - Returns: `false`, without a call, when it named none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_access_supported_signature_algorithms(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (UInt16) -> Void
 ) -> Bool {
@@ -107,6 +118,7 @@ public func sec_protocol_metadata_access_supported_signature_algorithms(
 /// - Returns: `false`, without a call, when it named none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_access_distinguished_names(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData) -> Void
 ) -> Bool {
@@ -118,6 +130,7 @@ public func sec_protocol_metadata_access_distinguished_names(
 /// - Returns: `false`, without a call, when there is none.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_metadata_access_pre_shared_keys(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData, DispatchData) -> Void
 ) -> Bool {
@@ -127,6 +140,7 @@ public func sec_protocol_metadata_access_pre_shared_keys(
 /// The name that the client asked for (RFC 6066 §3), valid as long as the metadata. `nil` if there is none.
 ///
 /// Counterpart: macOS 10.14, iOS 12; deprecated in macOS 15.5.
+@discardableResult
 public func sec_protocol_metadata_get_server_name(_ metadata: sec_protocol_metadata_t) -> UnsafePointer<CChar>? {
     metadata.values.serverName.map { metadata.lend($0) }
 }
@@ -134,6 +148,7 @@ public func sec_protocol_metadata_get_server_name(_ metadata: sec_protocol_metad
 /// The name that the client asked for (RFC 6066 §3); the caller frees it. `nil` if there is none.
 ///
 /// Counterpart: macOS 15.5, iOS 18.5.
+@discardableResult
 public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_metadata_t) -> UnsafePointer<CChar>? {
     metadata.values.serverName?.makeCString()
 }
@@ -141,6 +156,7 @@ public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_meta
 /// Whether both sessions are with the same peer: one that presented the same certificates, and presented some.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_peers_are_equal(
     _ metadataA: sec_protocol_metadata_t, _ metadataB: sec_protocol_metadata_t
 ) -> Bool {
@@ -151,6 +167,7 @@ public func sec_protocol_metadata_peers_are_equal(
 /// Whether both servers asked for a certificate with the same conditions.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_challenge_parameters_are_equal(
     _ metadataA: sec_protocol_metadata_t, _ metadataB: sec_protocol_metadata_t
 ) -> Bool {
@@ -163,6 +180,7 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
 /// length that is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_create_secret(
     _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<CChar>, _ exporter_length: Int
 ) -> DispatchData? {
@@ -173,6 +191,7 @@ public func sec_protocol_metadata_create_secret(
 /// and for lengths that are not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_protocol_metadata_create_secret_with_context(
     _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<CChar>, _ context_len: Int,
     _ context: UnsafePointer<UInt8>, _ exporter_length: Int

@@ -6,6 +6,7 @@ internal import FoundationEssentials
 /// Whether two options have the same settings. Blocks are the same when they come from the same call.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_options_are_equal(
     _ optionsA: sec_protocol_options_t, _ optionsB: sec_protocol_options_t
 ) -> Bool {
@@ -96,21 +97,25 @@ public func sec_protocol_options_set_max_tls_protocol_version(
 /// The lowest version of TLS that is agreed to unless the program says otherwise.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_options_get_default_min_tls_protocol_version() -> tls_protocol_version_t { .TLSv12 }
 
 /// The lowest version of DTLS that is agreed to unless the program says otherwise.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_options_get_default_min_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
 
 /// The highest version of TLS that is agreed to unless the program says otherwise.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_options_get_default_max_tls_protocol_version() -> tls_protocol_version_t { .TLSv13 }
 
 /// The highest version of DTLS that is agreed to unless the program says otherwise.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_protocol_options_get_default_max_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
 
 /// Adds an application protocol to offer or to accept (RFC 7301 §3.1); the first one added is preferred.

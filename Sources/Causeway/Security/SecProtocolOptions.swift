@@ -1,6 +1,7 @@
 internal import CausewaySystem
 public import Dispatch
 package import FoundationEssentials
+internal import Synchronization
 
 /// Told whether a verify block trusts the peer.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
@@ -38,13 +39,18 @@ public typealias sec_protocol_pre_shared_key_selection_t = (
     sec_protocol_metadata_t, DispatchData?, @escaping sec_protocol_pre_shared_key_selection_complete_t
 ) -> Void
 
+private let blockCount = Atomic<UInt64>(0)
+
 /// A block of the program's and the queue to call it on.
 package struct SecProtocolBlock<Block>: Sendable, Equatable {
     package let block: Unchecked<Block>
     package let queue: DispatchQueue
+    /// Of no other block in this process.
+    package let number: UInt64
 
     package init(_ block: Block, _ queue: DispatchQueue) {
         self.block = Unchecked(block)
+        number = blockCount.wrappingAdd(1, ordering: .relaxed).newValue
         self.queue = queue
     }
 

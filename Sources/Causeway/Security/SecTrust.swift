@@ -51,16 +51,19 @@ public final class SecTrust: Sendable {
 }
 
 /// A policy for TLS: for a server's certificate that has to be good for a host name, or for a client's.
+@discardableResult
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     SecPolicy(.tls(isServer: server, hostName: hostname))
 }
 
 /// A policy that only asks for a valid chain.
+@discardableResult
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basicX509) }
 
 /// Makes a trust of one certificate or an array of them, leaf first, and one policy or an array of them.
 ///
 /// - Returns: ``errSecParam`` for arguments that are neither.
+@discardableResult
 public func SecTrustCreateWithCertificates(
     _ certificates: Any, _ policies: Any?, _ trust: UnsafeMutablePointer<SecTrust?>
 ) -> OSStatus {
@@ -73,14 +76,18 @@ public func SecTrustCreateWithCertificates(
 
 /// Decides whether to trust. What nothing can decide is not trusted.
 ///
-/// Chains that no TLS engine handed over are never trusted yet: `error` is then `ENOTSUP`.
+/// A policy for TLS that names the peer is what can be judged; with any other, or several, `error` is `ENOTSUP`. A policy for
+/// servers without a name trusts nobody. Judging takes milliseconds and no network.
+@discardableResult
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
-    let failure = trust.values.evaluate.map { $0(trust) } ?? .posix(.ENOTSUP)
+    let evaluate = trust.values.evaluate
+    let failure = if let evaluate { evaluate(trust) } else { trust.failure }
     error?.pointee = failure.map { CFError($0) }
     return failure == nil
 }
 
 /// Replaces the policies: one, or an array of them.
+@discardableResult
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
     guard let policies: [SecPolicy] = list(policies) else { return errSecParam }
     trust.update { $0.policies = policies }
@@ -88,6 +95,7 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus 
 }
 
 /// Sets the only anchors to trust; ``SecTrustSetAnchorCertificatesOnly(_:_:)`` lets the system's in again.
+@discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     guard let anchorCertificates else {
         trust.update { values in
@@ -105,21 +113,25 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
 }
 
 /// Whether only the anchors that were set count, and not the system's as well.
+@discardableResult
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.update { $0.trustsSystemAnchors = !anchorCertificatesOnly }
     return errSecSuccess
 }
 
 /// How many certificates the chain has.
+@discardableResult
 public func SecTrustGetCertificateCount(_ trust: SecTrust) -> Int { trust.values.certificates.count }
 
 /// One certificate of the chain, 0 for the leaf. `nil` beyond the end.
+@discardableResult
 public func SecTrustGetCertificateAtIndex(_ trust: SecTrust, _ ix: Int) -> SecCertificate? {
     let certificates = trust.values.certificates
     return certificates.indices.contains(ix) ? certificates[ix] : nil
 }
 
 /// The certificates of the chain, leaf first.
+@discardableResult
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { trust.values.certificates }
 
 /// One element or a list of elements; `nil` if there is anything else among them.

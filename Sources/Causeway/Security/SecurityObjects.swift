@@ -42,21 +42,25 @@ public final class sec_identity_t: Sendable {
 /// Wraps a trust. `nil` is never returned.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_trust_create(_ trust: SecTrust) -> sec_trust_t? { sec_trust_t(trust) }
 
 /// Unwraps a trust; take the retained value.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { .passRetained(trust.trust) }
 
 /// Wraps an identity. `nil` is never returned.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_identity_create(_ identity: SecIdentity) -> sec_identity_t? { sec_identity_t(identity) }
 
 /// Wraps an identity with the certificates to send along. `nil` if there is anything but certificates among them.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_identity_create_with_certificates(
     _ identity: SecIdentity, _ certificates: CFArray
 ) -> sec_identity_t? {
@@ -70,6 +74,7 @@ public func sec_identity_create_with_certificates(
 /// - Returns: `false`, without a call, when there is none.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
+@discardableResult
 public func sec_identity_access_certificates(
     _ identity: sec_identity_t, _ handler: @escaping (sec_certificate_t) -> Void
 ) -> Bool {
@@ -80,6 +85,7 @@ public func sec_identity_access_certificates(
 /// Unwraps an identity; take the retained value.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_identity_copy_ref(_ identity: sec_identity_t) -> Unmanaged<SecIdentity>? {
     .passRetained(identity.identity)
 }
@@ -87,6 +93,7 @@ public func sec_identity_copy_ref(_ identity: sec_identity_t) -> Unmanaged<SecId
 /// Unwraps the certificates to send along. `nil` when there is none.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_identity_copy_certificates_ref(_ identity: sec_identity_t) -> UnmanagedArray? {
     identity.chain.isEmpty ? nil : UnmanagedArray(identity.chain)
 }
@@ -94,6 +101,7 @@ public func sec_identity_copy_certificates_ref(_ identity: sec_identity_t) -> Un
 /// Wraps a certificate. `nil` is never returned.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_certificate_create(_ certificate: SecCertificate) -> sec_certificate_t? {
     sec_certificate_t(certificate)
 }
@@ -101,6 +109,7 @@ public func sec_certificate_create(_ certificate: SecCertificate) -> sec_certifi
 /// Unwraps a certificate; take the retained value.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
+@discardableResult
 public func sec_certificate_copy_ref(_ certificate: sec_certificate_t) -> Unmanaged<SecCertificate> {
     .passRetained(certificate.certificate)
 }

@@ -32,6 +32,7 @@ extension NWProtocolWebSocket {
             var closeCode: CloseCode
             var pongHandler: PongHandler?
             var pongQueue: DispatchQueue?
+            var pongToken: UInt64?
         }
 
         /// The kind of the message.
@@ -77,6 +78,14 @@ extension NWProtocolWebSocket {
                 guard let queue = values.pongQueue, let handler = values.pongHandler.take() else { return nil }
                 return (queue, handler)
             }
+        }
+
+        /// The number under which the pong of a ping is awaited; `nil` if nobody waits. Parts of one message share it.
+        package func pongToken() -> UInt64? {
+            guard let (queue, handler) = takePongHandler() else { return storage.withLock { $0.pongToken } }
+            let token = PongWaiters.shared.add(queue, handler)
+            storage.withLock { $0.pongToken = token }
+            return token
         }
 
         /// The subprotocol that the server chose; `nil` for none.

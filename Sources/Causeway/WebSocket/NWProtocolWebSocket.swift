@@ -2,8 +2,8 @@ internal import CausewayTypes
 
 /// WebSocket (RFC 6455): a namespace.
 ///
-/// WebSocket is declared and not implemented: a connection or listener whose stack contains it fails with
-/// `.posix(.ENOTSUP)`.
+/// Messages of text and of octets over a stream, in either direction. Extensions of the protocol, such as compression, are not
+/// offered and not accepted.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: no stored properties.

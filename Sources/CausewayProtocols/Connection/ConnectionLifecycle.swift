@@ -50,9 +50,15 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// An accepted connection, or a datagram peer, needs no establishment.
-    package mutating func startedEstablished() -> [Action] {
+    /// An accepted connection, or a datagram peer, needs no establishment; the protocols above may have to agree first.
+    ///
+    /// - Parameter hasHandshake: ``established()`` will follow when they do.
+    package mutating func startedEstablished(hasHandshake: Bool = false) -> [Action] {
         guard state == .setup, phase == .living else { return [] }
+        if hasHandshake {
+            state = .preparing
+            return [.report(.preparing), .open]
+        }
         state = .ready
         isOpen = true
         return [.report(.preparing), .report(.ready), .open]

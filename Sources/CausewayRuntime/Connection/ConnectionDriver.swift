@@ -42,6 +42,10 @@ package final class ConnectionDriver: FlowOwner {
         var watch: NetworkChangeMonitor.Subscription?
         var facts: EstablishmentFacts?
         var untried: [SocketAddress] = []
+        /// The protocols above the transport, if there are any.
+        var channel: StackChannel?
+        /// Why they did not agree with the peer's.
+        var disagreement: Failure?
     }
 
     package let flow: Flow
@@ -57,7 +61,12 @@ package final class ConnectionDriver: FlowOwner {
             flow
             ?? Flow(
                 loop: loop ?? Engine.nextLoop(), kind: settings.value.transport == .udp ? .datagram : .stream)
-        progress = Guarded(Progress(origin: origin))
+        var start = Progress(origin: origin)
+        if settings.makeLayers != nil {
+            let channel = StackChannel(over: self.flow, isDatagram: settings.value.transport == .udp)
+            start.establishments = [Establishment(channel: channel)]
+        }
+        progress = Guarded(start)
     }
 
     deinit {
@@ -72,6 +81,10 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: The program's side
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
+    /// Where requests go when there are protocols above the transport.
+    package var channel: StackChannel? {
+        frozen.makeLayers == nil ? nil : progress.withLock { progress in progress.establishments.first?.channel }
+    }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
     package var establishment: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.facts }
@@ -91,7 +104,8 @@ package final class ConnectionDriver: FlowOwner {
             switch progress.origin {
             case .connect: return progress.lifecycle.started()
             case .mistaken(let error): return progress.lifecycle.startedWithMistake(error)
-            case .accepted, .peer, .attached: return progress.lifecycle.startedEstablished()
+            case .accepted, .peer, .attached:
+                return progress.lifecycle.startedEstablished(hasHandshake: frozen.makeLayers != nil)
             }
         }
     }
@@ -123,6 +137,7 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: Events
 
     package func flowFailed(_ error: Failure) {
+        channel?.fail(error)
         transition { progress in progress.lifecycle.broke(error) }
     }
 
@@ -130,7 +145,10 @@ package final class ConnectionDriver: FlowOwner {
         transition { progress in progress.lifecycle.closed() }
     }
 
-    package func flowDetached() { tryNext() }
+    package func flowDetached() {
+        channel?.detach()
+        tryNext()
+    }
 
     private func established(_ winner: Connector.Winner) {
         let registration: Registration
@@ -146,9 +164,39 @@ package final class ConnectionDriver: FlowOwner {
         }
         flow.attach(.socket(winner.fd, registration), owner: self)
         if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
+        let channel = channel
         transition { progress in
-            progress.establishments = [Establishment(facts: winner.facts, untried: winner.untried)]
-            return progress.lifecycle.established()
+            progress.establish(Establishment(facts: winner.facts, untried: winner.untried))
+            return channel == nil ? progress.lifecycle.established() : []
+        }
+        guard let channel else { return }
+        flow.begin()
+        beginHandshake(channel)
+    }
+
+    // MARK: Protocols above the transport
+
+    private func beginHandshake(_ channel: StackChannel) {
+        guard let makeLayers = frozen.makeLayers else { return }
+        switch makeLayers(flow) {
+        case .success(let layers): channel.begin(layers) { outcome in self.stackReported(outcome, channel) }
+        case .failure(let failure): stackReported(.failed(failure), channel)
+        }
+    }
+
+    private func stackReported(_ outcome: StackChannel.Outcome, _ channel: StackChannel) {
+        switch outcome {
+        case .ready: transition { progress in progress.lifecycle.established() }
+        case .failed(let failure):
+            let mayWait = progress.withLock { progress in
+                guard case .connect = progress.origin, case .preparing = progress.lifecycle.state,
+                    !progress.establishments.isEmpty
+                else { return false }
+                progress.establishments[0].disagreement = failure
+                return true
+            }
+            // A client may try again, as when the network or the peer's certificate has changed; a server's side is over.
+            if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
         }
     }
 
@@ -180,7 +228,9 @@ package final class ConnectionDriver: FlowOwner {
         case .watchNetwork: watchNetwork()
         case .stopWatching: progress.withLock { progress in progress.takeWatch() }?.cancel()
         case .open: open()
-        case .fail(let error): flow.fail(error)
+        case .fail(let error):
+            channel?.fail(error)
+            flow.fail(error)
         case .close(let ending): close(ending)
         case .release: release()
         }
@@ -221,7 +271,7 @@ package final class ConnectionDriver: FlowOwner {
                 case .preparing = progress.lifecycle.state
             else { return nil }
             let connector = makeConnector(target, resolver)
-            progress.establishments = [Establishment(connector: connector)]
+            progress.establish(Establishment(connector: connector))
             return connector
         }
         connector?.start()
@@ -244,12 +294,16 @@ package final class ConnectionDriver: FlowOwner {
         if let connector = progress.withLock({ progress in progress.establishments.first?.connector }) {
             connector.skip()
         } else {
-            flow.detach()
+            flow.detach(abandoning: channel == nil ? nil : Failure(errno: Errno.connectionAborted))
         }
     }
 
     /// The endpoint in use was left: the addresses that were never tried are next.
     private func tryNext() {
+        let disagreement = progress.withLock { progress in
+            progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
+        }
+        if let disagreement { return transition { progress in progress.lifecycle.endpointsExhausted(disagreement) } }
         let connector = progress.withLock { progress -> Connector? in
             let untried = progress.establishments.first?.untried ?? []
             guard !untried.isEmpty, case .connect(_, let resolver) = progress.origin,
@@ -269,7 +323,7 @@ package final class ConnectionDriver: FlowOwner {
         let watch = NetworkChangeMonitor.shared.subscribe { self.restart() }
         let isLate = progress.withLock { progress -> Bool in
             guard case .waiting = progress.lifecycle.state else { return true }
-            progress.establishments = [Establishment(watch: watch)]
+            progress.establish(Establishment(watch: watch))
             return false
         }
         if isLate { watch.cancel() }
@@ -278,6 +332,7 @@ package final class ConnectionDriver: FlowOwner {
     private func open() {
         attachAccepted()
         flow.begin()
+        if let channel, case .preparing = state { return beginHandshake(channel) }
         guard let observer = progress.withLock({ progress in progress.observer }), observer.wantsPathReports else {
             return
         }
@@ -310,6 +365,11 @@ package final class ConnectionDriver: FlowOwner {
 
     private func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
+        guard let channel else { return closeFlow(ending) }
+        channel.close(abortively: ending == .abortive) { self.closeFlow(ending) }
+    }
+
+    private func closeFlow(_ ending: Lifecycle.Ending) {
         if !flow.close(abortively: ending == .abortive, owner: self) { flowClosed() }
     }
 }
@@ -323,6 +383,13 @@ extension ConnectionDriver.Progress {
             actions = InlineFirstQueue()
         }
         return action
+    }
+
+    /// Begins another chapter of the connection's making. The protocols above stay: requests wait with them.
+    mutating func establish(_ establishment: ConnectionDriver.Establishment) {
+        var establishment = establishment
+        establishment.channel = establishments.first?.channel
+        establishments = [establishment]
     }
 
     mutating func takeConnector() -> Connector? {

@@ -161,6 +161,14 @@ extension Flow.State {
         inFlightByteCount = 0
     }
 
+    /// Answers every outstanding request and is as new.
+    mutating func abandon(_ error: Failure, _ aftermath: inout Aftermath) {
+        answerAll(error, &aftermath)
+        failure = nil
+        receive = ReceiveQueue()
+        sendingHasEnded = false
+    }
+
     mutating func finish(_ entry: InFlight, _ error: Failure?, _ aftermath: inout Aftermath) {
         if let ticket = entry.ticket {
             if error != nil { ticket.progress = .failed } else if entry.endsMessage { ticket.progress = .sent }

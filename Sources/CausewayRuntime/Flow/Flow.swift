@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 package import CausewaySystem
-internal import CausewayTypes
+package import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 internal import Synchronization
@@ -68,12 +68,17 @@ package final class Flow: ReadinessHandler {
     }
 
     /// Takes the transport away without ending the flow: what waits goes on waiting for the next transport. The owner is told.
-    package func detach() {
-        let closing = state.withLock { state -> Closing? in
-            guard state.phase == .open, state.closing == nil else { return nil }
+    ///
+    /// - Parameter abandoning: Answer what waits instead. Protocols above a transport start afresh on the next one.
+    package func detach(abandoning failure: Failure? = nil) {
+        var aftermath = Aftermath()
+        let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
+            guard state.phase == .open, state.closing == nil else { return (nil, nil) }
+            if let failure { state.abandon(failure, &aftermath) }
             state.closing = .detached
-            return state.takeClosing()
+            return (state.delivery, state.takeClosing())
         }
+        aftermath.perform(delivery, on: loop)
         closing?.perform(on: loop)
     }
 

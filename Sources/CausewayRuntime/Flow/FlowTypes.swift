@@ -1,3 +1,4 @@
+package import CausewayProtocols
 package import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
@@ -12,11 +13,14 @@ package struct ReceivedContent: Sendable {
     /// A message, or the stream, ends with this content.
     package var isComplete = false
     package var error: Failure?
+    /// What the protocols above the transport tell of the message.
+    package var metadata: [any StageMetadata] = []
 
     package init(
         data: Data? = nil, packet: PacketMark? = nil, isFinal: Bool = false, isComplete: Bool = false,
-        error: Failure? = nil
+        error: Failure? = nil, metadata: [any StageMetadata] = []
     ) {
+        self.metadata = metadata
         self.data = data
         self.packet = packet
         self.isFinal = isFinal

@@ -77,9 +77,17 @@ package struct SocketSettings: Equatable, Sendable {
     }
 }
 
+/// Makes the protocols above a connected flow, from the bottom up, or says why there can be none.
+package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
+
 /// Settings that many connections share: all that one listener accepts, for instance.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
+    /// Makes the protocols above the transport for one attempt; `nil` when there are none.
+    package let makeLayers: LayerMaker?
 
-    package init(_ value: SocketSettings) { self.value = value }
+    package init(_ value: SocketSettings, makeLayers: LayerMaker? = nil) {
+        self.value = value
+        self.makeLayers = makeLayers
+    }
 }

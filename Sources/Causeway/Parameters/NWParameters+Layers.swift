@@ -1,0 +1,114 @@
+package import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+extension NWParameters {
+    /// How the protocols above the transport are made for each attempt; `nil` when there are none.
+    ///
+    /// - Parameter endpoint: What a client connects to; `nil` for what a listener accepts.
+    /// - Throws: `.posix(.ENOTSUP)` for protocols that do not exist yet, and what ``TLSConfiguration`` throws: neither is ever left out.
+    package func makeLayerMaker(to endpoint: NWEndpoint?) throws(NWError) -> LayerMaker? {
+        let protocols = defaultProtocolStack.applicationProtocols
+        guard !protocols.isEmpty else { return nil }
+        let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
+        // From the bottom up: the first of the list is nearest to the program.
+        var recipes: [Recipe] = []
+        for options in protocols.reversed() {
+            recipes.append(try Recipe(options, isServer: endpoint == nil, isDatagram: isDatagram))
+        }
+        let parameters = self
+        return { [recipes] flow in
+            let surroundings = StackSurroundings(flow, endpoint: endpoint, parameters, isDatagram: isDatagram)
+            return Result { () throws(NWError) in
+                var layers: [StackLayer] = []
+                for recipe in recipes { layers.append(try recipe.makeLayer(in: surroundings)) }
+                return layers
+            }.mapError { Failure($0) }
+        }
+    }
+}
+
+extension NWParameters {
+    /// What these parameters mean for all that one listener accepts.
+    package func makeListenerSettings() throws(NWError) -> FrozenSettings {
+        FrozenSettings(try makeSocketSettings(), makeLayers: try makeLayerMaker(to: nil))
+    }
+}
+
+/// One protocol of a stack, with what all connections share made already.
+private enum Recipe: Sendable {
+    case security(TLSConfiguration)
+    case webSocket(NWProtocolWebSocket.Options)
+    case framer(NWProtocolFramer.Options)
+
+    init(_ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool) throws(NWError) {
+        switch options {
+        case let options as NWProtocolTLS.Options:
+            self = .security(try TLSConfiguration(options, isServer: isServer, isDatagram: isDatagram))
+        case let options as NWProtocolWebSocket.Options where !isDatagram: self = .webSocket(options)
+        case let options as NWProtocolFramer.Options: self = .framer(options)
+        default: throw .posix(.ENOTSUP)
+        }
+    }
+
+    func makeLayer(in surroundings: StackSurroundings) throws(NWError) -> StackLayer {
+        switch self {
+        case .security(let configuration):
+            try configuration.makeLayer(host: surroundings.host, port: surroundings.port)
+        case .webSocket(let options):
+            try makeWebSocketLayer(
+                options, isServer: surroundings.isServer, endpoint: surroundings.remote,
+                isSecure: surroundings.isSecure)
+        case .framer(let options): makeFramerLayer(options, in: surroundings.framer)
+        }
+    }
+}
+
+/// What the protocols of one attempt may know of the connection.
+private struct StackSurroundings: Sendable {
+    let remote: NWEndpoint
+    let local: NWEndpoint?
+    let parameters: NWParameters
+    let isServer: Bool
+    let isDatagram: Bool
+
+    init(_ flow: Flow, endpoint: NWEndpoint?, _ parameters: NWParameters, isDatagram: Bool) {
+        let addresses = flow.addresses
+        remote = endpoint ?? addresses?.remote.map { NWEndpoint($0) } ?? .unix(path: "")
+        local = addresses?.local.map { NWEndpoint($0) }
+        self.parameters = parameters
+        isServer = endpoint == nil
+        self.isDatagram = isDatagram
+    }
+
+    /// Whom a client's TLS has to find at the other end.
+    var host: NWEndpoint.Host? {
+        switch remote {
+        case .hostPort(let host, _): host
+        case .url(let url): url.host(percentEncoded: false).map { NWEndpoint.Host($0) }
+        case .service, .unix, .opaque: nil
+        }
+    }
+
+    var port: UInt16 {
+        switch remote {
+        case .hostPort(_, let port): port.rawValue
+        case .url(let url): NWEndpoint.port(of: url) ?? 0
+        case .service, .unix, .opaque: 0
+        }
+    }
+
+    var isSecure: Bool {
+        parameters.defaultProtocolStack.applicationProtocols.contains { $0 is NWProtocolTLS.Options }
+    }
+
+    var framer: FramerSurroundings {
+        let surroundings = self
+        return FramerSurroundings(local: local, remote: remote, parameters: parameters, isServer: isServer) {
+            options throws(NWError) in
+            let recipe = try Recipe(options, isServer: surroundings.isServer, isDatagram: surroundings.isDatagram)
+            return try recipe.makeLayer(in: surroundings)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import CausewayTLS
+public import CausewayTypes
+public import FoundationEssentials
+
+extension SecIdentity {
+    convenience init(_ identity: TLSIdentity) {
+        self.init(
+            certificate: SecCertificate(data: Data(identity.certificates[0].der)), privateKey: SecKey(.engine(identity))
+        )
+    }
+
+    /// Reads certificates and a private key from PEM. Only on Linux, which has no keychain.
+    ///
+    /// - Parameters:
+    ///   - pem: The certificate of the key, then those of its issuers, which are sent along.
+    ///   - key: The private key; `nil` if it is in `pem` as well.
+    ///   - password: What the key is encrypted with.
+    /// - Throws: `.tls` with `errSSLBadCert` when there is no certificate or no key, the key is another's, or the password
+    ///   is wrong.
+    public convenience init(pem: Data, key: Data? = nil, password: String? = nil) throws(NWError) {
+        do throws(TLSFailure) {
+            self.init(
+                try TLSIdentity(certificates: [UInt8](pem), key: [UInt8](key ?? pem), password: password))
+        } catch {
+            throw error.failure.networkError
+        }
+    }
+
+    /// Reads certificates and a private key from files in PEM. Only on Linux, which has no keychain.
+    ///
+    /// - Parameters: Paths; without one for the key, it is in the file of the certificates.
+    /// - Throws: `.posix` with `ENOENT` when a file cannot be read; else as ``init(pem:key:password:)``.
+    public convenience init(
+        certificateFile: String, keyFile: String? = nil, password: String? = nil
+    ) throws(NWError) {
+        let certificates = try Self.contents(of: certificateFile)
+        let key = try keyFile.map { file throws(NWError) in try Self.contents(of: file) }
+        try self.init(pem: certificates, key: key, password: password)
+    }
+
+    /// Reads the identity of an archive (PKCS #12, RFC 7292). Only on Linux; portable programs call
+    /// ``SecPKCS12Import(_:_:_:)``.
+    ///
+    /// - Throws: `.tls` with `errSSLBadCert` when there is none, the password is wrong, or OpenSSL no longer has its ciphers.
+    public convenience init(pkcs12: Data, password: String) throws(NWError) {
+        do throws(TLSFailure) {
+            self.init(try TLSIdentity(pkcs12: [UInt8](pkcs12), password: password))
+        } catch {
+            throw error.failure.networkError
+        }
+    }
+
+    private static func contents(of path: String) throws(NWError) -> Data {
+        guard let contents = FileManager.default.contents(atPath: path) else { throw .posix(.ENOENT) }
+        return contents
+    }
+}
+
+extension sec_identity_t {
+    /// The same for the engine.
+    ///
+    /// - Throws: `.tls` with `errSSLBadCert` when certificate and key cannot be read or do not belong together.
+    func engineIdentity() throws(NWError) -> TLSIdentity {
+        do throws(TLSFailure) {
+            switch identity.privateKey.material {
+            case .engine(let material):
+                guard let made = material as? TLSIdentity else { throw TLSFailure(.badCertificate, "a foreign key") }
+                if chain.isEmpty { return made }
+                return try join(made.privateKeyDER)
+            case .encoded(let key): return try join([UInt8](key))
+            }
+        } catch {
+            throw error.failure.networkError
+        }
+    }
+
+    private func join(_ key: [UInt8]) throws(TLSFailure) -> TLSIdentity {
+        let certificates = [identity.certificate] + chain
+        return try TLSIdentity(derCertificates: certificates.map { [UInt8]($0.data) }, derKey: key)
+    }
+}
+
+/// Reads the identity out of a PKCS #12 file (RFC 7292).
+///
+/// - Returns: ``errSecSuccess`` and one item with the keys ``kSecImportItemIdentity``, ``kSecImportItemCertChain`` and
+///   ``kSecImportItemTrust``; ``errSecAuthFailed`` when the password is wrong or missing; ``errSecDecode`` when there is no identity, or
+///   OpenSSL no longer has the ciphers of the file.
+@discardableResult
+public func SecPKCS12Import(
+    _ pkcs12_data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    items.pointee = nil
+    let password = options[kSecImportExportPassphrase] as? String ?? ""
+    let identity: TLSIdentity
+    do {
+        identity = try TLSIdentity(pkcs12: [UInt8](pkcs12_data), password: password)
+    } catch {
+        return error.message.contains("mac verify") ? errSecAuthFailed : errSecDecode
+    }
+    let chain = identity.certificates.map { SecCertificate(data: Data($0.der)) }
+    let trust = SecTrust(.init(certificates: chain, policies: [SecPolicyCreateBasicX509()]))
+    let item: CFDictionary = [
+        kSecImportItemIdentity: SecIdentity(identity), kSecImportItemCertChain: chain, kSecImportItemTrust: trust,
+    ]
+    items.pointee = [item]
+    return errSecSuccess
+}

@@ -1,0 +1,95 @@
+internal import CausewayTLS
+internal import CausewayTypes
+internal import FoundationEssentials
+
+extension SecProtocolOptionValues {
+    /// The same in the engine's terms.
+    ///
+    /// What only makes things faster or tells more (false start, signed timestamps, the block for new keys) is left out, and so is
+    /// renegotiation, which is safer not done.
+    func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
+        // The key would be chosen without asking whoever wants to be asked.
+        guard preSharedKeySelection == nil else { throw .posix(.ENOTSUP) }
+        var settings = TLSSettings(isServer ? .server : .client)
+        settings.usesDatagrams = isDatagram
+        settings.minimumVersion = try minimumVersion.map { version throws(NWError) in
+            try version.settled(isDatagram: isDatagram, isMinimum: true)
+        }
+        settings.maximumVersion = try maximumVersion.map { version throws(NWError) in
+            try version.settled(isDatagram: isDatagram, isMinimum: false)
+        }
+        settings.cipherSuites = allCipherSuites
+        settings.applicationProtocols = applicationProtocols
+        settings.identity = try localIdentity.map { identity throws(NWError) in try identity.engineIdentity() }
+        settings.preSharedKeys = preSharedKeys.map { .init(key: [UInt8]($0.key), identity: [UInt8]($0.identity)) }
+        settings.preSharedKeyHint = preSharedKeyIdentityHint.map { [UInt8]($0) }
+        setAuthentication(in: &settings)
+        if let resumptionEnabled { settings.isResumptionEnabled = resumptionEnabled }
+        if let ticketsEnabled { settings.areTicketsEnabled = ticketsEnabled }
+        settings.isEarlyDataEnabled = earlyDataEnabled
+        if let ocspEnabled { settings.requestsStatus = ocspEnabled }
+        settings.isFallbackAttempt = isFallbackAttempt
+        return settings
+    }
+
+    private func setAuthentication(in settings: inout TLSSettings) {
+        switch peerAuthentication {
+        // A block that judges the server has to be asked, or the server goes unjudged.
+        case .some(.none): settings.peerAuthentication = settings.side == .client && verify != nil ? .required : .none
+        case .optional: settings.peerAuthentication = .optional
+        case .required: settings.peerAuthentication = .required
+        case nil: break
+        }
+        if let verify { settings.judge = .owner(verify.number) }
+        settings.asksForIdentity = settings.side == .client && challenge != nil
+    }
+
+    /// The suites that were named, then those of the groups. Empty for what the engine does by itself.
+    private var allCipherSuites: [UInt16] {
+        var numbers: [UInt16] = []
+        for number in cipherSuites.map(\.rawValue) + cipherSuiteGroups.flatMap(\.numbers)
+        where !numbers.contains(number) {
+            numbers.append(number)
+        }
+        return numbers
+    }
+}
+
+extension tls_protocol_version_t {
+    /// The version for this transport: DTLS 1.2 is TLS 1.2 over datagrams (RFC 6347 §1), DTLS 1.0 is TLS 1.1.
+    fileprivate func settled(isDatagram: Bool, isMinimum: Bool) throws(NWError) -> TLSVersion {
+        switch (self, isDatagram) {
+        case (.TLSv10, false): .tls10
+        case (.TLSv11, false), (.DTLSv10, false): .tls11
+        case (.TLSv12, false), (.DTLSv12, false): .tls12
+        case (.TLSv13, false): .tls13
+        case (.TLSv10, true), (.TLSv11, true), (.DTLSv10, true): .dtls10
+        case (.TLSv12, true), (.DTLSv12, true): .dtls12
+        case (.TLSv13, true):
+            // The library has no DTLS 1.3: asking for less than that is not what the program wants.
+            if isMinimum { throw .posix(.ENOTSUP) } else { .dtls12 }
+        }
+    }
+}
+
+extension tls_ciphersuite_group_t {
+    private static let forwardSecret: [UInt16] = [
+        0x1302, 0x1301, 0x1303, 0xc02c, 0xc02b, 0xcca9, 0xc030, 0xc02f, 0xcca8,
+    ]
+    private static let forwardSecretCBC: [UInt16] = [
+        0xc024, 0xc023, 0xc00a, 0xc009, 0xc028, 0xc027, 0xc014, 0xc013,
+    ]
+    private static let withoutForwardSecrecy: [UInt16] = [0x009d, 0x009c, 0x003d, 0x003c, 0x0035, 0x002f]
+    private static let tripleDES: [UInt16] = [0xc008, 0xc012, 0x000a]
+
+    /// The suites of the group, in the order of preference.
+    var numbers: [UInt16] {
+        switch self {
+        case .default: Self.forwardSecret
+        case .ats, .compatibility: Self.forwardSecret + Self.forwardSecretCBC
+        case .ats_compatibility: Self.forwardSecret + Self.forwardSecretCBC + Self.withoutForwardSecrecy
+        case .legacy:
+            Self.forwardSecret + Self.forwardSecretCBC + Self.withoutForwardSecrecy + Self.tripleDES
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+
+/// The way from an attendant to its stage: a ``StagePlace`` of a connection, or a stack without one in tests.
+protocol StageAccess: Sendable {
+    /// Acts on the stage. `body` runs under the stack's lock. `nil` once the attempt is over.
+    @discardableResult
+    func withStage<Stage: ProtocolStage, Result: Sendable>(
+        as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result?
+
+    /// Puts another protocol above the stage. Returns whether it was not too late.
+    func insert(_ layer: StackLayer) -> Bool
+
+    /// Calls `body` on the connection's queue, after what is queued there.
+    func onQueue(_ body: @escaping @Sendable () -> Void)
+}
+
+extension StagePlace: StageAccess {
+    func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
+}
+
+/// An attendant that can tell of the connection as a whole.
+protocol MetadataSource {
+    /// What was agreed on; `nil` for nothing, or not yet.
+    var connectionMetadata: NWProtocolMetadata? { get }
+}
+
+/// An attendant that needs no more of a connection than ``StageAccess``.
+protocol ProgramAttendant: StageAttendant, MetadataSource {
+    func handle(_ event: any StageEvent, at place: any StageAccess)
+}
+
+extension ProgramAttendant {
+    func stageReported(_ event: any StageEvent, from place: StagePlace) { handle(event, at: place) }
+
+    var connectionMetadata: NWProtocolMetadata? { nil }
+}

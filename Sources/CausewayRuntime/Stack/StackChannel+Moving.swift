@@ -1,0 +1,127 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// Content on its way: each step moves one thing, under the lock.
+extension StackChannel.State {
+    // MARK: From the transport
+
+    /// How much to read now, if the stack takes any.
+    mutating func nextRead(_ limit: Int) -> Int? {
+        guard phase == .open || (phase == .closing && !hasSaidGoodbye), !isReadOutstanding, !transportHasEnded,
+            let room = stack?.inboundRoom, room > 0
+        else { return nil }
+        isReadOutstanding = true
+        return min(room, limit)
+    }
+
+    mutating func take(_ content: ReceivedContent) {
+        if let data = content.data {
+            let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
+            stack?.receive(parcel, at: Machine.now)
+        }
+        if content.isFinal {
+            transportHasEnded = true
+            stack?.receive(.end, at: Machine.now)
+        }
+    }
+
+    /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
+    mutating func nextDelivery(_ now: Duration) -> Bool {
+        guard phase == .open, let waiter = waiters.first else { return false }
+        if inbox.hasEnded {
+            waiters.removeFirst()
+            let nothing = ReceivedContent(isFinal: true, isComplete: true, error: Failure(errno: Errno.noData))
+            answers.append(.received(waiter.completion, nothing))
+            return true
+        }
+        if inbox.isWhole || inbox.content.count >= waiter.minimum {
+            waiters.removeFirst()
+            answers.append(.received(waiter.completion, takeContent(atMost: waiter.maximum)))
+            return true
+        }
+        let room = waiter.maximum - inbox.content.count
+        guard let parcel = stack?.nextInbound(atMost: room, at: now) else { return false }
+        var octets = parcel.octets
+        while let piece = octets.popPiece() { inbox.content.append(contentsOf: piece) }
+        if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
+        inbox.isWhole = parcel.endsMessage || parcel.isFinal
+        inbox.isFinal = parcel.isFinal
+        return true
+    }
+
+    private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
+        let isAll = inbox.content.count <= limit
+        let isEnd = isAll && inbox.isWhole
+        // Programs index from zero.
+        let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
+        let content = ReceivedContent(
+            data: data.isEmpty ? nil : data, isFinal: isEnd && inbox.isFinal, isComplete: isEnd,
+            metadata: inbox.metadata)
+        if isEnd {
+            inbox = StackChannel.Inbox(hasEnded: inbox.isFinal)
+        } else {
+            inbox.content = isAll ? Data() : Data(inbox.content.dropFirst(limit))
+        }
+        return content
+    }
+
+    // MARK: To the transport
+
+    /// Takes what the stack has for the transport, within the window.
+    mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> (Outbound, Int)? {
+        guard phase == .open || phase == .closing, unacknowledged < window else { return nil }
+        var data = Data()
+        var isFinal = false
+        // A datagram may come in several pieces.
+        var isComplete = false
+        while !isComplete {
+            let most = isDatagram ? .max : limit - data.count
+            guard let parcel = stack?.nextOutbound(atMost: most, at: now) else { break }
+            var octets = parcel.octets
+            while let piece = octets.popPiece() { data.append(contentsOf: piece) }
+            isFinal = parcel.isFinal
+            isComplete = isFinal || (isDatagram ? parcel.endsMessage : data.count >= limit)
+        }
+        guard !data.isEmpty || isFinal || (isDatagram && isComplete) else { return nil }
+        producedByteCount += UInt64(data.count)
+        unacknowledged += data.count
+        return (Outbound(data, endsStream: isFinal && !isDatagram, waiter: .nobody), data.count)
+    }
+
+    /// Gives the stack the program's next piece, if it has room.
+    mutating func nextMessage(_ now: Duration) -> Bool {
+        guard phase == .open, let next = messages.first, let room = stack?.outboundRoom, room > 0 else { return false }
+        messages.removeFirst()
+        if let deadline = next.deadline, deadline <= now {
+            answer(next.waiter, Failure(errno: Errno.timedOut))
+            return true
+        }
+        let parcel = Parcel(
+            [UInt8](next.content), metadata: next.metadata, endsMessage: next.endsMessage, isFinal: next.isFinal)
+        if stack?.send(parcel, at: now) == true {
+            taken.append((next.waiter, nil))
+        } else {
+            answer(next.waiter, Failure(errno: Errno.brokenPipe))
+        }
+        return true
+    }
+
+    /// Answers the sends whose octets the transport has taken. The stack has just been emptied as far as the window allows.
+    mutating func settleSends() -> Bool {
+        guard phase == .open, !taken.isEmpty else { return false }
+        if unacknowledged < Self.settledWindow {
+            for index in taken.indices where taken[index].mark == nil { taken[index].mark = producedByteCount }
+        }
+        guard let first = taken.first, let mark = first.mark,
+            mark + UInt64(unacknowledged) <= producedByteCount
+        else { return false }
+        taken.removeFirst()
+        answer(first.waiter, nil)
+        return true
+    }
+
+    /// Below this the stack was asked for everything it has.
+    private static var settledWindow: Int { 256 << 10 }
+}

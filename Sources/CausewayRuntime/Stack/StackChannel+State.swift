@@ -1,0 +1,98 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import DequeModule
+internal import FoundationEssentials
+
+extension StackChannel {
+    struct Waiter: Sendable {
+        var minimum: Int
+        var maximum: Int
+        var wantsMessage: Bool
+        var completion: ReceiveCompletion
+    }
+
+    enum Phase: Sendable {
+        /// No transport: requests wait.
+        case idle
+        case open
+        case failed
+        case closing
+        case closed
+    }
+
+    /// What the program is told, in a turn.
+    enum Answer: Sendable {
+        case received(ReceiveCompletion, ReceivedContent)
+        case sent(SendCompletion, Failure?)
+        case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
+    }
+
+    /// Everything behind the channel's lock.
+    struct State: Sendable {
+        let isDatagram: Bool
+        var phase = Phase.idle
+        var failure: Failure?
+        /// Tells the stages of one attempt from those of another.
+        var attempt: UInt64 = 0
+        var stack: ProtocolStack?
+        var attendants: [ProtocolStack.StageID: any StageAttendant] = [:]
+        var report: (@Sendable (Outcome) -> Void)?
+        var outcome: Outcome?
+        var whenClosed: (@Sendable () -> Void)?
+        var hasSaidGoodbye = false
+
+        var isTurning = false
+        var mustTurn = false
+        var alarm: (deadline: Duration, timer: TimerID)?
+        var answers: Deque<Answer> = []
+
+        var isReadOutstanding = false
+        var transportHasEnded = false
+        var waiters: Deque<Waiter> = []
+        var inbox = Inbox()
+
+        var messages: Deque<StackMessage> = []
+        var sendingHasEnded = false
+        /// Sends whose octets the stack has taken, and the count of outbound octets at which all of theirs are out; `nil` while the
+        /// stack still holds some.
+        var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
+        var producedByteCount: UInt64 = 0
+        var unacknowledged = 0
+
+        init(isDatagram: Bool) { self.isDatagram = isDatagram }
+    }
+
+    /// The message that is being received.
+    struct Inbox: Sendable {
+        var content = Data()
+        var metadata: [any StageMetadata] = []
+        var isWhole = false
+        var isFinal = false
+        /// The end was delivered: nothing follows.
+        var hasEnded = false
+    }
+}
+
+extension StackChannel.State {
+    /// Every request is answered with this, now and from now on; what was received goes with the first.
+    mutating func end(with failure: Failure) {
+        guard self.failure == nil else { return }
+        self.failure = failure
+        var rest: Data? = inbox.content.isEmpty ? nil : inbox.content
+        for waiter in waiters {
+            answers.append(.received(waiter.completion, ReceivedContent(data: rest.take(), error: failure)))
+        }
+        for (waiter, _) in taken { answer(waiter, failure) }
+        for message in messages { answer(message.waiter, failure) }
+        (waiters, taken, messages, inbox) = ([], [], [], StackChannel.Inbox())
+    }
+
+    mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {
+        switch waiter {
+        case .nobody: break
+        case .callback(let completion): answers.append(.sent(completion, failure))
+        case .task(let continuation): answers.append(.taskSent(continuation, failure))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package import CausewayProtocols
+internal import CausewaySystem
+package import CausewayTypes
+internal import DequeModule
+package import FoundationEssentials
+
+/// Runs a ``ProtocolStack`` over a ``Flow``: what the program sends and receives goes through the stack's protocols.
+///
+/// All work is done in turns, one at a time, on the connection's queue: a turn takes from the stack whatever it has to say, performs it
+/// with the lock released, and looks again. Whoever changes something asks for a turn. The program's code is called in a turn only.
+///
+/// Requests outlive attempts: they wait until a stack is ready, and are answered when the connection has ended.
+package final class StackChannel: Sendable {
+    /// What came of an attempt.
+    package enum Outcome: Sendable {
+        case ready
+        /// The handshake, or the conversation after it, failed.
+        case failed(Failure)
+    }
+
+    let flow: Flow
+    let state: Guarded<State>
+
+    package init(over flow: Flow, isDatagram: Bool) {
+        self.flow = flow
+        state = Guarded(State(isDatagram: isDatagram))
+    }
+
+    // MARK: Life
+
+    /// The transport is there: begins the handshakes. `report` is called in turns: once with `ready`, at most once with a failure.
+    package func begin(_ layers: [StackLayer], _ report: @escaping @Sendable (Outcome) -> Void) {
+        state.withLock { state in
+            guard state.phase == .idle else { return }
+            state.attempt += 1
+            state.phase = .open
+            (state.isReadOutstanding, state.transportHasEnded) = (false, false)
+            state.unacknowledged = 0
+            state.inbox = Inbox()
+            // What an earlier stack took and did not pass on is lost with it.
+            for (waiter, _) in state.taken { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
+            state.taken = []
+            state.report = report
+            var stack = ProtocolStack(layers.map(\.stage))
+            state.attendants = Dictionary(
+                uniqueKeysWithValues: zip(stack.stageIDs, layers).compactMap { id, layer in
+                    layer.attendant.map { (id, $0) }
+                })
+            stack.start(at: Machine.now)
+            state.stack = stack
+        }
+        requestTurn()
+    }
+
+    /// The attempt is over; what waits goes on waiting for the next one.
+    package func detach() {
+        state.withLock { state in
+            guard state.phase == .open else { return }
+            state.stack?.abort(Failure(errno: Errno.connectionAborted))
+            state.phase = .idle
+            (state.report, state.outcome) = (nil, nil)
+        }
+        requestTurn()
+    }
+
+    /// Answers every request with `ECANCELED`, lets the protocols say goodbye unless `abortively`, then calls `completion`.
+    package func close(abortively: Bool, _ completion: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state -> Bool in
+            guard state.phase != .closing, state.phase != .closed else { return false }
+            let hasStack = state.phase == .open
+            state.phase = .closing
+            (state.report, state.outcome) = (nil, nil)
+            state.end(with: Failure(errno: Errno.cancelled))
+            state.whenClosed = completion
+            if abortively || !hasStack {
+                state.stack?.abort(Failure(errno: Errno.cancelled))
+                state.hasSaidGoodbye = true
+                state.unacknowledged = 0
+            } else {
+                state.stack?.close(at: Machine.now)
+            }
+            return true
+        }
+        guard isFirst else { return completion() }
+        // A peer that does not answer must not keep the connection.
+        if !abortively {
+            _ = flow.loop.schedule(after: Self.goodbyeLimit) { [weak self] in self?.giveUpGoodbye() }
+        }
+        requestTurn()
+    }
+
+    /// The longest that protocols may take to say goodbye.
+    private static let goodbyeLimit = Duration.seconds(2)
+
+    private func giveUpGoodbye() {
+        state.withLock { state in
+            guard state.phase == .closing, !state.hasSaidGoodbye else { return }
+            state.stack?.abort(Failure(errno: Errno.timedOut))
+            state.hasSaidGoodbye = true
+            state.unacknowledged = 0
+        }
+        requestTurn()
+    }
+
+    /// The transport is gone for good: every request is answered with this, now and from now on.
+    package func fail(_ failure: Failure) {
+        state.withLock { state in
+            guard state.phase == .idle || state.phase == .open else {
+                // Nobody is left to say goodbye to.
+                state.hasSaidGoodbye = true
+                state.unacknowledged = 0
+                return
+            }
+            state.stack?.abort(failure)
+            state.phase = .failed
+            state.end(with: failure)
+        }
+        requestTurn()
+    }
+
+    // MARK: Requests
+
+    /// Delivers at least `minimum` and at most `maximum` octets of one message, fewer where it ends first.
+    package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
+        let least = max(1, minimum)
+        enqueue(Waiter(minimum: least, maximum: max(least, maximum), wantsMessage: false, completion: completion))
+    }
+
+    /// Delivers one whole message.
+    package func receiveMessage(_ completion: @escaping ReceiveCompletion) {
+        let limit = ReceiveQueue.messageLimit
+        enqueue(Waiter(minimum: limit, maximum: limit, wantsMessage: true, completion: completion))
+    }
+
+    private func enqueue(_ waiter: Waiter) {
+        state.withLock { state in
+            if let failure = state.failure {
+                state.answers.append(.received(waiter.completion, ReceivedContent(error: failure)))
+            } else {
+                state.waiters.append(waiter)
+            }
+        }
+        requestTurn()
+    }
+
+    /// Queues a piece of a message with what its protocols are to know.
+    package func send(_ message: StackMessage) {
+        state.withLock { state in
+            if let failure = state.failure {
+                state.answer(message.waiter, failure)
+            } else if state.sendingHasEnded {
+                state.answer(message.waiter, Failure(errno: Errno.brokenPipe))
+            } else {
+                state.sendingHasEnded = message.isFinal
+                state.messages.append(message)
+            }
+        }
+        requestTurn()
+    }
+
+    // MARK: Stages
+
+    /// Those who answer the stages of the attempt under way.
+    package var attendants: [any StageAttendant] { state.withLock { state in Array(state.attendants.values) } }
+
+    func withStage<Stage: ProtocolStage, Result: Sendable>(
+        _ id: ProtocolStack.StageID, _ attempt: UInt64, as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result? {
+        let result = state.withLock { state -> Result? in
+            guard state.attempt == attempt else { return nil }
+            let result = state.stack?.withStage(id, as: type) { stage in body(&stage) }
+            state.stack?.resume(at: Machine.now)
+            return result
+        }
+        if result != nil { requestTurn() }
+        return result
+    }
+
+    func insert(
+        _ layer: StackLayer, above id: ProtocolStack.StageID, _ attempt: UInt64
+    ) -> ProtocolStack.StageID? {
+        let inserted = state.withLock { state -> ProtocolStack.StageID? in
+            guard state.attempt == attempt, let inserted = state.stack?.insert(layer.stage, above: id) else {
+                return nil
+            }
+            state.attendants[inserted] = layer.attendant
+            return inserted
+        }
+        if inserted != nil { requestTurn() }
+        return inserted
+    }
+}
+
+/// A piece of a message for the uppermost protocol.
+package struct StackMessage: Sendable {
+    package var content: Data
+    package var metadata: [any StageMetadata]
+    package var endsMessage: Bool
+    /// Nothing follows in this direction.
+    package var isFinal: Bool
+    package var waiter: SendWaiter
+    /// The time from which on it is not begun any more.
+    package var deadline: Duration?
+
+    package init(
+        _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false,
+        deadline: Duration? = nil, waiter: SendWaiter
+    ) {
+        self.content = content
+        self.metadata = metadata
+        self.endsMessage = endsMessage
+        self.isFinal = isFinal
+        self.deadline = deadline
+        self.waiter = waiter
+    }
+}

@@ -1,0 +1,53 @@
+package import CausewayProtocols
+
+/// One protocol of a connection's stack, at the beginning of an attempt.
+package struct StackLayer: Sendable {
+    package var stage: any ProtocolStage
+    package var attendant: (any StageAttendant)?
+
+    package init(_ stage: any ProtocolStage, _ attendant: (any StageAttendant)? = nil) {
+        self.stage = stage
+        self.attendant = attendant
+    }
+}
+
+/// Answers what a stage cannot decide: the program's code stands behind it.
+package protocol StageAttendant: AnyObject, Sendable {
+    /// The stage asks or tells something. Called on the connection's queue, one event at a time, never under a lock; the answer may come
+    /// later, from any thread.
+    func stageReported(_ event: any StageEvent, from place: StagePlace)
+}
+
+/// A stage in a running stack, and the way to act on it. Once the attempt is over, nothing happens any more.
+package struct StagePlace: Sendable {
+    package let id: ProtocolStack.StageID
+    private let channel: StackChannel
+    private let attempt: UInt64
+
+    init(_ id: ProtocolStack.StageID, in channel: StackChannel, _ attempt: UInt64) {
+        self.id = id
+        self.channel = channel
+        self.attempt = attempt
+    }
+
+    /// Acts on the stage; what that made possible follows when the caller has returned. `nil` if the attempt is over.
+    ///
+    /// `body` runs under the stack's lock: it calls the stage and nothing else.
+    @discardableResult
+    package func withStage<Stage: ProtocolStage, Result: Sendable>(
+        as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result? {
+        channel.withStage(id, attempt, as: type, body)
+    }
+
+    /// Puts another protocol above this stage, which is not ready yet. Returns its place, or `nil` if it is too late.
+    package func insertAbove(_ layer: StackLayer) -> StagePlace? {
+        channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }
+    }
+
+    /// Calls `body` on the connection's queue, after what is queued there.
+    package func onQueue(_ body: @escaping @Sendable () -> Void) { channel.onQueue(body) }
+
+    /// What the connection leads to and comes from, as socket addresses of the attempt; `nil` when it is over.
+    package var flow: Flow { channel.flow }
+}

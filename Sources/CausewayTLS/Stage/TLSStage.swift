@@ -1,0 +1,83 @@
+package import CausewayProtocols
+package import CausewayTypes
+
+/// What ``TLSStage`` asks and tells.
+package enum TLSEvent: StageEvent {
+    /// Judge the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
+    case evaluateTrust(PeerTrust)
+    /// Choose who we are and call ``TLSStage/identityChosen(_:)``.
+    case chooseIdentity(TLSChallenge)
+    /// The handshake is done.
+    case established(TLSNegotiation)
+    /// A line for a file of keys.
+    case keyLog(String)
+}
+
+/// TLS, or DTLS, as a protocol of a stack: ciphertext beneath, plaintext above.
+///
+/// Over a stream, what goes either way is one message that the closure ends (RFC 8446 §6.1); over datagrams each is a message.
+/// The stage works on one engine: copies of it are the same stage.
+package struct TLSStage: ProtocolStage {
+    private let core: TLSStageCore
+
+    /// - Parameter engine: A fresh one, which nobody else uses from now on.
+    package init(_ engine: sending any TLSEngine, usesDatagrams: Bool) {
+        core = TLSStageCore(engine, usesDatagrams: usesDatagrams)
+    }
+
+    /// The stage for a connection with these settings. For the parameters see ``OpenSSLEngine/init(_:host:port:)``.
+    ///
+    /// - Throws: ``TLSFailure`` when memory is short.
+    package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
+        let engine = try OpenSSLEngine(context, host: host, port: port)
+        self.init(engine, usesDatagrams: context.settings.usesDatagrams)
+    }
+
+    // MARK: What the owner answers and asks
+
+    /// Answers ``TLSEvent/evaluateTrust(_:)``. Any other time it does nothing.
+    package func trustEvaluated(isTrusted: Bool) {
+        core.answer { $0.trustEvaluated(isTrusted: isTrusted) }
+    }
+
+    /// Answers ``TLSEvent/chooseIdentity(_:)``; `nil` for going without. Any other time it does nothing.
+    package func identityChosen(_ identity: TLSIdentity?) {
+        core.answer { $0.identityChosen(identity) }
+    }
+
+    /// Sends a request that does no harm when it arrives twice, before the handshake (RFC 8446 §2.3). Before the stack starts.
+    ///
+    /// - Returns: False when the session does not allow it: then nothing was sent.
+    package func sendEarly(_ octets: [UInt8]) -> Bool { core.sendEarly(octets) }
+
+    /// Why it failed, with a text for people.
+    package var failure: TLSFailure? { core.failure }
+    /// What was agreed on; `nil` before the handshake is done.
+    package var negotiation: TLSNegotiation? { core.negotiation }
+
+    /// Keying material for other protocols (RFC 5705, RFC 8446 §7.5); `nil` before the handshake is done.
+    package func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]? {
+        core.exportSecret(label: label, context: context, count: count)
+    }
+
+    // MARK: The stage
+
+    package var status: StageStatus { core.status }
+    package mutating func start(at now: Duration) { core.start(at: now) }
+
+    package var inboundRoom: Int { core.inboundRoom }
+    package mutating func receive(_ parcel: Parcel, at now: Duration) { core.receive(parcel, at: now) }
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? { core.nextInbound(atMost: limit) }
+
+    package var outboundRoom: Int { core.outboundRoom }
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { core.send(parcel, at: now) }
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { core.nextOutbound(atMost: limit) }
+
+    package mutating func nextEvent() -> (any StageEvent)? { core.nextEvent() }
+    package var wakeUp: Duration? { core.wakeUp }
+    package mutating func advance(to now: Duration) { core.advance(to: now) }
+
+    package mutating func close(at now: Duration) { core.close(at: now) }
+    package mutating func abort(_ failure: Failure) { core.abort(failure) }
+}

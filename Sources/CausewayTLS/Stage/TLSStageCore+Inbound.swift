@@ -1,0 +1,100 @@
+internal import CausewayProtocols
+
+extension TLSStageCore {
+    /// Nothing is held back once nothing is read: it is dropped.
+    private var dropsInbound: Bool { isOver || hasPeerClosed }
+
+    var inboundRoom: Int {
+        if dropsInbound { return .max }
+        guard phase != .idle, plaintext.count + messages.octetCount < Self.limit, messages.count < Self.mostMessages
+        else { return 0 }
+        return max(0, Self.limit - arrears.count - datagrams.octetCount - datagramSoFar.count)
+    }
+
+    func receive(_ parcel: Parcel, at now: Duration) {
+        self.now = now
+        guard !dropsInbound, phase != .idle, !hasTransportEnded else { return }
+        if usesDatagrams {
+            receiveDatagram(parcel)
+        } else {
+            arrears.append(parcel.octets)
+        }
+        if parcel.isFinal { hasTransportEnded = true }
+        moveOn()
+    }
+
+    private func receiveDatagram(_ parcel: Parcel) {
+        datagramSoFar.append(parcel.octets)
+        guard parcel.endsMessage, !datagramSoFar.isEmpty else { return }
+        let whole = datagramSoFar
+        datagramSoFar = ByteChain()
+        // Nobody bounds how many datagrams arrive while the program judges a certificate: they may get lost.
+        guard datagrams.count < Self.mostMessages else { return }
+        datagrams.append(Parcel(whole))
+    }
+
+    func nextInbound(atMost limit: Int) -> Parcel? {
+        guard abortion == nil, limit > 0 else { return nil }
+        guard let parcel = takeInbound(atMost: limit) else {
+            guard hasPeerClosed, failure == nil, !wasEndDelivered else { return nil }
+            wasEndDelivered = true
+            return .end
+        }
+        if phase == .established, failure == nil { read() }
+        return parcel
+    }
+
+    private func takeInbound(atMost limit: Int) -> Parcel? {
+        if usesDatagrams { return messages.pop(atMost: limit) }
+        guard !plaintext.isEmpty else { return nil }
+        return Parcel(plaintext.take(atMost: limit), endsMessage: false)
+    }
+
+    /// Decrypts what has arrived, as far as there is room.
+    func read() {
+        while failure == nil, !hasPeerClosed {
+            let room = Self.limit - plaintext.count - messages.octetCount
+            guard room > 0, messages.count < Self.mostMessages else { return }
+            // First what the engine kept, for the room may have ended in the middle of a piece.
+            guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
+            if let piece = nextPiece() {
+                let capacity = min(room, piece.count + Self.record)
+                let outcome = piece.withUnsafeBytes { bytes in
+                    engine.ciphertextArrived(bytes) { readOnce(atMost: capacity) }
+                }
+                _ = keep(outcome)
+            } else if !tellEnd() {
+                return
+            }
+        }
+    }
+
+    /// - Returns: What was read, at most `limit` octets of it.
+    private func readOnce(atMost limit: Int) -> (octets: [UInt8], result: TLSReadResult) {
+        var result = TLSReadResult.needsCiphertext
+        // A message longer than the buffer would be cut.
+        let capacity = usesDatagrams ? Self.record : limit
+        let octets = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            result = engine.read(into: UnsafeMutableRawBufferPointer(buffer))
+            if case .octets(let read) = result { count = read }
+        }
+        return (octets, result)
+    }
+
+    /// Queues what was read, or notes how reading ended. Returns whether the engine needs more.
+    private func keep(_ outcome: (octets: [UInt8], result: TLSReadResult)) -> Bool {
+        switch outcome.result {
+        case .octets:
+            // Little content in a large array would be large in memory.
+            let octets = outcome.octets
+            let isLoose = octets.count < octets.capacity / 4
+            let tight = isLoose ? octets.withUnsafeBufferPointer { [UInt8]($0) } : octets
+            if usesDatagrams { messages.append(Parcel(tight)) } else { plaintext.append(tight) }
+            return false
+        case .needsCiphertext: return true
+        case .ended: hasPeerClosed = true
+        case .failed(let reason): fail(reason)
+        }
+        return false
+    }
+}

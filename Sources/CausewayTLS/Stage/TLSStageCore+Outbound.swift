@@ -1,0 +1,83 @@
+internal import CausewayProtocols
+
+extension TLSStageCore {
+    private var isOpenForContent: Bool { phase == .established && !isFinishing && !isClosing && !isOver }
+
+    var outboundRoom: Int {
+        guard isOpenForContent else { return 0 }
+        return max(0, Self.limit - outgoing.count - outgoingPiece.count - engine.unsentCount)
+    }
+
+    func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        self.now = now
+        guard isOpenForContent else { return false }
+        outgoing.append(parcel.octets)
+        if usesDatagrams, parcel.endsMessage, !writeMessage() { return false }
+        if parcel.isFinal {
+            isFinishing = true
+            encrypt(until: 0)
+        }
+        return true
+    }
+
+    /// Encrypts one message. Returns false if it does not fit a datagram: that ends nothing.
+    private func writeMessage() -> Bool {
+        let message = outgoing.octets
+        outgoing = ByteChain()
+        guard !message.isEmpty else { return true }
+        switch write(message[...]) {
+        case .success: return true
+        case .failure(let reason):
+            if reason.code != .messageTooLong { fail(reason) }
+            return false
+        }
+    }
+
+    private func write(_ octets: ArraySlice<UInt8>) -> Result<Int, TLSFailure> {
+        octets.withUnsafeBytes { bytes in
+            Result { () throws(TLSFailure) in try engine.write(bytes) }
+        }
+    }
+
+    func nextOutbound(atMost limit: Int) -> Parcel? {
+        guard abortion == nil, limit > 0 else { return nil }
+        let wanted = min(limit, Self.limit)
+        encrypt(until: wanted)
+        var taken: [UInt8] = []
+        engine.sendCiphertext { bytes in
+            guard taken.isEmpty else { return 0 }
+            taken = [UInt8](usesDatagrams ? bytes : UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted)))
+            return taken.count
+        }
+        if !taken.isEmpty { return Parcel(taken, endsMessage: usesDatagrams) }
+        guard isFinishing, wasClosureSent, !wasEndPassed, failure == nil else { return nil }
+        wasEndPassed = true
+        return .end
+    }
+
+    /// Encrypts until that much waits to be taken. Behind the last of the content comes the closure.
+    private func encrypt(until count: Int) {
+        guard phase == .established, failure == nil, !usesDatagrams || isFinishing || isClosing else { return }
+        while !usesDatagrams, engine.unsentCount < count {
+            if outgoingPiece.isEmpty { outgoingPiece = outgoing.popPiece(atMost: Self.limit) ?? [] }
+            guard !outgoingPiece.isEmpty else { break }
+            switch write(outgoingPiece) {
+            case .success(let taken):
+                guard taken > 0 else { return }
+                outgoingPiece = outgoingPiece.dropFirst(taken)
+            case .failure(let reason): return fail(reason)
+            }
+        }
+        guard isFinishing || isClosing, outgoing.isEmpty, outgoingPiece.isEmpty, !wasClosureSent else { return }
+        wasClosureSent = true
+        engine.close()
+    }
+
+    func close(at now: Duration) {
+        self.now = now
+        guard !isClosing, !isOver else { return }
+        isClosing = true
+        if usesDatagrams { outgoing = ByteChain() }
+        encrypt(until: 0)
+    }
+}

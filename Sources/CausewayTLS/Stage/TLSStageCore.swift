@@ -1,0 +1,202 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+
+/// The engine of a ``TLSStage`` and what waits on either side of it.
+///
+/// What arrives is decrypted at once as far as there is room, straight from the piece that the transport read into the piece that
+/// goes up: so closures, alerts and tickets are noticed although nobody reads. What is to be sent is encrypted when it is taken.
+// SAFETY: an engine is for one thread at a time. It is reached through the stage alone, and the stage through the stack, whose
+// owner holds a lock around each call.
+final class TLSStageCore: @unchecked Sendable {
+    enum Phase {
+        case idle, handshaking, established
+    }
+
+    static let limit = TLSStage.bufferLimit
+    /// Messages that wait to be read, however small they are.
+    static let mostMessages = 256
+    /// Plaintext of the longest record.
+    static let record = 16 << 10
+
+    let engine: any TLSEngine
+    let usesDatagrams: Bool
+    var phase = Phase.idle
+    var events: [TLSEvent] = []
+    /// Whether a question is open.
+    var isAsking = false
+    var failure: TLSFailure?
+    var abortion: Failure?
+
+    /// Ciphertext that the engine was not shown: a stream, or datagrams.
+    var arrears = ByteChain()
+    var datagrams = ParcelQueue()
+    /// The beginning of a datagram that comes in several parcels.
+    var datagramSoFar = ByteChain()
+    var hasTransportEnded = false
+    var wasEngineTold = false
+    /// Plaintext for above: a stream, or messages.
+    var plaintext = ByteChain()
+    var messages = ParcelQueue()
+    var hasPeerClosed = false
+    var wasEndDelivered = false
+
+    /// Plaintext to encrypt, of which `outgoingPiece` comes first.
+    var outgoing = ByteChain()
+    var outgoingPiece: ArraySlice<UInt8> = []
+    /// Above has said that nothing follows.
+    var isFinishing = false
+    var isClosing = false
+    var wasClosureSent = false
+    var wasEndPassed = false
+
+    /// The last time that was told.
+    var now: Duration = .zero
+
+    init(_ engine: any TLSEngine, usesDatagrams: Bool) {
+        self.engine = engine
+        self.usesDatagrams = usesDatagrams
+        engine.keyLog = { [weak self] in self?.events.append(.keyLog($0)) }
+    }
+
+    // MARK: State
+
+    var hasPlaintext: Bool { !plaintext.isEmpty || !messages.isEmpty }
+
+    var status: StageStatus {
+        if let abortion { return .failed(abortion) }
+        // What came before a failure is delivered first.
+        if let failure, !hasPlaintext { return .failed(failure.failure) }
+        if isClosing, hasSaidEverything { return .closed }
+        switch phase {
+        case .idle: return .idle
+        case .handshaking: return .opening
+        case .established: return .ready
+        }
+    }
+
+    private var hasSaidEverything: Bool {
+        if failure != nil { return engine.unsentCount == 0 }
+        if phase != .established { return true }
+        return wasClosureSent && engine.unsentCount == 0 && (!isFinishing || wasEndPassed)
+    }
+
+    /// Nothing goes in or out any more, but for what the engine has left to send.
+    var isOver: Bool { abortion != nil || failure != nil || status == .closed }
+
+    var negotiation: TLSNegotiation? { engine.negotiation }
+
+    func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]? {
+        engine.exportSecret(label: label, context: context, count: count)
+    }
+
+    func nextEvent() -> TLSEvent? { events.isEmpty ? nil : events.removeFirst() }
+
+    func fail(_ reason: TLSFailure) {
+        guard failure == nil else { return }
+        failure = reason
+        outgoing = ByteChain()
+        outgoingPiece = []
+        dropArrears()
+    }
+
+    private func dropArrears() {
+        arrears = ByteChain()
+        datagrams.removeAll()
+        datagramSoFar = ByteChain()
+    }
+
+    func abort(_ reason: Failure) {
+        guard abortion == nil else { return }
+        abortion = reason
+        outgoing = ByteChain()
+        outgoingPiece = []
+        plaintext = ByteChain()
+        messages.removeAll()
+        dropArrears()
+    }
+
+    // MARK: Handshake
+
+    func start(at now: Duration) {
+        self.now = now
+        guard phase == .idle, !isOver else { return }
+        phase = .handshaking
+        moveOn()
+    }
+
+    func sendEarly(_ octets: [UInt8]) -> Bool {
+        guard phase == .idle, !isOver else { return false }
+        return octets.withUnsafeBytes { engine.writeEarly($0) }
+    }
+
+    func answer(_ body: (any TLSEngine) -> Void) {
+        guard isAsking, !isOver else { return }
+        isAsking = false
+        body(engine)
+        moveOn()
+    }
+
+    /// Goes on with the handshake, then with reading, as far as there is ciphertext and room.
+    func moveOn() {
+        if phase == .handshaking, !isAsking { shakeHands() }
+        if phase == .established { read() }
+    }
+
+    private func shakeHands() {
+        var progress = engine.handshake()
+        while phase == .handshaking {
+            switch progress {
+            case .needsCiphertext:
+                if let piece = nextPiece() {
+                    progress = piece.withUnsafeBytes { bytes in
+                        engine.ciphertextArrived(bytes) { engine.handshake() }
+                    }
+                } else if tellEnd() {
+                    progress = engine.handshake()
+                } else {
+                    return
+                }
+            case .evaluateTrust(let trust): return ask(.evaluateTrust(trust))
+            case .chooseIdentity(let challenge): return ask(.chooseIdentity(challenge))
+            case .established:
+                phase = .established
+                if let negotiation = engine.negotiation { events.append(.established(negotiation)) }
+            case .failed(let reason): return fail(reason)
+            }
+        }
+    }
+
+    private func ask(_ question: TLSEvent) {
+        isAsking = true
+        events.append(question)
+    }
+
+    /// The next ciphertext to show the engine; of datagrams, one.
+    func nextPiece() -> ArraySlice<UInt8>? {
+        guard usesDatagrams else { return arrears.popPiece(atMost: Self.limit) }
+        return datagrams.pop().map { $0.octets.octets[...] }
+    }
+
+    /// Passes on that the transport has ended, once the engine was shown everything. Returns whether it did.
+    func tellEnd() -> Bool {
+        guard hasTransportEnded, !wasEngineTold else { return false }
+        wasEngineTold = true
+        engine.ciphertextEnded()
+        return true
+    }
+
+    // MARK: Time
+
+    var wakeUp: Duration? {
+        guard usesDatagrams, !isOver, !isAsking, phase != .idle, let timeout = engine.timeout else { return nil }
+        return now + timeout
+    }
+
+    func advance(to now: Duration) {
+        self.now = max(self.now, now)
+        guard usesDatagrams, !isOver, phase != .idle, !isAsking else { return }
+        guard let timeout = engine.timeout, timeout <= .zero else { return }
+        if case .failed(let reason) = engine.timeoutElapsed() { return fail(reason) }
+        moveOn()
+    }
+}

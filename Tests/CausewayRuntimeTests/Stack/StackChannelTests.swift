@@ -1,0 +1,195 @@
+import CausewayProtocols
+import CausewayRuntime
+import CausewaySystem
+import CausewayTestKit
+import CausewayTypes
+import FoundationEssentials
+import Testing
+
+extension Runtime {
+    @Suite("Protocols above a flow")
+    struct StackChannelTests {
+        /// A channel on a stage, its answers in the stage's log.
+        private final class Rig: Sendable {
+            let stage: Stage
+            let channel: StackChannel
+
+            init(room: Int = .max, greets: Bool = true) {
+                stage = Stage(room: room)
+                channel = StackChannel(over: stage.flow, isDatagram: false)
+                begin()
+                if greets { stage.arrive("H") }
+            }
+
+            func begin() {
+                channel.begin([StackLayer(LineStage())]) { [log = stage.log] outcome in
+                    switch outcome {
+                    case .ready: log.note("ready")
+                    case .failed(let failure): log.note("failed \(failure.code)")
+                    }
+                }
+                stage.settle()
+            }
+
+            var written: String { String(decoding: stage.kernel.written, as: UTF8.self) }
+
+            func receive(_ name: String, _ minimum: Int, _ maximum: Int) {
+                channel.receive(minimum: minimum, maximum: maximum) { [log = stage.log] in log.note(Self.line(name, $0))
+                }
+                stage.settle()
+            }
+
+            func receiveMessage(_ name: String) {
+                channel.receiveMessage { [log = stage.log] in log.note(Self.line(name, $0)) }
+                stage.settle()
+            }
+
+            func send(_ text: String, endsMessage: Bool = true, isFinal: Bool = false) {
+                channel.send(
+                    StackMessage(
+                        Data(text.utf8), endsMessage: endsMessage, isFinal: isFinal,
+                        waiter: .callback { [log = stage.log] in log.note(Stage.line("send \(text)", $0)) }))
+                stage.settle()
+            }
+
+            func close(abortively: Bool = false) {
+                channel.close(abortively: abortively) { [log = stage.log] in log.note("closed") }
+                stage.settle()
+            }
+
+            private static func line(_ name: String, _ content: ReceivedContent) -> String {
+                let mark = content.metadata.compactMap { $0 as? LineStage.Mark }.first
+                return Stage.line(name, content) + (mark.map { " of \($0.length)" } ?? "")
+            }
+        }
+
+        @Test("Nothing is sent or delivered before the handshake, and everything that waited after it")
+        func handshake() {
+            let rig = Rig(greets: false)
+            rig.send("hello")
+            rig.receiveMessage("1")
+            #expect(rig.written == "H" && rig.stage.log.all.isEmpty)
+            rig.stage.arrive("Hworld\n")
+            #expect(rig.written == "Hhello\n")
+            #expect(Set(rig.stage.log.all) == ["ready", "send hello sent", "1 'world' complete of 5"])
+        }
+
+        @Test("Messages keep their bounds, however they arrive and however they are asked for")
+        func bounds() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.receive("1", 1, 3)
+            rig.receive("2", 9, 9)
+            rig.receiveMessage("3")
+            rig.receiveMessage("4")
+            for character in "abcde\n\nxyz\n" { rig.stage.arrive(String(character)) }
+            #expect(
+                rig.stage.log.all == [
+                    "1 'abc' of 5", "2 'de' complete of 2", "3 complete of 0", "4 'xyz' complete of 3",
+                ])
+        }
+
+        @Test("The peer's end is delivered once, behind everything")
+        func end() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.stage.arrive("abc\n")
+            rig.stage.kernel.end()
+            rig.stage.edge([.readable, .peerClosed])
+            for name in ["1", "2", "3"] { rig.receiveMessage(name) }
+            #expect(
+                rig.stage.log.all == [
+                    "1 'abc' complete of 3", "2 complete final", "3 complete final error \(ENODATA)",
+                ])
+        }
+
+        @Test("A program that does not read stops the peer")
+        func readsNoFurther() {
+            let rig = Rig()
+            rig.stage.arrive(String(repeating: "line\n", count: 10_000))
+            #expect(rig.stage.kernel.unread > 30_000)
+            for name in 1...10_000 { rig.receiveMessage("\(name)") }
+            #expect(rig.stage.log.count == 10_001)
+            #expect(rig.stage.log.all.last == "10000 'line' complete of 4")
+        }
+
+        @Test("A send is done when the transport has taken all of it")
+        func sendsWait() {
+            let rig = Rig(room: 4)
+            _ = rig.stage.log.take()
+            rig.send("abcdef")
+            rig.send("g", endsMessage: false)
+            rig.send("h")
+            #expect(rig.written == "Habc" && rig.stage.log.all.isEmpty)
+            rig.stage.addRoom(100)
+            #expect(rig.written == "Habcdef\ngh\n")
+            #expect(rig.stage.log.all == ["send abcdef sent", "send g sent", "send h sent"])
+        }
+
+        @Test("The final message ends the sending side, and nothing may follow")
+        func halfClose() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.send("last", isFinal: true)
+            rig.send("late")
+            #expect(rig.written == "Hlast\n" && rig.stage.kernel.shutdownPositions == [6])
+            #expect(rig.stage.log.all == ["send last sent", "send late error \(EPIPE)"])
+        }
+
+        @Test("Closing answers what waits, says goodbye, then ends")
+        func close() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.receiveMessage("1")
+            rig.close()
+            #expect(rig.stage.log.all == ["1 error \(ECANCELED)", "closed"])
+            #expect(rig.written == "HB\n")
+            rig.receiveMessage("2")
+            rig.send("late")
+            rig.close()
+            #expect(rig.stage.log.all.suffix(3) == ["2 error \(ECANCELED)", "send late error \(ECANCELED)", "closed"])
+        }
+
+        @Test("Closing abortively says nothing", arguments: [true, false])
+        func abort(isReady: Bool) {
+            let rig = Rig(greets: isReady)
+            _ = rig.stage.log.take()
+            rig.receiveMessage("1")
+            rig.close(abortively: true)
+            #expect(rig.stage.log.all == ["1 error \(ECANCELED)", "closed"])
+            #expect(rig.written == "H")
+        }
+
+        @Test("A protocol that breaks is reported once, and its owner's failure answers what waits")
+        func broken() {
+            let rig = Rig()
+            rig.receiveMessage("1")
+            rig.stage.arrive("X\n")
+            #expect(rig.stage.log.all == ["ready", "failed 71"])
+            rig.channel.fail(Failure(errno: 71))
+            rig.stage.settle()
+            rig.receiveMessage("2")
+            rig.close()
+            #expect(rig.stage.log.all == ["ready", "failed 71", "1 error 71", "2 error 71", "closed"])
+        }
+
+        @Test("Requests outlive an attempt that failed")
+        func nextAttempt() {
+            let rig = Rig(greets: false)
+            rig.receiveMessage("1")
+            rig.send("hello")
+            rig.stage.arrive("X\n")
+            rig.channel.detach()
+            rig.stage.loop.batch { rig.stage.flow.detach(abandoning: Failure(errno: ECONNABORTED)) }
+            rig.stage.settle()
+            #expect(rig.stage.log.take() == ["failed 71", "detached"])
+            let second = ScriptedKernel()
+            rig.stage.begin(second)
+            rig.begin()
+            second.arrive("Hagain\n".utf8)
+            rig.stage.edge(.readable)
+            #expect(String(decoding: second.written, as: UTF8.self) == "Hhello\n")
+            #expect(Set(rig.stage.log.all) == ["ready", "send hello sent", "1 'again' complete of 5"])
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import CausewayProtocols
+import CausewayTLS
+import CausewayTestKit
+import CausewayTypes
+import Testing
+
+@Suite("TLS as a protocol of a stack")
+struct TLSStageTests {
+    private func ready(_ cut: @escaping (inout SplitMix64, Int) -> Int = { $1 }) throws -> StackPair {
+        var pair = try StackPair(.client(), .server())
+        pair.cut = cut
+        pair.start()
+        try #require(pair.client.isReady && pair.server.isReady, "\(String(describing: pair.client.reason))")
+        return pair
+    }
+
+    @Test("A mebibyte goes each way, however the ciphertext is cut", arguments: [1, 2, 3] as [UInt64])
+    func transfer(seed: UInt64) throws {
+        var pair = try ready { random, count in random.integer(in: 1...min(count, 30_000)) }
+        pair.random = SplitMix64(seed: seed)
+        pair.client.readLimit = 1_000
+        let (up, down) = (pair.random.octets(1 << 20), pair.random.octets(1 << 20))
+        pair.transfer(up, from: \.client)
+        pair.transfer(down, from: \.server)
+        #expect(pair.server.received == up)
+        #expect(pair.client.received == down)
+        #expect(pair.client.endCount == 0 && pair.server.endCount == 0)
+        #expect(pair.client.failure == nil && pair.server.failure == nil)
+    }
+
+    @Test("Octet by octet is the same")
+    func drip() throws {
+        var pair = try ready { _, _ in 1 }
+        pair.client.readLimit = 1
+        pair.server.readLimit = 1
+        let content = pair.random.octets(5_000)
+        pair.transfer(content, from: \.client, isFinal: true)
+        pair.transfer(content, from: \.server, isFinal: true)
+        #expect(pair.client.received == content && pair.server.received == content)
+        #expect(pair.client.endCount == 1 && pair.server.endCount == 1)
+    }
+
+    @Test("Who has finished still receives, whichever side it is", arguments: [true, false])
+    func halfClose(isClientFirst: Bool) throws {
+        var pair = try ready()
+        let (first, second) = isClientFirst ? (\StackPair.client, \StackPair.server) : (\.server, \.client)
+        let (ask, answer) = (pair.random.octets(100_000), pair.random.octets(200_000))
+        pair.transfer(ask, from: first, isFinal: true)
+        #expect(pair[keyPath: second].received == ask)
+        #expect(pair[keyPath: second].endCount == 1)
+        let isTaken = pair[keyPath: first].stack.send(Parcel([1]), at: .zero)
+        #expect(!isTaken, "it said that nothing follows")
+        pair.transfer(answer, from: second, isFinal: true)
+        #expect(pair[keyPath: first].received == answer)
+        #expect(pair[keyPath: first].endCount == 1)
+        #expect(pair.client.failure == nil && pair.server.failure == nil)
+        pair.client.stack.close(at: .zero)
+        pair.server.stack.close(at: .zero)
+        pair.run()
+        #expect(pair.client.isClosed && pair.server.isClosed)
+    }
+
+    @Test("Closing sends what was taken, then the closure")
+    func close() throws {
+        var pair = try ready()
+        pair.client.stack.send(Parcel(Array("good-bye".utf8), endsMessage: false), at: .zero)
+        pair.client.stack.close(at: .zero)
+        pair.run()
+        #expect(pair.client.isClosed)
+        #expect(pair.server.received == Array("good-bye".utf8))
+        #expect(pair.server.endCount == 1 && pair.server.failure == nil)
+    }
+
+    @Test("Closing in the handshake is closed at once")
+    func closeEarly() throws {
+        var pair = try StackPair(.client(), .server())
+        pair.client.stack.start(at: .zero)
+        pair.client.stack.close(at: .zero)
+        pair.run()
+        #expect(pair.client.isClosed && !pair.client.isReady)
+    }
+
+    @Test("An end without a closure is a failure, after what came before it was delivered")
+    func truncation() throws {
+        var pair = try ready()
+        pair.server.isReading = false
+        pair.transfer([1, 2, 3], from: \.client)
+        pair.server.hasEnd = true
+        pair.run()
+        #expect(pair.server.failure == nil, "content waits")
+        pair.server.isReading = true
+        pair.run()
+        #expect(pair.server.received == [1, 2, 3])
+        #expect(pair.server.endCount == 0)
+        #expect(pair.server.failure == Failure(.tls, errSSLClosedNoNotify))
+        #expect(pair.server.reason?.code == .truncated)
+    }
+
+    @Test("An end in the handshake is a failure")
+    func endInHandshake() throws {
+        var pair = try StackPair(.client(), .server())
+        pair.client.stack.start(at: .zero)
+        pair.client.hasEnd = true
+        pair.run()
+        #expect(pair.client.failure == Failure(.tls, errSSLClosedAbort))
+    }
+
+    @Test("Nothing happens until the owner has judged", arguments: [true, false])
+    func judging(isTrusted: Bool) throws {
+        var pair = try StackPair(.client { $0.judge = .owner(1) }, .server())
+        pair.start()
+        #expect(pair.client.wasAsked && !pair.client.isReady && !pair.server.isReady)
+        pair.answer(isTrusted, \.client)
+        pair.run()
+        #expect(pair.client.isReady == isTrusted && pair.server.isReady == isTrusted)
+        guard !isTrusted else { return }
+        #expect(pair.client.failure == Failure(.tls, errSSLBadCert))
+        #expect(pair.client.reason?.code == .refused)
+        // The alert came through although the client had failed.
+        guard case .alert = pair.server.reason?.code else {
+            Issue.record("no alert: \(String(describing: pair.server.reason))")
+            return
+        }
+    }
+
+    @Test("A server that judges its client delivers nothing before")
+    func judgingServer() throws {
+        let identity = try Identities.client.get()
+        var pair = try StackPair(
+            .client { $0.asksForIdentity = true },
+            .server {
+                $0.judge = .owner(2)
+                $0.peerAuthentication = .required
+            })
+        pair.client.identity = identity
+        pair.start()
+        #expect(pair.client.wasChallenged && pair.server.wasAsked)
+        #expect(!pair.server.isReady)
+        pair.answer(true, \.server)
+        pair.run()
+        #expect(pair.client.isReady && pair.server.isReady)
+        #expect(pair.server.negotiation?.peerCertificates.first == identity.certificates[0])
+    }
+
+    @Test("A peer that is not read is held back, and a bounded amount waits")
+    func backpressure() throws {
+        var pair = try ready()
+        pair.server.isReading = false
+        let content = pair.random.octets(1 << 20)
+        pair.transfer(content, from: \.client)
+        // What left the client waits in front of the server.
+        #expect(pair.server.stack.inboundRoom == 0)
+        #expect(pair.server.arriving.count > 1 << 19)
+        pair.server.isReading = true
+        pair.run()
+        #expect(pair.server.received == content)
+    }
+
+    @Test("Damage ends it with an alert, and nothing is delivered")
+    func damage() throws {
+        var pair = try ready()
+        pair.server.stack.receive(Parcel([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), at: .zero)
+        pair.run()
+        #expect(pair.server.failure == Failure(.tls, errSSLBadRecordMac))
+        #expect(pair.server.received.isEmpty)
+        #expect(pair.client.failure != nil, "it was told")
+    }
+
+    @Test("After an abort nothing comes out")
+    func abort() throws {
+        var pair = try ready()
+        pair.client.stack.send(Parcel([1, 2, 3], endsMessage: false), at: .zero)
+        pair.client.stack.abort(Failure(errno: 104))
+        let parcel = pair.client.stack.nextOutbound(at: .zero)
+        #expect(parcel == nil)
+        #expect(pair.client.stack.wakeUp == nil)
+    }
+
+    @Test("Lines for a file of keys, and secrets for other protocols")
+    func secrets() throws {
+        var pair = try StackPair(.client { $0.logsKeys = true }, .server())
+        pair.start()
+        #expect(pair.client.keyLog.contains { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0 ") })
+        let (one, other) = (
+            pair.client.stack.withStage(pair.client.id, as: TLSStage.self) {
+                $0.exportSecret(label: "EXPORTER-test", context: [1], count: 32)
+            },
+            pair.server.stack.withStage(pair.server.id, as: TLSStage.self) {
+                $0.exportSecret(label: "EXPORTER-test", context: [1], count: 32)
+            }
+        )
+        #expect(one != nil && one == other)
+    }
+
+    @Test("Over datagrams each message stays one, and one that does not fit is refused")
+    func datagrams() throws {
+        var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })
+        pair.start()
+        try #require(pair.client.isReady && pair.server.isReady)
+        let messages = (1...20).map { pair.random.octets($0 * 50) }
+        for message in messages {
+            let isTaken = pair.client.stack.send(Parcel(message), at: .zero)
+            #expect(isTaken)
+            pair.run()
+        }
+        #expect(pair.server.messages == messages)
+        let isTaken = pair.client.stack.send(Parcel([UInt8](repeating: 0, count: 5_000)), at: .zero)
+        #expect(!isTaken)
+        pair.client.stack.close(at: .zero)
+        pair.run()
+        #expect(pair.server.endCount == 1 && pair.client.failure == nil)
+    }
+}

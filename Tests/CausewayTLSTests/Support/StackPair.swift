@@ -1,0 +1,180 @@
+import CausewayProtocols
+import CausewayTLS
+import CausewayTestKit
+import CausewayTypes
+
+/// Two stacks of TLS and nothing else, whose ciphertext goes from one to the other in memory.
+struct StackPair {
+    struct Side {
+        var stack: ProtocolStack
+        let id: ProtocolStack.StageID
+        /// Ciphertext on its way to this side, and whether its end is behind it.
+        var arriving: [UInt8] = []
+        var hasEnd = false
+        var datagrams: [[UInt8]] = []
+        var received: [UInt8] = []
+        var messages: [[UInt8]] = []
+        /// How many final parcels were delivered.
+        var endCount = 0
+        var isReady = false
+        var isClosed = false
+        var failure: Failure?
+        var negotiation: TLSNegotiation?
+        var keyLog: [String] = []
+        /// What the owner answers; `nil` for not yet.
+        var verdict: Bool?
+        var wasAsked = false
+        var wasChallenged = false
+        var identity: TLSIdentity?
+        /// Whether this side's program reads.
+        var isReading = true
+        /// Octets read at once at most.
+        var readLimit = Int.max
+
+        init(_ context: TLSContext, host: NWEndpoint.Host? = nil) throws {
+            stack = ProtocolStack([try TLSStage(context, host: host, port: 443)])
+            id = stack.stageIDs[0]
+        }
+
+        var reason: TLSFailure? {
+            var copy = stack
+            return copy.withStage(id, as: TLSStage.self) { $0.failure } ?? nil
+        }
+    }
+
+    var client: Side
+    var server: Side
+    /// How many of the octets that are on their way arrive at once, of how many.
+    var cut: (inout SplitMix64, Int) -> Int = { $1 }
+    var random = SplitMix64(seed: 7)
+    let usesDatagrams: Bool
+
+    init(_ client: TLSSettings, _ server: TLSSettings) throws {
+        self.client = try Side(TLSContext(client), host: "server.test")
+        self.server = try Side(TLSContext(server))
+        usesDatagrams = client.usesDatagrams
+    }
+
+    mutating func start() {
+        client.stack.start(at: .zero)
+        server.stack.start(at: .zero)
+        run()
+    }
+
+    /// Both sides in turn until nothing moves.
+    mutating func run() {
+        var moved = true
+        while moved {
+            moved = step(\.client, \.server)
+            moved = step(\.server, \.client) || moved
+        }
+    }
+
+    private mutating func step(_ own: WritableKeyPath<StackPair, Side>, _ other: WritableKeyPath<StackPair, Side>)
+        -> Bool
+    {
+        var moved = takeEvents(own)
+        while let parcel = self[keyPath: own].stack.nextOutbound(atMost: 50_000, at: .zero) {
+            moved = true
+            if usesDatagrams {
+                if !parcel.octets.isEmpty { self[keyPath: other].datagrams.append(parcel.octets.octets) }
+            } else {
+                self[keyPath: other].arriving += parcel.octets.octets
+            }
+            if parcel.isFinal { self[keyPath: other].hasEnd = true }
+        }
+        moved = deliver(own) || moved
+        moved = takeEvents(own) || moved
+        return read(own) || moved
+    }
+
+    private mutating func deliver(_ own: WritableKeyPath<StackPair, Side>) -> Bool {
+        let room = self[keyPath: own].stack.inboundRoom
+        guard room > 0 else { return false }
+        if !self[keyPath: own].datagrams.isEmpty {
+            let datagram = self[keyPath: own].datagrams.removeFirst()
+            self[keyPath: own].stack.receive(Parcel(datagram), at: .zero)
+            return true
+        }
+        let waiting = self[keyPath: own].arriving.count
+        if waiting > 0 {
+            let count = min(room, max(1, cut(&random, waiting)), waiting)
+            let piece = [UInt8](self[keyPath: own].arriving.prefix(count))
+            self[keyPath: own].arriving.removeFirst(count)
+            self[keyPath: own].stack.receive(Parcel(piece, endsMessage: false), at: .zero)
+            return true
+        }
+        guard self[keyPath: own].hasEnd else { return false }
+        self[keyPath: own].hasEnd = false
+        self[keyPath: own].stack.receive(.end, at: .zero)
+        return true
+    }
+
+    private mutating func read(_ own: WritableKeyPath<StackPair, Side>) -> Bool {
+        guard self[keyPath: own].isReading else { return false }
+        var moved = false
+        let limit = self[keyPath: own].readLimit
+        while let parcel = self[keyPath: own].stack.nextInbound(atMost: limit, at: .zero) {
+            moved = true
+            self[keyPath: own].received += parcel.octets.octets
+            if parcel.isFinal { self[keyPath: own].endCount += 1 }
+            if usesDatagrams, !parcel.isFinal { self[keyPath: own].messages.append(parcel.octets.octets) }
+        }
+        return moved
+    }
+
+    private mutating func takeEvents(_ own: WritableKeyPath<StackPair, Side>) -> Bool {
+        var moved = false
+        while let event = self[keyPath: own].stack.nextEvent(at: .zero) {
+            moved = true
+            switch event {
+            case .ready: self[keyPath: own].isReady = true
+            case .failed(let failure): self[keyPath: own].failure = failure
+            case .closed: self[keyPath: own].isClosed = true
+            case .stage(let id, let event):
+                guard let event = event as? TLSEvent else { continue }
+                note(event, own, id)
+            }
+        }
+        return moved
+    }
+
+    private mutating func note(_ event: TLSEvent, _ own: WritableKeyPath<StackPair, Side>, _ id: ProtocolStack.StageID)
+    {
+        switch event {
+        case .established(let negotiation): self[keyPath: own].negotiation = negotiation
+        case .keyLog(let line): self[keyPath: own].keyLog.append(line)
+        case .evaluateTrust:
+            self[keyPath: own].wasAsked = true
+            if let verdict = self[keyPath: own].verdict { answer(verdict, own) }
+        case .chooseIdentity:
+            self[keyPath: own].wasChallenged = true
+            let identity = self[keyPath: own].identity
+            self[keyPath: own].stack.withStage(id, as: TLSStage.self) { $0.identityChosen(identity) }
+            self[keyPath: own].stack.resume(at: .zero)
+        }
+    }
+
+    mutating func answer(_ isTrusted: Bool, _ own: WritableKeyPath<StackPair, Side>) {
+        self[keyPath: own].stack.withStage(self[keyPath: own].id, as: TLSStage.self) {
+            $0.trustEvaluated(isTrusted: isTrusted)
+        }
+        self[keyPath: own].stack.resume(at: .zero)
+    }
+
+    /// Sends `content` as far as there is room, moving what is on its way.
+    mutating func transfer(_ content: [UInt8], from own: WritableKeyPath<StackPair, Side>, isFinal: Bool = false) {
+        var rest = content[...]
+        while !rest.isEmpty {
+            let room = self[keyPath: own].stack.outboundRoom
+            if room > 0 {
+                let piece = [UInt8](rest.prefix(min(room, random.integer(in: 1...40_000))))
+                rest = rest.dropFirst(piece.count)
+                let parcel = Parcel(piece, endsMessage: isFinal && rest.isEmpty, isFinal: isFinal && rest.isEmpty)
+                self[keyPath: own].stack.send(parcel, at: .zero)
+            }
+            run()
+            guard room > 0 || self[keyPath: own].stack.outboundRoom > 0 else { return }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import CausewayProtocols
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+
+@testable import Causeway
+
+/// A stack of true stages and attendants, without a connection: time stands still unless told, and the queue is ``run()``.
+final class StackDouble: Sendable {
+    private struct State: Sendable {
+        var stack: ProtocolStack
+        var attendants: [ProtocolStack.StageID: any StageAttendant] = [:]
+        var queued: [@Sendable () -> Void] = []
+        var news: [ProtocolStack.Event] = []
+    }
+
+    struct Place: StageAccess {
+        let id: ProtocolStack.StageID
+        let double: StackDouble
+
+        func withStage<Stage: ProtocolStage, Result: Sendable>(
+            as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
+        ) -> Result? {
+            double.state.withLock { state in
+                guard !state.stack.hasEnded || type == FramerStage.self else { return nil }
+                let result = state.stack.withStage(id, as: type, body)
+                state.stack.resume(at: .zero)
+                return result
+            }
+        }
+
+        func insert(_ layer: StackLayer) -> Bool {
+            double.state.withLock { state in
+                guard let new = state.stack.insert(layer.stage, above: id) else { return false }
+                state.attendants[new] = layer.attendant
+                return true
+            }
+        }
+
+        func onQueue(_ body: @escaping @Sendable () -> Void) { double.state.withLock { $0.queued.append(body) } }
+    }
+
+    private let state: Guarded<State>
+
+    /// - Parameter layers: From the bottom up.
+    init(_ layers: [StackLayer]) {
+        var first = State(stack: ProtocolStack(layers.map(\.stage)))
+        for (id, layer) in zip(first.stack.stageIDs, layers) { first.attendants[id] = layer.attendant }
+        state = Guarded(first)
+        state.withLock { $0.stack.start(at: .zero) }
+        run()
+    }
+
+    /// Everything that happened to the stack as a whole.
+    var news: [String] { state.withLock { $0.news.map { "\($0)" } } }
+    var stageCount: Int { state.withLock { $0.stack.stageIDs.count } }
+    var wakeUp: Duration? { state.withLock { $0.stack.wakeUp } }
+
+    /// Calls what is to be called until nothing is left, under no lock.
+    func run() {
+        while step() {}
+    }
+
+    private func step() -> Bool {
+        let (event, attendant, queued) = state.withLock { state in
+            if let event = state.stack.nextEvent(at: .zero) {
+                guard case .stage(let id, _) = event else {
+                    state.news.append(event)
+                    return (ProtocolStack.Event?.some(event), (any StageAttendant)?.none, [@Sendable () -> Void]())
+                }
+                return (event, state.attendants[id], [])
+            }
+            let queued = state.queued
+            state.queued = []
+            return (nil, nil, queued)
+        }
+        for body in queued { body() }
+        if case .stage(let id, let event)? = event {
+            (attendant as? any ProgramAttendant)?.handle(event, at: Place(id: id, double: self))
+        }
+        return event != nil || !queued.isEmpty
+    }
+
+    func receive(_ text: String, isFinal: Bool = false) {
+        state.withLock { state in
+            state.stack.receive(Parcel(Array(text.utf8), endsMessage: isFinal, isFinal: isFinal), at: .zero)
+        }
+        run()
+    }
+
+    func receive(_ octets: ByteChain) {
+        state.withLock { $0.stack.receive(Parcel(octets, endsMessage: false), at: .zero) }
+        run()
+    }
+
+    @discardableResult
+    func send(_ text: String, _ context: NWConnection.ContentContext = .defaultMessage) -> Bool {
+        let metadata = stageMetadata(of: context)
+        let isTaken = state.withLock { state in
+            state.stack.send(Parcel(Array(text.utf8), metadata: metadata), at: .zero)
+        }
+        run()
+        return isTaken
+    }
+
+    /// The next message for the program: its text, and its context.
+    func take() -> (text: String, context: NWConnection.ContentContext, endsMessage: Bool)? {
+        let parcel = state.withLock { $0.stack.nextInbound(at: .zero) }
+        run()
+        guard let parcel else { return nil }
+        let context = NWConnection.ContentContext.context(of: parcel.metadata, isFinal: parcel.isFinal)
+        return (String(decoding: parcel.octets.octets, as: UTF8.self), context, parcel.endsMessage)
+    }
+
+    /// All that is to be sent now.
+    func output() -> ByteChain {
+        var all = ByteChain()
+        while let parcel = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(parcel.octets) }
+        run()
+        return all
+    }
+
+    var outputText: String { String(decoding: output().octets, as: UTF8.self) }
+
+    func advance(to time: Duration) {
+        state.withLock { $0.stack.advance(to: time) }
+        run()
+    }
+
+    func close() {
+        state.withLock { $0.stack.close(at: .zero) }
+        run()
+    }
+
+    func abort() {
+        state.withLock { $0.stack.abort(.endedEarly) }
+        run()
+    }
+}

@@ -1,0 +1,186 @@
+import CausewayTLS
+import CausewayTypes
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Causeway
+
+@Suite("What TLS options mean to the engine")
+struct TLSConfigurationTests {
+    private static let now = Int64(Date().timeIntervalSince1970)
+
+    private static func issue(_ name: String, by issuer: TLSIdentity? = nil) throws -> TLSIdentity {
+        var template = CertificateTemplate(subject: name, notBefore: now - 3_600, notAfter: now + 3_600)
+        template.names = [.name("server.test")]
+        template.isAuthority = issuer == nil
+        return try template.issue(by: issuer)
+    }
+
+    private func settings(
+        isServer: Bool = false, isDatagram: Bool = false, _ set: (sec_protocol_options_t) -> Void = { _ in }
+    ) throws -> TLSSettings {
+        let options = NWProtocolTLS.Options()
+        set(options.securityProtocolOptions)
+        return try options.securityProtocolOptions.values.settings(isServer: isServer, isDatagram: isDatagram)
+    }
+
+    private func bytes(_ text: String) -> DispatchData { Data(text.utf8).dispatchData }
+
+    @Test("Options that say nothing are the engine's defaults")
+    func defaults() throws {
+        #expect(try settings() == TLSSettings(.client))
+        #expect(try settings(isServer: true) == TLSSettings(.server))
+    }
+
+    @Test("Everything that can be set arrives")
+    func mapping() throws {
+        let made = try settings { options in
+            sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
+            sec_protocol_options_set_max_tls_protocol_version(options, .TLSv13)
+            sec_protocol_options_append_tls_ciphersuite(options, .AES_256_GCM_SHA384)
+            sec_protocol_options_append_tls_ciphersuite(options, .AES_256_GCM_SHA384)
+            sec_protocol_options_add_tls_application_protocol(options, "h2")
+            sec_protocol_options_add_pre_shared_key(options, bytes("key"), bytes("name"))
+            sec_protocol_options_set_tls_pre_shared_key_identity_hint(options, bytes("hint"))
+            sec_protocol_options_set_tls_tickets_enabled(options, false)
+            sec_protocol_options_set_tls_resumption_enabled(options, false)
+            sec_protocol_options_set_tls_ocsp_enabled(options, false)
+            sec_protocol_options_set_tls_is_fallback_attempt(options, true)
+            sec_protocol_options_set_challenge_block(options, { _, complete in complete(nil) }, .main)
+        }
+        var expected = TLSSettings(.client)
+        expected.minimumVersion = .tls12
+        expected.maximumVersion = .tls13
+        expected.cipherSuites = [0x1302]
+        expected.applicationProtocols = ["h2"]
+        expected.preSharedKeys = [.init(key: Array("key".utf8), identity: Array("name".utf8))]
+        expected.preSharedKeyHint = Array("hint".utf8)
+        expected.areTicketsEnabled = false
+        expected.isResumptionEnabled = false
+        expected.requestsStatus = false
+        expected.isFallbackAttempt = true
+        expected.asksForIdentity = true
+        #expect(made == expected)
+    }
+
+    @Test("Groups of suites follow the suites, the wider holding the narrower")
+    func suiteGroups() throws {
+        let made = try settings { options in
+            sec_protocol_options_append_tls_ciphersuite(options, .CHACHA20_POLY1305_SHA256)
+            sec_protocol_options_append_tls_ciphersuite_group(options, .ats)
+        }
+        #expect(made.cipherSuites.first == 0x1303)
+        #expect(Set(made.cipherSuites) == Set(tls_ciphersuite_group_t.ats.numbers))
+        #expect(made.cipherSuites.count == Set(made.cipherSuites).count)
+        let ladder: [tls_ciphersuite_group_t] = [.default, .ats, .ats_compatibility, .legacy]
+        for (narrow, wide) in zip(ladder, ladder.dropFirst()) {
+            #expect(Set(narrow.numbers).isStrictSubset(of: wide.numbers))
+        }
+    }
+
+    @Test("A version is that of the transport; one that there is not is refused as a minimum")
+    func versions() throws {
+        func range(_ minimum: tls_protocol_version_t, _ maximum: tls_protocol_version_t, _ isDatagram: Bool) throws
+            -> [TLSVersion?]
+        {
+            let made = try settings(isDatagram: isDatagram) {
+                sec_protocol_options_set_min_tls_protocol_version($0, minimum)
+                sec_protocol_options_set_max_tls_protocol_version($0, maximum)
+            }
+            return [made.minimumVersion, made.maximumVersion]
+        }
+        #expect(try range(.TLSv12, .TLSv13, true) == [.dtls12, .dtls12])
+        #expect(try range(.DTLSv10, .DTLSv12, false) == [.tls11, .tls12])
+        #expect(throws: NWError.posix(.ENOTSUP)) { try range(.TLSv13, .TLSv13, true) }
+    }
+
+    @Test("Whoever judges is asked, and shares no session with others")
+    func judges() throws {
+        func judged(_ required: Bool?) throws -> TLSSettings {
+            try settings { options in
+                sec_protocol_options_set_verify_block(options, { _, _, complete in complete(true) }, .main)
+                if let required { sec_protocol_options_set_peer_authentication_required(options, required) }
+            }
+        }
+        #expect(try judged(nil).judge != judged(nil).judge)
+        #expect(try judged(nil).judge != .rules)
+        #expect(try judged(false).peerAuthentication == .required, "or the block would not be called")
+        #expect(
+            try settings { sec_protocol_options_set_peer_authentication_required($0, false) }.peerAuthentication
+                == .none)
+        #expect(
+            try settings(isServer: true) { sec_protocol_options_set_peer_authentication_required($0, true) }
+                .peerAuthentication == .required)
+    }
+
+    @Test("What cannot be done is refused")
+    func refusals() throws {
+        #expect(throws: NWError.posix(.ENOTSUP)) {
+            try settings { options in
+                sec_protocol_options_set_pre_shared_key_selection_block(
+                    options, { _, _, complete in complete(nil) }, .main)
+            }
+        }
+        #expect(throws: NWError.tls(errSSLBadConfiguration)) {
+            try makeTLSLayer(NWProtocolTLS.Options(), isServer: true, isDatagram: false, host: nil, port: 0)
+        }
+        let layer = try makeTLSLayer(
+            NWProtocolTLS.Options(), isServer: false, isDatagram: false, host: "server.test", port: 443)
+        #expect(layer.stage is TLSStage)
+        #expect((layer.attendant as? TLSAttendant)?.metadata == nil)
+    }
+
+    @Test("An identity comes from an archive, and serves with it")
+    func identities() throws {
+        let made = try Self.issue("leaf", by: Self.issue("root"))
+        let archive = Data(made.pkcs12(password: "secret"))
+        var items: CFArray?
+        #expect(SecPKCS12Import(archive, [kSecImportExportPassphrase: "wrong"], &items) == errSecAuthFailed)
+        #expect(items == nil)
+        #expect(SecPKCS12Import(archive, [kSecImportExportPassphrase: "secret"], &items) == errSecSuccess)
+        let item = try #require(items?.first as? CFDictionary)
+        let identity = try #require(item[kSecImportItemIdentity] as? SecIdentity)
+        #expect(identity.certificate.data == Data(made.certificates[0].der))
+        let wrapped = try #require(sec_identity_create(identity))
+        #expect(try settings(isServer: true) { sec_protocol_options_set_local_identity($0, wrapped) }.identity == made)
+        #expect(throws: NWError.tls(errSSLBadCert)) { try SecIdentity(pkcs12: archive, password: "wrong") }
+        #expect(throws: NWError.posix(.ENOENT)) { try SecIdentity(certificateFile: "/nonexistent.pem") }
+        #expect(throws: NWError.tls(errSSLBadCert)) { try SecIdentity(pem: Data("no certificate".utf8)) }
+    }
+
+    @Test("An identity of parts takes the chain that was given, and a foreign key is refused")
+    func parts() throws {
+        let root = try Self.issue("root")
+        let made = try Self.issue("leaf", by: root)
+        let certificate = SecCertificate(data: Data(made.certificates[0].der))
+        let key = SecKey(.encoded(Data(made.privateKeyDER)))
+        let issuer = SecCertificate(data: Data(root.certificates[0].der))
+        let whole = sec_identity_t(SecIdentity(certificate: certificate, privateKey: key), chain: [issuer])
+        #expect(try whole.engineIdentity().certificates.count == 2)
+        let foreign = SecKey(.encoded(Data(root.privateKeyDER)))
+        let broken = sec_identity_t(SecIdentity(certificate: certificate, privateKey: foreign))
+        #expect(throws: NWError.tls(errSSLBadCert)) { try broken.engineIdentity() }
+    }
+
+    @Test("A trust judges by its anchors and by the name of its policy")
+    func trust() throws {
+        let root = try Self.issue("root")
+        let leaf = SecCertificate(data: Data(try Self.issue("leaf", by: root).certificates[0].der))
+        let anchors = [SecCertificate(data: Data(root.certificates[0].der))]
+        func evaluate(_ policy: SecPolicy, anchored: Bool) throws -> NWError? {
+            var made: SecTrust?
+            #expect(SecTrustCreateWithCertificates(leaf, policy, &made) == errSecSuccess)
+            let trust = try #require(made)
+            if anchored { #expect(SecTrustSetAnchorCertificates(trust, anchors) == errSecSuccess) }
+            var error: CFError?
+            #expect(SecTrustEvaluateWithError(trust, &error) == (error == nil))
+            return error?.underlyingError
+        }
+        #expect(try evaluate(SecPolicyCreateSSL(true, "server.test"), anchored: true) == nil)
+        #expect(try evaluate(SecPolicyCreateSSL(true, "server.test"), anchored: false) == .tls(errSSLXCertChainInvalid))
+        #expect(try evaluate(SecPolicyCreateSSL(true, "other.test"), anchored: true) == .tls(errSSLHostNameMismatch))
+        #expect(try evaluate(SecPolicyCreateSSL(true, nil), anchored: true) == .tls(errSSLHostNameMismatch))
+        #expect(try evaluate(SecPolicyCreateBasicX509(), anchored: true) == .posix(.ENOTSUP))
+    }
+}
