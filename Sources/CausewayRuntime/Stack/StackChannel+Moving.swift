@@ -21,6 +21,10 @@ extension StackChannel.State {
             let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
             stack?.receive(parcel, at: Machine.now)
         }
+        // Somebody refused an earlier datagram: the oldest receive learns of it, and the stack lives on.
+        if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
+            answers.append(.received(waiter.completion, ReceivedContent(error: refusal)))
+        }
         if content.isFinal {
             transportHasEnded = true
             stack?.receive(.end, at: Machine.now)

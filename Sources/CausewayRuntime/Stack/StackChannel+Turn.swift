@@ -153,8 +153,8 @@ extension StackChannel {
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
         state.withLock { state in
-            // What failed here fails the flow as well, whose owner tells the channel.
-            guard state.attempt == attempt else { return }
+            // What failed here fails the flow as well, whose owner tells the channel: until then nothing counts as sent.
+            guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
             state.unacknowledged = max(0, state.unacknowledged - count)
         }
         requestTurn()

@@ -126,6 +126,19 @@ extension Runtime {
             #expect(rig.stage.log.all == ["send abcdef sent", "send g sent", "send h sent"])
         }
 
+        @Test("What the transport did not take never counts as sent")
+        func failedWrite() {
+            let rig = Rig(room: 1)
+            _ = rig.stage.log.take()
+            rig.send("abc")
+            rig.stage.kernel.failNextWrite(ECONNRESET)
+            rig.stage.addRoom(9)
+            #expect(rig.stage.log.take() == ["failed \(ECONNRESET)"])
+            rig.channel.fail(Failure(errno: ECONNRESET))
+            rig.stage.settle()
+            #expect(rig.stage.log.all == ["send abc error \(ECONNRESET)"])
+        }
+
         @Test("The final message ends the sending side, and nothing may follow")
         func halfClose() {
             let rig = Rig()

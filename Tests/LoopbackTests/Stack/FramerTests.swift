@@ -76,5 +76,21 @@ extension Loopback {
                 #expect(try await pair.client.receiveMessage().text == "answer")
             }
         }
+
+        @Test("A refused datagram is told to a receive")
+        func refusal() async throws {
+            // A port that nobody has: bound for a moment, and never listening.
+            let port = try RawSocket.bound(.udp4).port
+            let client = Probe(
+                to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: port)),
+                using: LengthFramer.parameters(.udp))
+            defer { client.connection.cancel() }
+            client.start()
+            try await client.ready()
+            let answer = client.requestMessage()
+            try await client.deliver(Data("anybody".utf8), Self.context())
+            #expect(try await answer.next().error == .posix(.ECONNREFUSED))
+            #expect(client.connection.state == .ready)
+        }
     }
 }
