@@ -4,9 +4,12 @@ import Testing
 /// Everything that runs other programs: one test at a time, because they share the machine's ports and processors.
 @Suite(.serialized)
 struct Interop {
+    /// Where a missing peer is a failure.
+    static let mustRun = ProcessInfo.processInfo.environment["CI"] == "true"
+
     @Test("Every peer is installed")
     func everyPeerIsInstalled() {
-        let mustRun = ProcessInfo.processInfo.environment["CI"] == "true"
+        let mustRun = Self.mustRun
         for peer in Peer.allCases where peer.path == nil {
             if mustRun {
                 Issue.record("\(peer) is not installed, so its tests did not run")

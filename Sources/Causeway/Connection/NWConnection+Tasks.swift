@@ -13,16 +13,39 @@ extension NWConnection {
     nonisolated(nonsending)
         package func receive(atMost maximumLength: Int) async throws(NWError) -> Data?
     {
+        guard driver.channel == nil else { return try await receiveMessagePart(atMost: maximumLength) }
         switch await driver.flow.receive(minimum: 1, maximum: maximumLength) {
         case .success(let content): return content
         case .failure(let failure): throw failure.networkError
         }
     }
 
+    /// The same through the protocols above the transport. Cancelling the task does not end it: cancelling the connection does.
+    @inline(never)
+    nonisolated(nonsending)
+        private func receiveMessagePart(atMost maximumLength: Int) async throws(NWError) -> Data?
+    {
+        guard let channel = driver.channel else { return nil }
+        let received = await withUnsafeContinuation { continuation in
+            channel.receive(minimum: 1, maximum: maximumLength) { continuation.resume(returning: $0) }
+        }
+        if let data = received.data { return data }
+        if let error = received.error, !received.isFinal { throw error.networkError }
+        return received.isFinal ? nil : Data()
+    }
+
+    private func send(_ message: Data, isFinal: Bool, on channel: StackChannel) async throws(NWError) {
+        let failure = await withUnsafeContinuation { continuation in
+            channel.send(StackMessage(message, isFinal: isFinal, waiter: .task(continuation)))
+        }
+        if let failure { throw failure.networkError }
+    }
+
     /// Sends content; suspends until the transport has taken all of it.
     nonisolated(nonsending)
         package func send(_ content: Data) async throws(NWError)
     {
+        if let channel = driver.channel { return try await send(content, isFinal: false, on: channel) }
         if let error = await driver.flow.send(content) { throw error.networkError }
     }
 
@@ -30,6 +53,7 @@ extension NWConnection {
     nonisolated(nonsending)
         package func sendEnd() async throws(NWError)
     {
+        if let channel = driver.channel { return try await send(Data(), isFinal: true, on: channel) }
         if let error = await driver.flow.send(Data(), endsStream: true) { throw error.networkError }
     }
 

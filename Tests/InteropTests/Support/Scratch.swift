@@ -51,6 +51,10 @@ final class Scratch {
         try start(try Built.nw(), arguments, input: input)
     }
 
+    func startOpenSSL(_ arguments: [String], input: Child.Input = .nothing) throws -> Child {
+        try start(try #require(Peer.find("openssl"), "openssl is not installed"), arguments, input: input)
+    }
+
     private func start(_ path: String, _ arguments: [String], input: Child.Input) throws -> Child {
         let child = try Child(path, arguments, input: input, in: self)
         children.append(child)
