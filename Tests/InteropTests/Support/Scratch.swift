@@ -143,6 +143,14 @@ enum Sockets {
     }
 
     private static func table(_ name: String) -> [Substring] {
-        (try? String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8))?.split(separator: "\n") ?? []
+        // The kernel gives such a file a page at a time, and Foundation takes a short read for its end.
+        let descriptor = open("/proc/net/\(name)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var contents: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = read(descriptor, &block, block.count), count > 0 { contents += block[..<count] }
+        // Other programs' sockets may have names that are no text.
+        return String(decoding: contents, as: UTF8.self).split(separator: "\n")
     }
 }
