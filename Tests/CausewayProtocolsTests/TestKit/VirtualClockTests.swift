@@ -53,7 +53,10 @@ struct VirtualClockTests {
         let clock = VirtualClock()
         let sleeper = Task { try await clock.sleep(for: .seconds(60)) }
         while clock.waitingCount == 0 { await Task.yield() }
-        clock.advance(by: .seconds(60))
+        clock.advance(by: .seconds(59))
+        #expect(clock.waitingCount == 1)
+        clock.advance(by: .seconds(1))
+        #expect(clock.waitingCount == 0)
         try await sleeper.value
     }
 

@@ -153,6 +153,7 @@ struct AuthenticationTests {
                 $0.asksForIdentity = true
             }, .server())
         pair.establish()
+        #expect(pair.server.negotiation?.peerCertificates.isEmpty == true)
     }
 
     static let key = TLSSettings.PreSharedKey(key: Array(1...32), identity: Array("peer".utf8))
