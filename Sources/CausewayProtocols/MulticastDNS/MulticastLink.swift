@@ -1,0 +1,144 @@
+package import CausewayWire
+
+/// Multicast DNS on one link, both ways (RFC 6762).
+///
+/// It reads no clock and owns no socket: its owner reports messages and the time, performs what ``takeActions()`` holds after each
+/// report, and calls ``advance(to:)`` at ``nextDeadline``. Calls that come early, late or twice do no harm.
+package struct MulticastLink: Sendable {
+    private var querier: MulticastQuerier
+    private var responder: MulticastResponder
+    private var actions: [MulticastAction] = []
+    private var lastTime: Duration = .zero
+    /// What was sent and has not come back yet: the group reaches its senders as well.
+    private var echoes: [[UInt8]] = []
+    private static let echoLimit = 64
+
+    package init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
+        querier = MulticastQuerier(random: random)
+        responder = MulticastResponder(random: random)
+    }
+
+    // MARK: Asking
+
+    /// Keeps asking until ``stop(_:)``; each change of what is known is reported.
+    package mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) {
+        lastTime = now
+        actions += querier.ask(question, id, at: now)
+        answerOneself(question)
+    }
+
+    package mutating func stop(_ id: QuestionID) { querier.stop(id) }
+
+    /// A record turned out not to hold (RFC 6762 §10.4).
+    package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
+
+    // MARK: Answering
+
+    /// Answers for `records` once their unique names turned out to be free. Those with ``DNSRecord/flushesCache`` are unique.
+    package mutating func register(_ records: [DNSRecord], _ id: RegistrationID, at now: Duration) {
+        responder.register(records, id, at: now)
+    }
+
+    package mutating func update(_ id: RegistrationID, _ records: [DNSRecord], at now: Duration) {
+        lastTime = now
+        actions += responder.update(id, records, at: now)
+    }
+
+    /// Says goodbye.
+    package mutating func unregister(_ id: RegistrationID, at now: Duration) {
+        lastTime = now
+        actions += responder.unregister(id, at: now)
+    }
+
+    // MARK: The link
+
+    /// The link or the host was away: what is known is asked for, what is registered probed and announced anew.
+    package mutating func restart(at now: Duration) {
+        querier.restart(at: now)
+        responder.restart(at: now)
+    }
+
+    /// The link is about to be left: goodbyes are said, and what came from it is forgotten.
+    package mutating func leave() {
+        actions += responder.farewell()
+        actions += querier.clear()
+    }
+
+    /// Reads a message. Whatever stands in it, it does no harm.
+    ///
+    /// - Parameter isSelf: Whether the sender is this host, by its address.
+    package mutating func received(
+        _ octets: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
+    ) {
+        if isSelf, forgetEcho(octets) { return }
+        guard let message = try? DNSMessage(parsing: octets), message.operation == 0,
+            message.responseCode == .noError
+        else { return }
+        lastTime = now
+        guard message.flags.contains(.isResponse) else {
+            querier.overheard(message, at: now)
+            actions += responder.asked(message, arrival, at: now)
+            return
+        }
+        // Only full participants answer, and only from the link (RFC 6762 §6, §11).
+        guard arrival.isFull, arrival.isMulticast || arrival.isOnLink else { return }
+        actions += querier.received(message, arrival, at: now)
+        responder.received(message, arrival, isSelf: isSelf, at: now)
+        actions += responder.advance(to: now)
+    }
+
+    // MARK: Time
+
+    package var nextDeadline: Duration? {
+        [querier.nextDeadline, responder.nextDeadline].compactMap { $0 }.min()
+    }
+
+    package mutating func advance(to now: Duration) {
+        lastTime = now
+        actions += querier.advance(to: now)
+        actions += responder.advance(to: now)
+    }
+
+    /// What must be done, in this order.
+    package mutating func takeActions() -> [MulticastAction] {
+        var result: [MulticastAction] = []
+        while !actions.isEmpty {
+            let batch = actions
+            actions = []
+            for case .send(let octets) in batch { hearOneself(octets) }
+            result += batch
+        }
+        return result
+    }
+
+    // MARK: This host's own voice
+
+    /// What this host says, it hears at once: its own services are found, whether the wire carries them back or not.
+    private mutating func hearOneself(_ octets: [UInt8]) {
+        if echoes.count == Self.echoLimit { echoes.removeFirst() }
+        echoes.append(octets)
+        guard let message = try? DNSMessage(parsing: octets.span) else { return }
+        if message.flags.contains(.isResponse) {
+            actions += querier.heard(message, at: lastTime)
+        } else {
+            for question in message.questions { answerOneself(question) }
+        }
+    }
+
+    private mutating func answerOneself(_ question: DNSQuestion) {
+        var message = DNSMessage()
+        message.answers = responder.records(of: question.name).filter { question.matches($0) }
+        guard !message.answers.isEmpty else { return }
+        actions += querier.heard(message, at: lastTime)
+    }
+
+    private mutating func forgetEcho(_ octets: Span<UInt8>) -> Bool {
+        guard let index = echoes.firstIndex(where: { Self.areEqual($0, octets) }) else { return false }
+        echoes.remove(at: index)
+        return true
+    }
+
+    private static func areEqual(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {
+        left.count == right.count && left.indices.allSatisfy { left[$0] == right[$0] }
+    }
+}

@@ -1,0 +1,89 @@
+internal import CausewayWire
+
+/// A group of records that live and die together, from the first probe to the last announcement (RFC 6762 §8).
+struct MulticastRegistration: Sendable {
+    static let probeCount = 3
+    static let probeInterval: Duration = .milliseconds(250)
+    /// After losing to somebody who probes at the same time (RFC 6762 §8.2).
+    static let deferral: Duration = .seconds(1)
+    /// Before announcements: at once, then 1 s, 2 s and 4 s after the last.
+    static let announcementCount = 4
+
+    enum Phase: Equatable, Sendable {
+        case probing(sent: Int, next: Duration)
+        case announcing(sent: Int, next: Duration)
+        case established
+        /// Lost its name.
+        case off
+    }
+
+    /// Unique ones have ``DNSRecord/flushesCache`` set.
+    var records: [DNSRecord]
+    var phase: Phase
+    /// One conflict during probing is forgiven: it may be an echo of this host's own past.
+    var wasForgiven = false
+
+    /// Names that nobody else may have, each once.
+    var uniqueNames: [DNSName] {
+        var names: [DNSName] = []
+        for record in records where record.flushesCache && !names.contains(record.name) { names.append(record.name) }
+        return names
+    }
+
+    /// Whether its records are given as answers.
+    var isAnswering: Bool {
+        switch phase {
+        case .announcing, .established: true
+        case .probing, .off: false
+        }
+    }
+
+    var deadline: Duration? {
+        switch phase {
+        case .probing(_, let next), .announcing(_, let next): next
+        case .established, .off: nil
+        }
+    }
+
+    /// Counts a probe or an announcement that was sent at `now`. Returns whether the names are its own from here on.
+    mutating func advance(at now: Duration) -> Bool {
+        switch phase {
+        case .probing(Self.probeCount, _):
+            phase = .announcing(sent: 0, next: now)
+            return true
+        case .probing(let sent, _):
+            phase = .probing(sent: sent + 1, next: now + Self.probeInterval)
+        case .announcing(let sent, _):
+            phase =
+                sent + 1 < Self.announcementCount
+                ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
+        case .established, .off: break
+        }
+        return false
+    }
+
+    /// What probes propose: unique records, with the bit clear (RFC 6762 §8.1, §10.2).
+    var proposals: [DNSRecord] {
+        records.filter(\.flushesCache).map { record in
+            var record = record
+            record.flushesCache = false
+            return record
+        }
+    }
+
+    /// Whether somebody who proposes `theirs` for `name` at the same time wins (RFC 6762 §8.2).
+    func loses(_ name: DNSName, to theirs: [DNSRecord]) -> Bool {
+        let ours = proposals.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
+        let others = theirs.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
+        for (our, other) in zip(ours, others) where our != other { return Self.precedes(our, other) }
+        return ours.count < others.count
+    }
+
+    /// Class, type and octets, each compared as unsigned numbers.
+    private static func rank(_ record: DNSRecord) -> [UInt8] {
+        let numbers = [record.recordClass.rawValue, record.type.rawValue]
+        return numbers.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } + record.data.canonical
+    }
+
+    private static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
+}

@@ -1,0 +1,84 @@
+extension DNSMessage {
+    /// Reads a whole message.
+    ///
+    /// A record whose inside makes no sense is kept as octets, for one such record must not spoil the others (RFC 6762 §6.1).
+    /// Octets behind the last record are ignored.
+    ///
+    /// - Throws: ``WireError`` for names that make no sense, and where octets are missing.
+    package init(parsing octets: Span<UInt8>) throws(WireError) {
+        // Octets are initialized bytes without padding.
+        try self.init(parsing: unsafe octets.bytes)
+    }
+
+    package init(parsing message: RawSpan) throws(WireError) {
+        var reader = ByteReader(message)
+        id = try reader.readInteger()
+        let bits: UInt16 = try reader.readInteger()
+        flags = Flags(rawValue: bits).intersection(.all)
+        operation = UInt8(truncatingIfNeeded: bits >> 11) & 0xF
+        responseCode = DNSResponseCode(rawValue: bits & 0xF)
+        let questionCount: UInt16 = try reader.readInteger()
+        let answerCount: UInt16 = try reader.readInteger()
+        let authorityCount: UInt16 = try reader.readInteger()
+        let additionalCount: UInt16 = try reader.readInteger()
+        for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
+        for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message)) }
+        for _ in 0..<authorityCount { authorities.append(try DNSRecord(parsing: &reader, in: message)) }
+        for _ in 0..<additionalCount { adopt(try DNSRecord(parsing: &reader, in: message)) }
+    }
+
+    private mutating func adopt(_ record: DNSRecord) {
+        guard record.type == .opt else { return additionals.append(record) }
+        // More than one is an error of the sender's (RFC 6891 §6.1.1): the first one counts.
+        guard extensions == nil, record.name.isRoot, case .opaque(let octets) = record.data else { return }
+        var extensions = DNSExtensions(
+            payloadByteCount: record.recordClass.rawValue | (record.flushesCache ? 0x8000 : 0))
+        extensions.version = UInt8(truncatingIfNeeded: record.timeToLive >> 16)
+        extensions.wantsSecurityRecords = record.timeToLive & 0x8000 != 0
+        extensions.options = DNSExtensions.options(octets)
+        responseCode.rawValue |= UInt16(truncatingIfNeeded: record.timeToLive >> 24) << 4
+        self.extensions = extensions
+    }
+}
+
+extension DNSExtensions {
+    /// The options before the first broken one.
+    fileprivate static func options(_ octets: [UInt8]) -> [Option] {
+        var options: [Option] = []
+        var reader = ByteReader(octets.span)
+        while !reader.isAtEnd {
+            guard let code = try? reader.readInteger(as: UInt16.self),
+                let count = try? reader.readInteger(as: UInt16.self),
+                let value = try? reader.readOctets(Int(count))
+            else { break }
+            options.append(Option(code: code, value: value))
+        }
+        return options
+    }
+}
+
+extension DNSQuestion {
+    fileprivate init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
+        name = try DNSName(parsing: &reader, in: message)
+        type = DNSRecordType(rawValue: try reader.readInteger())
+        let bits: UInt16 = try reader.readInteger()
+        recordClass = DNSRecordClass(rawValue: bits)
+        acceptsUnicast = bits & 0x8000 != 0
+    }
+}
+
+extension DNSRecord {
+    fileprivate init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
+        name = try DNSName(parsing: &reader, in: message)
+        type = DNSRecordType(rawValue: try reader.readInteger())
+        let bits: UInt16 = try reader.readInteger()
+        recordClass = DNSRecordClass(rawValue: bits)
+        flushesCache = bits & 0x8000 != 0
+        timeToLive = try reader.readInteger()
+        // The uppermost bit means 0 (RFC 2181 §8), save where the field is none.
+        if type != .opt, timeToLive > Int32.max { timeToLive = 0 }
+        let count: UInt16 = try reader.readInteger()
+        let content = try reader.readScope(Int(count))
+        data = DNSRecordData(parsing: content, type, in: message)
+    }
+}

@@ -1,0 +1,128 @@
+/// Builds a message record by record and stops where it is full.
+///
+/// Names are compressed where the formats allow it (RFC 1035 §4.1.4, RFC 6762 §18.14), against suffixes that agree to the letter, so that
+/// case survives.
+package struct DNSMessageWriter: Sendable {
+    package enum Section: Int, Sendable {
+        case question, answer, authority, additional
+    }
+
+    private static let headerByteCount = 12
+    /// What a pointer can say.
+    private static let pointerLimit = 0x4000
+
+    /// The most octets that the message may have.
+    package let limit: Int
+    var octets: [UInt8]
+    private var counts: [UInt16] = [0, 0, 0, 0]
+    private var suffixes: [ArraySlice<UInt8>: UInt16] = [:]
+    private var section = Section.question
+
+    /// - Parameter limit: The most octets that the message may have, at least 12.
+    package init(
+        id: UInt16 = 0, _ flags: DNSMessage.Flags, operation: UInt8 = 0, code: DNSResponseCode = .noError, limit: Int
+    ) {
+        self.limit = limit
+        let bits = flags.rawValue | UInt16(operation & 0xF) << 11 | code.rawValue & 0xF
+        octets = []
+        octets.reserveCapacity(min(limit, 1_500))
+        octets += [UInt8(id >> 8), UInt8(truncatingIfNeeded: id), UInt8(bits >> 8), UInt8(truncatingIfNeeded: bits)]
+        octets += [UInt8](repeating: 0, count: 8)
+    }
+
+    /// Octets written so far.
+    package var byteCount: Int { octets.count }
+
+    package var isEmpty: Bool { octets.count == Self.headerByteCount }
+
+    /// Adds a question. Returns `false`, and adds nothing, where there is no room.
+    ///
+    /// - Precondition: no record was added yet.
+    package mutating func add(_ question: DNSQuestion) -> Bool {
+        precondition(section == .question, "questions stand before records")
+        return attempt(.question) { writer in
+            writer.write(question.name, mayCompress: true)
+            writer.write(question.type.rawValue)
+            writer.write(question.recordClass.rawValue | (question.acceptsUnicast ? 0x8000 : 0))
+        }
+    }
+
+    /// Adds a record. Returns `false`, and adds nothing, where there is no room.
+    ///
+    /// - Parameter inMulticast: Whether names may be compressed that old resolvers would not understand: the target of an SRV
+    ///   record and the next name of an NSEC record (RFC 6762 §18.14).
+    /// - Precondition: sections are filled in their order.
+    package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
+        precondition(section.rawValue >= self.section.rawValue && section != .question, "sections stand in order")
+        return attempt(section) { writer in
+            writer.write(record.name, mayCompress: true)
+            writer.write(record.type.rawValue)
+            writer.write(record.recordClass.rawValue | (record.flushesCache ? 0x8000 : 0))
+            writer.write(record.timeToLive)
+            writer.writeContent { $0.write(record.data, inMulticast: inMulticast) }
+        }
+    }
+
+    package mutating func add(_ extensions: DNSExtensions, code: DNSResponseCode = .noError) -> Bool {
+        attempt(.additional) { writer in
+            writer.write(DNSName.root, mayCompress: false)
+            writer.write(DNSRecordType.opt.rawValue)
+            writer.write(extensions.payloadByteCount)
+            writer.write(
+                UInt32(code.rawValue >> 4) << 24 | UInt32(extensions.version) << 16
+                    | (extensions.wantsSecurityRecords ? 0x8000 : 0))
+            writer.writeContent { writer in
+                for option in extensions.options {
+                    writer.write(option.code)
+                    writer.write(UInt16(clamping: option.value.count))
+                    writer.octets += option.value.prefix(Int(UInt16.max))
+                }
+            }
+        }
+    }
+
+    /// More follows in another message, or would have been here.
+    package mutating func markTruncated() { octets[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
+
+    package func finish() -> [UInt8] {
+        var result = octets
+        for (index, count) in counts.enumerated() {
+            result[4 + 2 * index] = UInt8(count >> 8)
+            result[5 + 2 * index] = UInt8(truncatingIfNeeded: count)
+        }
+        return result
+    }
+
+    private mutating func attempt(_ section: Section, _ body: (inout DNSMessageWriter) -> Void) -> Bool {
+        let start = octets.count
+        body(&self)
+        guard octets.count <= limit, counts[section.rawValue] < UInt16.max else {
+            octets.removeSubrange(start...)
+            suffixes = suffixes.filter { $0.value < start }
+            return false
+        }
+        self.section = section
+        counts[section.rawValue] += 1
+        return true
+    }
+
+    // MARK: Parts
+
+    mutating func write<T: FixedWidthInteger & UnsignedInteger>(_ value: T) {
+        for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
+            octets.append(UInt8(truncatingIfNeeded: value >> T(shift)))
+        }
+    }
+
+    mutating func write(_ name: DNSName, mayCompress: Bool) {
+        var rest = name.wire[...]
+        while let length = rest.first, length > 0 {
+            if mayCompress, let target = suffixes[rest] { return write(0xC000 | target) }
+            // Also names that may not be compressed themselves are pointed to by later ones.
+            if octets.count < Self.pointerLimit { suffixes[rest] = UInt16(octets.count) }
+            octets += rest.prefix(1 + Int(length))
+            rest = rest.dropFirst(1 + Int(length))
+        }
+        octets.append(0)
+    }
+}

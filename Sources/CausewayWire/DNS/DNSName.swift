@@ -1,0 +1,186 @@
+/// A domain name: a row of labels of 1 to 63 octets, from the leaf to the root (RFC 1035 §3.1).
+///
+/// Labels are octets, not text: multicast names hold any UTF-8, dots included (RFC 6763 §4.1.1). Case is kept, and does not count
+/// when names are compared, for the letters of ASCII only (RFC 4343 §3, RFC 6762 §16).
+package struct DNSName: Sendable {
+    /// Octets of the longest name without its root label (RFC 6762 Appendix C; one less in RFC 1035 §3.1).
+    package static let maximumByteCount = 255
+    package static let maximumLabelByteCount = 63
+
+    package static let root = DNSName(wire: [0])
+
+    /// Each label behind its length, and the root's 0 at the end.
+    package private(set) var wire: [UInt8]
+
+    /// - Precondition: `wire` is a valid, uncompressed name.
+    init(wire: [UInt8]) { self.wire = wire }
+
+    /// Joins labels. `nil` if one is empty or too long, or all of them are.
+    package init?(labels: some Sequence<some Collection<UInt8>>) {
+        wire = []
+        for label in labels {
+            guard append(label) else { return nil }
+        }
+        wire.append(0)
+    }
+
+    /// The name of `label` in `domain`; `nil` if that is too long.
+    package init?(_ label: some Collection<UInt8>, in domain: DNSName) {
+        wire = []
+        guard append(label), wire.count + domain.wire.count - 1 <= Self.maximumByteCount else { return nil }
+        wire += domain.wire
+    }
+
+    /// The same with a label in UTF-8.
+    package init?(_ label: String, in domain: DNSName) { self.init(Array(label.utf8), in: domain) }
+
+    private mutating func append(_ label: some Collection<UInt8>) -> Bool {
+        let count = label.count
+        guard (1...Self.maximumLabelByteCount).contains(count), wire.count + 1 + count <= Self.maximumByteCount else {
+            return false
+        }
+        wire.append(UInt8(count))
+        wire += label
+        return true
+    }
+
+    package var isRoot: Bool { wire.count == 1 }
+
+    /// The labels from the leaf upwards, without the root's.
+    package var labels: Labels { Labels(wire: wire[...]) }
+
+    package var firstLabel: ArraySlice<UInt8>? { labels.first { _ in true } }
+
+    /// What is left without the first `count` labels; the root where there are fewer.
+    package func droppingFirst(_ count: Int = 1) -> DNSName {
+        var rest = wire[...]
+        for _ in 0..<count {
+            guard let length = rest.first, length > 0 else { break }
+            rest = rest.dropFirst(1 + Int(length))
+        }
+        return DNSName(wire: Array(rest))
+    }
+
+    /// This name with all of `domain` behind it; `nil` if that is too long.
+    package func appending(_ domain: DNSName) -> DNSName? {
+        guard wire.count + domain.wire.count - 2 <= Self.maximumByteCount else { return nil }
+        return DNSName(wire: wire.dropLast() + domain.wire)
+    }
+
+    /// Whether the name is `domain` or lies in it.
+    package func isWithin(_ domain: DNSName) -> Bool {
+        var rest = wire[...]
+        while rest.count > domain.wire.count, let length = rest.first { rest = rest.dropFirst(1 + Int(length)) }
+        return rest.count == domain.wire.count && zip(rest, domain.wire).allSatisfy { Self.fold($0) == Self.fold($1) }
+    }
+
+    /// Lengths are below 64, where no letter is: they fold to themselves.
+    fileprivate static func fold(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
+
+    /// A name's labels in turn.
+    package struct Labels: Sequence, IteratorProtocol, Sendable {
+        fileprivate var wire: ArraySlice<UInt8>
+
+        package mutating func next() -> ArraySlice<UInt8>? {
+            guard let length = wire.first, length > 0 else { return nil }
+            let label = wire.dropFirst().prefix(Int(length))
+            wire = wire.dropFirst(1 + Int(length))
+            return label
+        }
+    }
+}
+
+extension DNSName: Hashable {
+    package static func == (left: DNSName, right: DNSName) -> Bool {
+        guard left.wire.count == right.wire.count else { return false }
+        for index in left.wire.indices where left.wire[index] != right.wire[index] {
+            guard fold(left.wire[index]) == fold(right.wire[index]) else { return false }
+        }
+        return true
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        // Eight octets at a time: the hasher's cost is by the call.
+        var word: UInt64 = 0
+        for index in wire.indices {
+            word = word << 8 | UInt64(Self.fold(wire[index]))
+            if index & 7 == 7 { hasher.combine(word) }
+        }
+        hasher.combine(word)
+    }
+}
+
+// MARK: - Text
+
+extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
+    /// Reads the presentation form: labels between dots, `\.` and `\\` for themselves, `\DDD` for any octet (RFC 1035 §5.1).
+    /// A last dot may stand or be missing. `nil` for empty or long labels and for broken escapes.
+    package init?(_ text: some StringProtocol) {
+        var octets = Array(text.utf8)[...]
+        wire = []
+        if octets.elementsEqual([UInt8(ascii: ".")]) { octets = [] } else if octets.isEmpty { return nil }
+        var label: [UInt8] = []
+        while let octet = octets.popFirst() {
+            switch octet {
+            case UInt8(ascii: "."):
+                guard append(label) else { return nil }
+                label = []
+            case UInt8(ascii: "\\"):
+                guard let escaped = Self.unescape(&octets) else { return nil }
+                label.append(escaped)
+            default:
+                label.append(octet)
+            }
+        }
+        if !label.isEmpty {
+            guard append(label) else { return nil }
+        }
+        wire.append(0)
+    }
+
+    /// For names that the source code spells out.
+    package init(stringLiteral text: String) {
+        guard let name = DNSName(text) else { preconditionFailure("\(text) is no domain name") }
+        self = name
+    }
+
+    private static func unescape(_ octets: inout ArraySlice<UInt8>) -> UInt8? {
+        guard let first = octets.popFirst() else { return nil }
+        guard let hundreds = digit(first) else { return first }
+        guard let tens = octets.popFirst().flatMap(digit), let ones = octets.popFirst().flatMap(digit) else {
+            return nil
+        }
+        return UInt8(exactly: hundreds * 100 + tens * 10 + ones)
+    }
+
+    private static func digit(_ octet: UInt8) -> Int? {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) ? Int(octet - UInt8(ascii: "0")) : nil
+    }
+
+    /// The presentation form with a last dot. Valid UTF-8 stands as it is, other octets are escaped.
+    package var description: String {
+        if isRoot { return "." }
+        return labels.map { Self.escaped($0) + "." }.joined()
+    }
+
+    /// One label in presentation form.
+    package static func escaped(_ label: some Sequence<UInt8>) -> String {
+        let octets = Array(label)
+        let isText = String(validating: octets, as: UTF8.self) != nil
+        var result: [UInt8] = []
+        for octet in octets {
+            switch octet {
+            case UInt8(ascii: "."), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), octet]
+            case 0..<0x20, 0x7F: result += escape(octet)
+            case 0x80...: result += isText ? [octet] : escape(octet)
+            default: result.append(octet)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func escape(_ octet: UInt8) -> [UInt8] {
+        let zero = UInt8(ascii: "0")
+        return [UInt8(ascii: "\\"), zero + octet / 100, zero + octet / 10 % 10, zero + octet % 10]
+    }
+}

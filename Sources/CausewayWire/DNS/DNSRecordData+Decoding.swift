@@ -1,0 +1,90 @@
+internal import CausewayTypes
+
+extension DNSRecordData {
+    /// Reads a record's content: what is not known or broken becomes ``opaque(_:)``.
+    init(parsing content: consuming ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan) {
+        var reader = copy content
+        if let known = try? DNSRecordData(decoding: &reader, type, in: message), reader.isAtEnd {
+            self = known
+        } else {
+            self = .opaque((try? content.readOctets(content.remaining)) ?? [])
+        }
+    }
+
+    /// `nil` for types that are not known here.
+    private init?(
+        decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan
+    ) throws(WireError) {
+        switch type {
+        case .a:
+            self = .ipv4(IPv4Address(bits: try reader.readInteger()))
+        case .aaaa:
+            let high: UInt64 = try reader.readInteger()
+            self = .ipv6(IPv6Address(high: high, low: try reader.readInteger()))
+        case .ptr, .cname, .ns, .dname:
+            self = .name(try DNSName(parsing: &reader, in: message))
+        case .srv:
+            let priority: UInt16 = try reader.readInteger()
+            let weight: UInt16 = try reader.readInteger()
+            let port: UInt16 = try reader.readInteger()
+            // Never written compressed, sometimes received so (RFC 6762 §18.14).
+            let target = try DNSName(parsing: &reader, in: message)
+            self = .service(priority: priority, weight: weight, port: port, target: target)
+        case .txt:
+            self = .text(try Self.strings(&reader))
+        case .mx:
+            let preference: UInt16 = try reader.readInteger()
+            self = .mail(preference: preference, exchange: try DNSName(parsing: &reader, in: message))
+        case .soa:
+            self = .authority(try DNSAuthority(parsing: &reader, in: message))
+        case .nsec:
+            let next = try DNSName(parsing: &reader, in: message)
+            self = .next(next, types: try Self.types(&reader))
+        case .svcb, .https:
+            self = .binding(try DNSServiceBinding(parsing: &reader, in: message))
+        default:
+            return nil
+        }
+    }
+
+    /// Strings behind their lengths, to the end (RFC 1035 §3.3.14).
+    private static func strings(_ reader: inout ByteReader) throws(WireError) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(reader.remaining)
+        while !reader.isAtEnd {
+            let count: UInt8 = try reader.readInteger()
+            result.append(count)
+            result += try reader.readOctets(Int(count))
+        }
+        return result
+    }
+
+    /// Windows of at most 32 octets, a bit for each type (RFC 4034 §4.1.2).
+    private static func types(_ reader: inout ByteReader) throws(WireError) -> [DNSRecordType] {
+        var types: [DNSRecordType] = []
+        while !reader.isAtEnd {
+            let position = reader.position
+            let window: UInt8 = try reader.readInteger()
+            let count: UInt8 = try reader.readInteger()
+            guard (1...32).contains(count) else { throw .invalid("length of a type bitmap", at: position) }
+            for (index, octet) in try reader.readOctets(Int(count)).enumerated() where octet != 0 {
+                for bit in 0..<8 where octet & (0x80 >> bit) != 0 {
+                    types.append(DNSRecordType(rawValue: UInt16(window) << 8 | UInt16(index * 8 + bit)))
+                }
+            }
+        }
+        return types
+    }
+}
+
+extension DNSAuthority {
+    fileprivate init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
+        server = try DNSName(parsing: &reader, in: message)
+        mailbox = try DNSName(parsing: &reader, in: message)
+        serial = try reader.readInteger()
+        refresh = try reader.readInteger()
+        retry = try reader.readInteger()
+        expire = try reader.readInteger()
+        minimum = try reader.readInteger()
+    }
+}

@@ -1,0 +1,104 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: conflicts (RFC 6762 §8, §9)")
+struct MulticastConflictTests {
+    private static let id = RegistrationID(rawValue: 1)
+    private static let instance = DNSName("Printer", in: Printer.type)!
+
+    @Test("Items 53 and 54: who comes second loses, and is told so")
+    func late() {
+        let wire = VirtualLink(2)
+        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.run(for: .seconds(20))
+        wire.hosts[1].link.register(Printer.records(host: "beta"), Self.id, at: wire.now)
+        wire.run(for: .seconds(20))
+        #expect(wire.hosts[0].events == [.established(Self.id)])
+        #expect(wire.hosts[1].events == [.conflicted(Self.id, Self.instance)])
+    }
+
+    @Test("Item 56: of two who probe at once exactly one wins", arguments: [UInt16(80), 631, 9_000])
+    func simultaneous(_ port: UInt16) {
+        let wire = VirtualLink(2)
+        wire.hosts[0].link.register(Printer.records(port: port), Self.id, at: wire.now)
+        wire.hosts[1].link.register(Printer.records(host: "beta"), Self.id, at: wire.now)
+        wire.run(for: .seconds(30))
+        let winners = wire.hosts.filter { $0.events == [.established(Self.id)] }
+        let losers = wire.hosts.filter { $0.events == [.conflicted(Self.id, Self.instance)] }
+        #expect(winners.count == 1 && losers.count == 1)
+    }
+
+    @Test("Two hosts that say the same of a name do not conflict (item 60)")
+    func same() {
+        let wire = VirtualLink(2)
+        for index in 0..<2 { wire.hosts[index].link.register(Printer.records(), Self.id, at: wire.now) }
+        wire.run(for: .seconds(30))
+        #expect(wire.hosts.allSatisfy { $0.events == [.established(Self.id)] })
+    }
+
+    @Test("Item 58: when two networks become one, one of the two gives way")
+    func healed() {
+        let wire = VirtualLink(2)
+        wire.hosts[1].isConnected = false
+        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.hosts[1].link.register(Printer.records(host: "beta"), Self.id, at: wire.now)
+        wire.run(for: .seconds(30))
+        #expect(wire.hosts.allSatisfy { $0.events == [.established(Self.id)] })
+        wire.hosts[1].isConnected = true
+        wire.hosts[1].link.restart(at: wire.now)
+        wire.run(for: .seconds(60))
+        let lost = wire.hosts.filter { $0.events.contains(.conflicted(Self.id, Self.instance)) }
+        #expect(lost.count == 1)
+    }
+
+    @Test("Item 105: one conflict while probing is forgiven, the second is not")
+    func forgiven() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.run(for: .milliseconds(300))
+        var answer = DNSMessage()
+        answer.flags = [.isResponse, .isAuthoritative]
+        answer.answers = [Printer.records(host: "beta")[1]]
+        wire.inject(answer)
+        wire.run(for: .seconds(30))
+        #expect(wire.hosts[0].events == [.established(Self.id)])
+    }
+
+    @Test("What this host says of itself on its other links is no conflict")
+    func otherLinks() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.address("alpha", "10.0.0.1"), Self.id, at: wire.now)
+        wire.run(for: .seconds(20))
+        var answer = DNSMessage()
+        answer.flags = [.isResponse, .isAuthoritative]
+        answer.answers = Printer.address("alpha", "10.1.0.1")
+        let octets = answer.encoded()
+        let arrival = MulticastArrival(from: wire.hosts[0].peer)
+        wire.hosts[0].link.received(octets.span, arrival, isSelf: true, at: wire.now)
+        let before = wire.packets.count
+        wire.run(for: .seconds(10))
+        #expect(wire.packets.count == before)
+    }
+
+    @Test("Under any loss, duplication and order of events, browsing finds what is there in the end", arguments: 0..<20)
+    func lossy(_ seed: UInt64) {
+        var chance = Chance(state: seed)
+        let wire = VirtualLink(4)
+        let lost = Set((0..<4_000).filter { _ in Int.random(in: 0..<100, using: &chance) < 30 })
+        wire.delivers = { number, host in !lost.contains((number * 7 + host) % 4_000) }
+        let question = QuestionID(rawValue: 9)
+        wire.hosts[3].link.ask(DNSQuestion(Printer.type, .ptr), question, at: wire.now)
+        for host in 0..<3 {
+            wire.hosts[host].link.register(Printer.records("Printer \(host)", host: "h\(host)"), Self.id, at: wire.now)
+            wire.run(for: .milliseconds(Int.random(in: 0..<900, using: &chance)))
+        }
+        wire.run(for: .seconds(60))
+        #expect(wire.known(9, to: 3).count == 3)
+        for host in 0..<3 { wire.hosts[host].link.unregister(Self.id, at: wire.now) }
+        wire.delivers = { _, _ in true }
+        wire.run(for: .seconds(4_600))
+        #expect(wire.known(9, to: 3).isEmpty)
+    }
+}

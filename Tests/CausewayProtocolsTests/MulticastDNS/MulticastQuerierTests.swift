@@ -1,0 +1,234 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: asking (RFC 6762 §5, §7)")
+struct MulticastQuerierTests {
+    private static let browse = DNSQuestion(Printer.type, .ptr)
+    private static let id = QuestionID(rawValue: 1)
+    private static let instance = DNSName("Printer", in: Printer.type)!
+
+    private static func asking() -> VirtualLink {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(browse, id, at: wire.now)
+        return wire
+    }
+
+    private static func answer(_ record: DNSRecord, _ more: DNSRecord...) -> DNSMessage {
+        var message = DNSMessage()
+        message.flags = [.isResponse, .isAuthoritative]
+        message.answers = [record] + more
+        return message
+    }
+
+    @Test("Items 9 and 10: the first question comes within 20 to 120 ms, the next ever later, up to an hour")
+    func backOff() {
+        let wire = Self.asking()
+        wire.run(for: .seconds(3 * 3_600))
+        let times = wire.packets.map(\.time)
+        #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(times[0]))
+        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(gaps.prefix(12) == (0..<12).map { Duration.seconds(1 << $0) }[...])
+        #expect(gaps.dropFirst(12).allSatisfy { $0 == .seconds(3_600) } && gaps.count > 12)
+    }
+
+    @Test("Item 17: only the first question accepts an answer by unicast")
+    func unicastBit() {
+        let wire = Self.asking()
+        wire.run(for: .seconds(10))
+        #expect(wire.packets.map { $0.message.questions[0].acceptsUnicast } == [true, false, false, false])
+    }
+
+    @Test("Item 9: questions that begin together share a message")
+    func gathering() {
+        let wire = Self.asking()
+        for number in 2...5 {
+            let question = DNSQuestion(DNSName("_t\(number)._tcp.local")!, .ptr)
+            wire.hosts[0].link.ask(question, QuestionID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .milliseconds(500))
+        #expect(wire.packets.count == 1 && wire.packets[0].message.questions.count == 5)
+    }
+
+    @Test("Items 12 and 13: what is wanted is asked for at 80, 85, 90 and 95 per cent of its time, and then forgotten")
+    func refresh() {
+        let wire = VirtualLink(1)
+        let question = DNSQuestion("alpha.local", .a)
+        wire.hosts[0].link.ask(question, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        wire.inject(Self.answer(Printer.address()[0]))
+        let start = wire.now
+        #expect(wire.known(1, to: 0).count == 1)
+        wire.run(for: .seconds(119))
+        let shares = wire.packets.dropFirst().map { ($0.time - start) / Duration.seconds(120) }
+        #expect(shares.count == 4)
+        for (share, expected) in zip(shares, [0.80, 0.85, 0.90, 0.95]) {
+            #expect((expected...(expected + 0.021)).contains(share))
+        }
+        #expect(wire.known(1, to: 0).count == 1)
+        wire.run(for: .seconds(2))
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("Item 14: what nobody wants is neither asked for nor kept")
+    func unwanted() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        wire.hosts[0].link.stop(Self.id)
+        wire.inject(Self.answer(Printer.address()[0]))
+        wire.run(for: .seconds(1_000))
+        #expect(wire.packets.count == 1)
+        wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
+        wire.settle()
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("Items 11 and 45: repeated questions say what is known, for as long as half of its time is left")
+    func knownAnswers() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        var record = Printer.records()[0]
+        record.timeToLive = 20
+        wire.inject(Self.answer(record))
+        wire.run(for: .seconds(20))
+        let known = wire.packets.dropFirst().map(\.message.answers)
+        // One and three seconds after the first question; then more than half of the time is over.
+        #expect(known[0].map(\.data) == [record.data] && (18...19).contains(known[0][0].timeToLive))
+        #expect(known[1].map(\.data) == [record.data])
+        #expect(known.dropFirst(3).allSatisfy { $0.isEmpty })
+    }
+
+    @Test("Item 62: a goodbye ends a record after a second, and an answer within it saves it")
+    func goodbye() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        let record = Printer.records()[0]
+        var goodbye = record
+        goodbye.timeToLive = 0
+        wire.inject(Self.answer(record))
+        wire.inject(Self.answer(goodbye))
+        wire.run(for: .milliseconds(900))
+        #expect(wire.known(1, to: 0) == [record])
+        wire.inject(Self.answer(record))
+        wire.run(for: .seconds(5))
+        #expect(wire.known(1, to: 0) == [record])
+        wire.inject(Self.answer(goodbye))
+        wire.run(for: .milliseconds(1_001))
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("Item 63: a unique record ends what was known before it, after a second, but not what came with it")
+    func flush() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
+        wire.run(for: .seconds(3))
+        wire.inject(Self.answer(Printer.address("alpha", "10.0.0.9")[0]))
+        wire.run(for: .seconds(3))
+        let new = [Printer.address("alpha", "10.0.0.1")[0], Printer.address("alpha", "10.0.0.2")[0]]
+        wire.inject(Self.answer(new[0], new[1]))
+        #expect(wire.known(1, to: 0).count == 3)
+        wire.run(for: .milliseconds(1_001))
+        #expect(wire.known(1, to: 0) == Set(new))
+    }
+
+    @Test("Item 47: somebody else's question stands for ours, unless they know what we do not")
+    func duplicateQuestions() {
+        for knowsMore in [false, true] {
+            let wire = Self.asking()
+            wire.run(for: .milliseconds(600))
+            var other = DNSMessage()
+            other.questions = [Self.browse]
+            if knowsMore { other.answers = [Printer.records()[0]] }
+            wire.inject(other)
+            wire.run(for: .milliseconds(700))
+            #expect(wire.packets.count == (knowsMore ? 2 : 1))
+        }
+    }
+
+    @Test("Item 46: known answers that find no room follow in messages of their own")
+    func manyKnownAnswers() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        for number in 0..<200 { wire.inject(Self.answer(Printer.records("Printer number \(number)")[0])) }
+        wire.run(for: .seconds(1))
+        let messages = wire.packets.dropFirst().map(\.message)
+        #expect(messages.count > 2)
+        #expect(messages.dropLast().allSatisfy { $0.flags.contains(.isTruncated) })
+        #expect(!messages.last!.flags.contains(.isTruncated))
+        #expect(messages.dropFirst().allSatisfy { $0.questions.isEmpty })
+        #expect(messages.reduce(0) { $0 + $1.answers.count } == 200)
+        #expect(messages.allSatisfy { $0.encoded().count <= 1_600 })
+    }
+
+    @Test(
+        "Items 22 and 30: answers count from the group, or by unicast soon after asking for it, and from port 5353 only"
+    )
+    func sources() {
+        let answer = Self.answer(Printer.records()[0])
+        let wire = Self.asking()
+        let stranger = MulticastPeer(.ipv4(IPv4Address("10.0.0.7")!), port: 1_234)
+        wire.inject(answer, isMulticast: false)
+        wire.run(for: .milliseconds(500))
+        wire.inject(answer, from: stranger)
+        #expect(wire.known(1, to: 0).isEmpty)
+        wire.inject(answer, isMulticast: false, isOnLink: false)
+        #expect(wire.known(1, to: 0).isEmpty)
+        wire.inject(answer, isMulticast: false)
+        #expect(wire.known(1, to: 0).count == 1)
+        let late = Self.asking()
+        late.run(for: .seconds(4))
+        late.inject(answer, isMulticast: false)
+        #expect(late.known(1, to: 0).isEmpty)
+    }
+
+    @Test("Item 66: a record that does not hold is asked for, and goes after ten seconds")
+    func reconfirm() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        wire.inject(Self.answer(Printer.records()[0]))
+        wire.run(for: .seconds(100))
+        let before = wire.packets.count
+        wire.hosts[0].link.reconfirm(Printer.records()[0], at: wire.now)
+        wire.run(for: .milliseconds(9_900))
+        #expect(wire.packets.count >= before + 2)
+        #expect(wire.known(1, to: 0).count == 1)
+        wire.run(for: .milliseconds(200))
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("Item 67: a record that answers nobody's questions goes without asking")
+    func passiveFailure() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        wire.inject(Self.answer(Printer.records()[0]))
+        wire.run(for: .seconds(20))
+        var other = DNSMessage()
+        other.questions = [Self.browse]
+        wire.inject(other)
+        wire.run(for: .seconds(2))
+        #expect(wire.known(1, to: 0).count == 1)
+        wire.inject(other)
+        wire.run(for: .milliseconds(1_100))
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("Item 113: a host finds its own services, and keeps them, though the wire carries nothing back")
+    func own() {
+        for registersFirst in [true, false] {
+            let wire = VirtualLink(1)
+            wire.delivers = { _, _ in false }
+            if !registersFirst { wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now) }
+            wire.hosts[0].link.register(Printer.records(), RegistrationID(rawValue: 1), at: wire.now)
+            wire.run(for: .milliseconds(1_300))
+            if registersFirst { wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now) }
+            wire.settle()
+            #expect(wire.known(1, to: 0) == [Printer.records()[0]])
+            wire.run(for: .seconds(20_000))
+            #expect(wire.known(1, to: 0) == [Printer.records()[0]])
+            wire.hosts[0].link.unregister(RegistrationID(rawValue: 1), at: wire.now)
+            wire.run(for: .seconds(2))
+            #expect(wire.known(1, to: 0).isEmpty)
+        }
+    }
+}

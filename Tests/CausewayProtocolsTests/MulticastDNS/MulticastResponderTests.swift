@@ -1,0 +1,210 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: answering (RFC 6762 §6-§9)")
+struct MulticastResponderTests {
+    private static let id = RegistrationID(rawValue: 1)
+    private static let instance = DNSName("Printer", in: Printer.type)!
+
+    /// A host that has settled its records.
+    private static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(records, id, at: wire.now)
+        wire.run(for: .seconds(30))
+        return wire
+    }
+
+    private static func query(_ questions: DNSQuestion..., known: [DNSRecord] = []) -> DNSMessage {
+        var message = DNSMessage()
+        message.questions = questions
+        message.answers = known
+        return message
+    }
+
+    @Test("Items 50, 51, 57: three probes 250 ms apart, then announcements after 0, 1, 3 and 7 seconds, then silence")
+    func probing() {
+        let wire = Self.settled()
+        let probes = wire.packets.filter { !$0.message.authorities.isEmpty }
+        #expect(probes.count == 3)
+        #expect(probes[0].time < .milliseconds(250))
+        #expect(zip(probes, probes.dropFirst()).allSatisfy { $1.time - $0.time == .milliseconds(250) })
+        for probe in probes {
+            #expect(
+                Set(probe.message.questions)
+                    == Set([Self.instance, "alpha.local"].map { DNSQuestion($0, .any, acceptsUnicast: true) }))
+            #expect(Set(probe.message.authorities.map(\.type)) == [.srv, .txt, .a])
+            #expect(probe.message.authorities.allSatisfy { !$0.flushesCache })
+        }
+        let announcements = wire.packets.filter { $0.message.flags.contains(.isResponse) }
+        let start = probes[2].time + .milliseconds(250)
+        #expect(announcements.map { $0.time - start } == [.zero, .seconds(1), .seconds(3), .seconds(7)])
+        for announcement in announcements {
+            #expect(Set(announcement.message.answers) == Set(Printer.records() + Printer.address()))
+            #expect(announcement.message.questions.isEmpty && announcement.message.id == 0)
+            #expect(announcement.message.flags == [.isResponse, .isAuthoritative])
+        }
+        #expect(wire.hosts[0].events == [.established(Self.id)])
+    }
+
+    @Test("Nothing is answered before the name is settled")
+    func silenceWhileProbing() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.run(for: .milliseconds(300))
+        wire.inject(Self.query(DNSQuestion(Printer.type, .ptr), DNSQuestion(Self.instance, .srv)))
+        wire.run(for: .milliseconds(140))
+        #expect(wire.packets.allSatisfy { !$0.message.flags.contains(.isResponse) })
+    }
+
+    @Test("Items 27 and 28: unique answers come at once, shared ones after 20 to 120 ms")
+    func delays() {
+        let wire = Self.settled()
+        wire.inject(Self.query(DNSQuestion(Self.instance, .srv)))
+        #expect(wire.packets.last!.time == wire.now)
+        #expect(wire.packets.last!.message.answers.map(\.type) == [.srv])
+        #expect(wire.packets.last!.message.additionals.map(\.type) == [.a])
+        let asked = wire.now
+        let before = wire.packets.count
+        wire.inject(Self.query(DNSQuestion(Printer.type, .ptr)))
+        #expect(wire.packets.count == before)
+        wire.run(for: .milliseconds(200))
+        let answer = wire.packets[before]
+        #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(answer.time - asked))
+        #expect(answer.message.answers.map(\.type) == [.ptr])
+        #expect(Set(answer.message.additionals.map(\.type)) == [.srv, .txt, .a])
+        #expect(wire.packets.count == before + 1)
+    }
+
+    @Test("Item 32: nothing is multicast more than once a second")
+    func spacing() {
+        let wire = Self.settled()
+        let before = wire.packets.count
+        for _ in 0..<20 {
+            wire.inject(Self.query(DNSQuestion(Self.instance, .srv)))
+            wire.run(for: .milliseconds(100))
+        }
+        let times = wire.packets.dropFirst(before).map(\.time)
+        #expect(times.count >= 2 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
+    }
+
+    @Test("Item 44: a known answer is not given, unless less than half of its time is left")
+    func suppression() {
+        for (share, isAnswered) in [(UInt32(4_500), false), (2_250, false), (2_249, true)] {
+            let wire = Self.settled()
+            var known = Printer.records()[0]
+            known.timeToLive = share
+            let before = wire.packets.count
+            wire.inject(Self.query(DNSQuestion(Printer.type, .ptr), known: [known]))
+            wire.run(for: .seconds(1))
+            #expect((wire.packets.count > before) == isAnswered)
+        }
+    }
+
+    @Test("Items 29 and 46: where more known answers come, the answer waits for them")
+    func truncatedQuery() {
+        for comes in [true, false] {
+            let wire = Self.settled()
+            let before = wire.packets.count
+            var query = Self.query(DNSQuestion(Printer.type, .ptr))
+            query.flags = [.isTruncated]
+            let asked = wire.now
+            wire.inject(query)
+            wire.run(for: .milliseconds(100))
+            var more = DNSMessage()
+            more.answers = comes ? [Printer.records()[0]] : [Printer.records("Other")[0]]
+            wire.inject(more)
+            wire.run(for: .seconds(1))
+            let answers = wire.packets.dropFirst(before)
+            #expect(answers.count == (comes ? 0 : 1))
+            #expect(
+                answers.allSatisfy {
+                    (Duration.milliseconds(400)..<Duration.milliseconds(500)).contains($0.time - asked)
+                })
+        }
+    }
+
+    @Test("Item 48: somebody else's answer stands for ours, if it holds as long")
+    func duplicateAnswers() {
+        for (time, isAnswered) in [(UInt32(4_500), false), (4_499, true)] {
+            let wire = Self.settled()
+            let before = wire.packets.count
+            wire.inject(Self.query(DNSQuestion(Printer.type, .ptr)))
+            var answer = DNSMessage()
+            answer.flags = [.isResponse, .isAuthoritative]
+            answer.answers = [Printer.records()[0]]
+            answer.answers[0].timeToLive = time
+            wire.inject(answer)
+            wire.run(for: .seconds(1))
+            #expect((wire.packets.count > before) == isAnswered)
+        }
+    }
+
+    @Test("Item 18: an answer asked for by unicast comes so, unless the others have not heard it for long")
+    func unicast() {
+        let question = DNSQuestion(Self.instance, .txt, acceptsUnicast: true)
+        let wire = Self.settled()
+        wire.inject(Self.query(question))
+        #expect(wire.packets.last!.receiver != nil)
+        wire.run(for: .seconds(1_200))
+        wire.inject(Self.query(question))
+        #expect(wire.packets.last!.receiver == nil)
+        wire.run(for: .seconds(2))
+        wire.inject(Self.query(question), isOnLink: false)
+        #expect(wire.packets.last!.receiver == nil)
+    }
+
+    @Test("Item 43: a simple resolver gets the answer of a name server")
+    func legacy() {
+        let wire = Self.settled()
+        var query = Self.query(DNSQuestion(Self.instance, .srv))
+        query.id = 4_711
+        let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.7")!), port: 40_000)
+        wire.inject(query, from: peer)
+        let reply = wire.packets.last!
+        #expect(reply.receiver == peer)
+        #expect(reply.message.id == 4_711 && reply.message.questions == query.questions)
+        #expect(reply.message.answers.allSatisfy { !$0.flushesCache && $0.timeToLive == 10 })
+        #expect(reply.message.answers.map(\.type) == [.srv])
+    }
+
+    @Test("Items 33 and 35: what a unique name lacks is denied, what nobody owns is not")
+    func negative() {
+        let wire = Self.settled()
+        wire.inject(Self.query(DNSQuestion("alpha.local", .aaaa)))
+        #expect(wire.packets.last!.message.answers.map(\.data) == [.next("alpha.local", types: [.a])])
+        let before = wire.packets.count
+        wire.inject(Self.query(DNSQuestion("beta.local", .aaaa), DNSQuestion(Printer.type, .srv)))
+        wire.run(for: .seconds(1))
+        #expect(wire.packets.count == before)
+    }
+
+    @Test("Item 62: what is taken back is said goodbye to, save what others here still have")
+    func goodbye() {
+        let wire = Self.settled()
+        let shared = Printer.records()[0]
+        wire.hosts[0].link.register([shared], RegistrationID(rawValue: 2), at: wire.now)
+        wire.run(for: .seconds(10))
+        wire.hosts[0].link.unregister(Self.id, at: wire.now)
+        wire.settle()
+        let goodbye = wire.packets.last!.message
+        #expect(goodbye.answers.allSatisfy { $0.timeToLive == 0 })
+        #expect(Set(goodbye.answers.map(\.type)) == [.srv, .txt, .a])
+        wire.hosts[0].link.unregister(RegistrationID(rawValue: 2), at: wire.now)
+        wire.settle()
+        #expect(wire.packets.last!.message.answers.map(\.type) == [.ptr])
+    }
+
+    @Test("Item 59: a changed record is announced without probing")
+    func update() {
+        let wire = Self.settled(Printer.records())
+        let before = wire.packets.count
+        wire.hosts[0].link.update(Self.id, Printer.records(text: [1, 0x61]), at: wire.now)
+        wire.run(for: .seconds(20))
+        let packets = wire.packets.dropFirst(before)
+        #expect(packets.count == MulticastResponderTests.announcements)
+        #expect(packets.allSatisfy { $0.message.answers.contains { $0.data == .text([1, 0x61]) } })
+    }
+    private static let announcements = 4
+}

@@ -1,0 +1,149 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+
+/// Hosts on one wire under a virtual clock: what one sends reaches all, itself included, unless the wire loses it.
+final class VirtualLink {
+    struct Host {
+        var link: MulticastLink
+        var peer: MulticastPeer
+        var events: [MulticastAction] = []
+        var isConnected = true
+    }
+
+    struct Packet {
+        var time: Duration
+        var sender: Int
+        var message: DNSMessage
+        /// `nil` for the group.
+        var receiver: MulticastPeer?
+    }
+
+    private(set) var now: Duration = .zero
+    var hosts: [Host]
+    private(set) var packets: [Packet] = []
+    /// Whether a packet of this number reaches a host of that number.
+    var delivers: (Int, Int) -> Bool = { _, _ in true }
+
+    init(_ count: Int) {
+        hosts = (0..<count).map { number in
+            let address = IPv4Address("10.0.0.\(number + 1)")!
+            return Host(
+                link: MulticastLink(random: Chance(state: UInt64(number))),
+                peer: MulticastPeer(.ipv4(address), port: MulticastDNS.port))
+        }
+    }
+
+    /// Lets time pass, with everything that happens meanwhile.
+    func run(for duration: Duration) {
+        let end = now + duration
+        settle()
+        while let next = hosts.compactMap(\.link.nextDeadline).min(), next <= end {
+            now = max(now, next)
+            for index in hosts.indices { hosts[index].link.advance(to: now) }
+            settle()
+        }
+        now = end
+    }
+
+    /// Performs what hosts ask for, until nobody asks for anything.
+    func settle() {
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for index in hosts.indices {
+                for action in hosts[index].link.takeActions() {
+                    isBusy = true
+                    perform(action, of: index)
+                }
+            }
+        }
+    }
+
+    private func perform(_ action: MulticastAction, of sender: Int) {
+        switch action {
+        case .send(let octets): deliver(octets, from: sender, to: nil)
+        case .reply(let octets, let peer): deliver(octets, from: sender, to: peer)
+        case .changed, .established, .conflicted: hosts[sender].events.append(action)
+        }
+    }
+
+    private func deliver(_ octets: [UInt8], from sender: Int, to peer: MulticastPeer?) {
+        guard hosts[sender].isConnected else { return }
+        guard let message = try? DNSMessage(parsing: octets.span) else { return }
+        let number = packets.count
+        packets.append(
+            Packet(time: now, sender: sender, message: message, receiver: peer))
+        for index in hosts.indices where hosts[index].isConnected && (peer == nil || hosts[index].peer == peer) {
+            guard delivers(number, index) else { continue }
+            let arrival = MulticastArrival(from: hosts[sender].peer, isMulticast: peer == nil)
+            hosts[index].link.received(octets.span, arrival, isSelf: sender == index, at: now)
+        }
+    }
+
+    /// A message of somebody who is no host here.
+    func inject(_ message: DNSMessage, from peer: MulticastPeer? = nil, isMulticast: Bool = true, isOnLink: Bool = true)
+    {
+        let peer = peer ?? MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: MulticastDNS.port)
+        let octets = message.encoded()
+        for index in hosts.indices {
+            let arrival = MulticastArrival(from: peer, isMulticast: isMulticast, isOnLink: isOnLink)
+            hosts[index].link.received(octets.span, arrival, at: now)
+        }
+        settle()
+    }
+
+    // MARK: What happened
+
+    func sent(by host: Int, _ isWanted: (DNSMessage) -> Bool = { _ in true }) -> [Packet] {
+        packets.filter { $0.sender == host && isWanted($0.message) }
+    }
+
+    /// What a question of a host is answered by now.
+    func known(_ id: UInt64, to host: Int) -> Set<DNSRecord> {
+        var known: Set<DNSRecord> = []
+        for case .changed(QuestionID(rawValue: id), let added, let removed) in hosts[host].events {
+            known.formUnion(added)
+            known = known.filter { record in !removed.contains { $0.name == record.name && $0.data == record.data } }
+        }
+        return known
+    }
+}
+
+/// The same numbers each time.
+struct Chance: RandomNumberGenerator, Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Records of a printer, as one host would have them.
+enum Printer {
+    static let type: DNSName = "_ipp._tcp.local"
+
+    static func records(_ name: String = "Printer", host: String = "alpha", port: UInt16 = 631, text: [UInt8] = [0])
+        -> [DNSRecord]
+    {
+        let instance = DNSName(name, in: type)!
+        return [
+            DNSRecord(type, .ptr, timeToLive: 4_500, .name(instance)),
+            DNSRecord(
+                instance, .srv, flushesCache: true, timeToLive: 120,
+                .service(priority: 0, weight: 0, port: port, target: DNSName(host, in: "local")!)),
+            DNSRecord(instance, .txt, flushesCache: true, timeToLive: 4_500, .text(text)),
+        ]
+    }
+
+    static func address(_ host: String = "alpha", _ address: String = "10.0.0.1") -> [DNSRecord] {
+        [
+            DNSRecord(
+                DNSName(host, in: "local")!, .a, flushesCache: true, timeToLive: 120, .ipv4(IPv4Address(address)!))
+        ]
+    }
+}

@@ -1,0 +1,157 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("DNS messages (RFC 1035 §4.1)")
+struct DNSMessageTests {
+    /// An answer as a name server sends it: an alias and two addresses, compressed, with EDNS(0).
+    static let answer: [UInt8] = [
+        0x12, 0x34, 0x81, 0xA0, 0, 1, 0, 3, 0, 0, 0, 1,
+        3, 0x77, 0x77, 0x77, 7, 0x65, 0x78, 0x61, 0x6D, 0x70, 0x6C, 0x65, 3, 0x63, 0x6F, 0x6D, 0, 0, 1, 0, 1,
+        0xC0, 12, 0, 5, 0, 1, 0, 0, 0x0E, 0x10, 0, 4, 1, 0x61, 0xC0, 16,
+        0xC0, 45, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1,
+        0xC0, 45, 0, 28, 0, 1, 0, 0, 0, 60, 0, 16, 0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+        0, 0, 41, 0x04, 0xD0, 0, 0, 0x80, 0, 0, 6, 0, 10, 0, 2, 7, 8,
+    ]
+
+    static let decoded: DNSMessage = {
+        var message = DNSMessage()
+        message.id = 0x1234
+        message.flags = [.isResponse, .recursionDesired, .recursionAvailable, .isAuthentic]
+        message.questions = [DNSQuestion("www.example.com", .a)]
+        message.answers = [
+            DNSRecord("www.example.com", .cname, timeToLive: 3_600, .name("a.example.com")),
+            DNSRecord("a.example.com", .a, timeToLive: 60, .ipv4(IPv4Address("192.0.2.1")!)),
+            DNSRecord("a.example.com", .aaaa, timeToLive: 60, .ipv6(IPv6Address("2001:db8::1")!)),
+        ]
+        message.extensions = DNSExtensions(payloadByteCount: 1_232)
+        message.extensions?.wantsSecurityRecords = true
+        message.extensions?.options = [DNSExtensions.Option(code: 10, value: [7, 8])]
+        return message
+    }()
+
+    @Test("A message is read and written as the standard draws it")
+    func vector() throws {
+        #expect(try DNSMessage(parsing: Self.answer.span) == Self.decoded)
+        #expect(Self.decoded.encoded() == Self.answer)
+    }
+
+    @Test("Cut off anywhere, a message is refused, and octets behind it are ignored")
+    func truncation() throws {
+        for count in 0..<Self.answer.count {
+            #expect(throws: WireError.self) { try DNSMessage(parsing: Array(Self.answer.prefix(count)).span) }
+        }
+        #expect(try DNSMessage(parsing: (Self.answer + [1, 2, 3]).span) == Self.decoded)
+    }
+
+    static let contents: [(DNSRecordType, DNSRecordData)] = [
+        (.ptr, .name("Printer (2)._ipp._tcp.local")), (.ns, .name("ns.example.com")), (.dname, .name("d.example")),
+        (.srv, .service(priority: 1, weight: 2, port: 8_080, target: "host.local")),
+        (.txt, .text([3, 0x61, 0x3D, 0x62, 0])),
+        (.mx, .mail(preference: 10, exchange: "mail.example.com")),
+        (
+            .soa,
+            .authority(
+                DNSAuthority(
+                    server: "a.example", mailbox: "b.example", serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5))
+        ),
+        (.nsec, .next("host.local", types: [.a, .txt, .aaaa, .srv, DNSRecordType(rawValue: 1_234)])),
+        (
+            .https,
+            .binding(
+                DNSServiceBinding(
+                    priority: 1, target: .root,
+                    parameters: [
+                        .port: [0x1F, 0x90], .applicationProtocols: [2, 0x68, 0x32], .ipv4Hints: [192, 0, 2, 7],
+                    ]))
+        ),
+        (DNSRecordType(rawValue: 4_711), .opaque([1, 2, 3])), (.hinfo, .opaque([0, 0])),
+    ]
+
+    @Test("Every kind of record survives the wire", arguments: contents)
+    func roundTrip(_ type: DNSRecordType, _ data: DNSRecordData) throws {
+        for inMulticast in [false, true] {
+            var writer = DNSMessageWriter([.isResponse], limit: 512)
+            let record = DNSRecord("x.Example.com", type, flushesCache: true, timeToLive: 120, data)
+            let fits = writer.add(record, to: .answer, inMulticast: inMulticast)
+            #expect(fits)
+            #expect(try DNSMessage(parsing: writer.finish().span).answers == [record])
+        }
+    }
+
+    @Test("Content that makes no sense is kept as octets, and the records behind it are read")
+    func brokenContent() throws {
+        for (type, octets) in [
+            (DNSRecordType.a, [UInt8(1), 2, 3]), (.aaaa, [1]), (.txt, [5, 1]), (.srv, [0, 0]), (.nsec, [0, 0, 33, 0]),
+            (.ptr, [0xC0, 0xFF]), (.https, [0, 1, 0, 0, 3, 0, 0, 0, 3, 0, 0]), (.a, [1, 2, 3, 4, 5]),
+        ] {
+            var message = DNSMessage()
+            message.answers = [
+                DNSRecord("a", type, timeToLive: 1, .opaque(octets)), DNSRecord("b", .txt, timeToLive: 1, .text([0])),
+            ]
+            #expect(try DNSMessage(parsing: message.encoded().span) == message)
+        }
+    }
+
+    @Test("Multicast's bits are read apart from the class")
+    func multicastBits() throws {
+        var message = DNSMessage()
+        message.questions = [DNSQuestion("a.local", .any, acceptsUnicast: true)]
+        let octets = message.encoded()
+        #expect(octets.suffix(2) == [0x80, 1])
+        #expect(try DNSMessage(parsing: octets.span) == message)
+    }
+
+    @Test("The uppermost bit of a time to live means none (RFC 2181 §8)")
+    func hugeTimeToLive() throws {
+        var message = DNSMessage()
+        message.answers = [DNSRecord("a", .a, timeToLive: .max, .ipv4(.loopback))]
+        #expect(try DNSMessage(parsing: message.encoded().span).answers[0].timeToLive == 0)
+    }
+
+    @Test("What does not fit is left out whole, and the message says so")
+    func limit() throws {
+        for limit in 12..<Self.answer.count {
+            let octets = Self.decoded.encoded(limit: limit)
+            #expect(octets.count <= limit)
+            let message = try DNSMessage(parsing: octets.span)
+            #expect(message.flags.contains(.isTruncated))
+            #expect(Self.decoded.answers.starts(with: message.answers))
+        }
+    }
+
+    @Test("After a record that found no room, no name points into it")
+    func rollback() throws {
+        var writer = DNSMessageWriter([.isResponse], limit: 60)
+        let large = DNSRecord("long.example", .txt, timeToLive: 1, .text([UInt8](repeating: 0, count: 60)))
+        let largeFits = writer.add(large, to: .answer)
+        #expect(!largeFits)
+        let record = DNSRecord("long.example", .a, timeToLive: 1, .ipv4(.loopback))
+        let fits = writer.add(record, to: .answer)
+        #expect(fits)
+        #expect(try DNSMessage(parsing: writer.finish().span).answers == [record])
+    }
+
+    @Test("Service bindings tell what they hold (RFC 9460 §7)")
+    func binding() {
+        let binding = DNSServiceBinding(
+            priority: 1, target: "svc.example",
+            parameters: [
+                .applicationProtocols: [2, 0x68, 0x32, 2, 0x68, 0x33], .port: [1, 0xBB],
+                .ipv4Hints: [192, 0, 2, 1, 192, 0, 2, 2],
+                .ipv6Hints: [0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9], .mandatory: [0, 1],
+            ])
+        #expect(binding.applicationProtocols == [[0x68, 0x32], [0x68, 0x33]])
+        #expect(binding.port == 443)
+        #expect(binding.ipv4Hints == [IPv4Address("192.0.2.1")!, IPv4Address("192.0.2.2")!])
+        #expect(binding.ipv6Hints == [IPv6Address("2001:db8::9")!])
+        #expect(!binding.demandsUnknown)
+        #expect(DNSServiceBinding(priority: 1, target: .root, parameters: [.mandatory: [0, 99]]).demandsUnknown)
+    }
+
+    @Test("Record contents compare without compression (RFC 6762 §8.2)")
+    func canonical() {
+        #expect(DNSRecordData.name("a.b").canonical == [1, 0x61, 1, 0x62, 0])
+        #expect(DNSRecordData.ipv4(IPv4Address("1.2.3.4")!).canonical == [1, 2, 3, 4])
+    }
+}
