@@ -33,6 +33,7 @@ static void read_packet_info(cw_packet *packet, const struct cmsghdr *header) {
         packet->local_family = CW_IPV4;
         packet->local_interface = (uint32_t)info.ipi_ifindex;
         packet->local_low = ntohl(info.ipi_spec_dst.s_addr);
+        packet->destination_v4 = ntohl(info.ipi_addr.s_addr);
     } else if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_PKTINFO) {
         struct in6_pktinfo info;
         memcpy(&info, CMSG_DATA(header), sizeof info);
@@ -113,6 +114,7 @@ int cw_receive_packets(int fd, cw_packet *packets, int count, bool want_peer) {
         packet->segment = 0;
         packet->traffic_class = -1;
         packet->local_family = 0;
+        packet->local_interface = packet->destination_v4 = 0;
         packet->local_high = packet->local_low = packet->time_ns = 0;
         read_control(packet, &messages[i].msg_hdr);
     }
@@ -143,7 +145,7 @@ static void write_control(const cw_outgoing *entry, struct msghdr *message, int 
         else append(message, &used, IPPROTO_IP, IP_TOS, &value, sizeof value);
     }
     if (entry->local_family == CW_IPV4) {
-        struct in_pktinfo info = {.ipi_spec_dst.s_addr = htonl((uint32_t)entry->local_low)};
+        struct in_pktinfo info = {.ipi_ifindex = (int)entry->local_interface, .ipi_spec_dst.s_addr = htonl((uint32_t)entry->local_low)};
         append(message, &used, IPPROTO_IP, IP_PKTINFO, &info, sizeof info);
     } else if (entry->local_family == CW_IPV6) {
         struct in6_pktinfo info = {.ipi6_ifindex = entry->local_interface};

@@ -15,6 +15,9 @@
 #ifndef IPV6_DONTFRAG
 #define IPV6_DONTFRAG 62
 #endif
+#ifndef IPV6_MULTICAST_ALL
+#define IPV6_MULTICAST_ALL 29
+#endif
 #ifndef IPV6_AUTOFLOWLABEL
 #define IPV6_AUTOFLOWLABEL 70
 #endif
@@ -62,6 +65,10 @@ static const struct { int level, name; } table[] = {
     [CW_LINGER2] = {IPPROTO_TCP, TCP_LINGER2},
     [CW_BROADCAST] = {SOL_SOCKET, SO_BROADCAST},
     [CW_UNICAST_INTERFACE] = {IPPROTO_IP, IP_UNICAST_IF},
+    [CW_V4_MULTICAST_TTL] = {IPPROTO_IP, IP_MULTICAST_TTL},
+    [CW_V6_MULTICAST_HOPS] = {IPPROTO_IPV6, IPV6_MULTICAST_HOPS},
+    [CW_V4_MULTICAST_ALL] = {IPPROTO_IP, IP_MULTICAST_ALL},
+    [CW_V6_MULTICAST_ALL] = {IPPROTO_IPV6, IPV6_MULTICAST_ALL},
 };
 
 int cw_set_option(int fd, int option, int value) {

@@ -39,6 +39,15 @@ package enum NameFailure: Error, Equatable, Sendable {
 
 /// The system's own resolver.
 package enum SystemResolver {
+    /// The host's name, as the kernel has it.
+    package static var hostName: String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            guard let start = buffer.baseAddress, gethostname(start, buffer.count) == 0 else { return "" }
+            buffer[buffer.count - 1] = 0
+            return String(cString: start)
+        }
+    }
+
     /// The addresses of a name in the system's order of preference. Blocks: never call it on an event loop.
     package static func addresses(
         of name: String, family: SocketAddress.Family? = nil

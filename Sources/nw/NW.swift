@@ -16,6 +16,8 @@ struct NW: AsyncParsableCommand {
               nw receive inbox --port 9100             accept files into the folder `inbox`
               nw send notes.txt photo.jpg host 9100    send two files over one connection
               nw interfaces --json                     addresses, gateways and DNS servers
+              nw browse _http._tcp                     services on the local network
+              nw register Page _http._tcp 8080         a service for others to find
 
             Exit codes:
               0   success
@@ -23,7 +25,8 @@ struct NW: AsyncParsableCommand {
               64  wrong usage
             """,
         subcommands: [
-            CatCommand.self, DemoCommand.self, EchoCommand.self, InterfacesCommand.self, ReceiveCommand.self,
+            BrowseCommand.self, CatCommand.self, DemoCommand.self, EchoCommand.self, InterfacesCommand.self,
+            LookupCommand.self, ReceiveCommand.self, RegisterCommand.self,
             SendCommand.self, ServeCommand.self,
         ])
 }

@@ -11,7 +11,7 @@ struct UnavailableTests {
 
     @Test("A browser fails when started, and is cancelled once")
     func browser() async {
-        let browser = NWBrowser(for: .bonjour(type: "_http._tcp", domain: nil), using: .tcp)
+        let browser = NWBrowser(for: .applicationService(name: "chat"), using: .tcp)
         let (states, feed) = AsyncStream.makeStream(of: NWBrowser.State.self)
         let queue = queue
         browser.stateUpdateHandler = { state in
@@ -33,6 +33,21 @@ struct UnavailableTests {
         await settle()
         #expect(browser.stateUpdateHandler == nil)
         #expect(browser.browseResultsChangedHandler == nil)
+    }
+
+    @Test(
+        "A browser says what is wrong with its type, and where it cannot look",
+        arguments: [
+            ("http._tcp", nil, NWError.dns(-65_540)), ("_waytoolongforatype._tcp", nil, .dns(-65_540)),
+            ("_http._tcp", "example.com", .posix(.ENOTSUP)),
+        ] as [(String, String?, NWError)])
+    func browserMistakes(_ type: String, _ domain: String?, _ error: NWError) async {
+        let browser = NWBrowser(for: .bonjour(type: type, domain: domain), using: .tcp)
+        let (states, feed) = AsyncStream.makeStream(of: NWBrowser.State.self)
+        browser.stateUpdateHandler = { feed.yield($0) }
+        browser.start(queue: queue)
+        #expect(await states.first { _ in true } == .failed(error))
+        browser.cancel()
     }
 
     @Test("A group fails when started, and what was sent before completes before")

@@ -64,7 +64,8 @@ enum cw_option {
     CW_V6_MINIMUM_MTU, CW_RECEIVE_V4_TOS, CW_RECEIVE_V6_TCLASS, CW_RECEIVE_V4_PACKET_INFO, CW_RECEIVE_V6_PACKET_INFO,
     CW_RECEIVE_TIME, CW_V4_MULTICAST_LOOP, CW_V6_MULTICAST_LOOP, CW_NO_CHECKSUM, CW_UDP_RECEIVE_OFFLOAD,
     CW_RECEIVE_BUFFER, CW_SEND_BUFFER, CW_V6_ADDRESS_PREFERENCE, CW_V6_AUTO_FLOW_LABEL, CW_V4_MTU, CW_V6_MTU,
-    CW_V4_RECEIVE_ERRORS, CW_V6_RECEIVE_ERRORS, CW_LINGER2, CW_UNICAST_INTERFACE, CW_BROADCAST
+    CW_V4_RECEIVE_ERRORS, CW_V6_RECEIVE_ERRORS, CW_LINGER2, CW_UNICAST_INTERFACE, CW_BROADCAST,
+    CW_V4_MULTICAST_TTL, CW_V6_MULTICAST_HOPS, CW_V4_MULTICAST_ALL, CW_V6_MULTICAST_ALL
 };
 int cw_set_option(int fd, int option, int value);
 /// The value, or a negated errno.
@@ -96,6 +97,8 @@ typedef struct cw_packet {
     uint8_t local_family;
     uint32_t local_interface;
     uint64_t local_high, local_low;
+    /// Where an IPv4 header said that it goes: a group, for instance. For IPv6 that is the local address itself.
+    uint32_t destination_v4;
     /// Nanoseconds of the raw monotonic clock; 0 when not asked for.
     uint64_t time_ns;
 } cw_packet;
@@ -113,7 +116,7 @@ typedef struct cw_outgoing {
     int16_t traffic_class;
     /// Null on a connected socket.
     const cw_address *peer;
-    /// Source address for a wildcard socket; family 0 for the kernel's choice.
+    /// Source address and interface for a wildcard socket; family 0 for the kernel's choice, zeros for the one or the other.
     uint8_t local_family;
     uint32_t local_interface;
     uint64_t local_high, local_low;
@@ -121,6 +124,10 @@ typedef struct cw_outgoing {
 
 /// Sends up to `count` (at most 32) entries. Returns how many entries were taken, or a negated errno for the first.
 int cw_send_packets(int fd, const cw_outgoing *entries, int count);
+
+/// Joins a multicast group on one interface, of all senders or of `source` alone (RFC 3678 §5).
+int cw_join_group(int fd, const cw_address *group, uint32_t interface, const cw_address *source);
+int cw_leave_group(int fd, const cw_address *group, uint32_t interface, const cw_address *source);
 
 // MARK: Readiness
 

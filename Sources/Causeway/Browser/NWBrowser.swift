@@ -1,10 +1,12 @@
 internal import CausewaySystem
+internal import CausewayWire
 public import CausewayTypes
 public import Dispatch
 
 /// Watches for services on the network and keeps the set of those that are there.
 ///
-/// Browsing is declared and not implemented: a browser fails with `.posix(.ENOTSUP)` when it is started.
+/// Services are looked for by multicast DNS on every interface that the parameters allow. Application services, and domains beyond
+/// the link, fail with `.posix(.ENOTSUP)`; a type that is none fails with `kDNSServiceErr_BadParam`.
 ///
 /// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last.
 ///
@@ -21,6 +23,7 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     private let lifecycle = QueuedState(State.setup)
     private let results = Guarded<Set<NWBrowser.Result>>([])
     private let resultsHandler = Guarded<ResultsHandler?>(nil)
+    private let browse = Guarded<ServiceBrowse?>(nil)
 
     /// Makes a browser. Nothing happens until ``start(queue:)``.
     public init(for descriptor: NWBrowser.Descriptor, using parameters: NWParameters) {
@@ -31,11 +34,34 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     /// Begins to browse. `queue` takes every callback from now on. Only the first call counts.
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
-        lifecycle.move(to: .failed(.posix(.ENOTSUP)))
+        do throws(NWError) {
+            let (type, wantsText) = try descriptor.search
+            lifecycle.move(to: .ready)
+            begin(type, wantsText)
+        } catch {
+            lifecycle.move(to: .failed(error))
+        }
+    }
+
+    private func begin(_ type: DNSServiceType, _ wantsText: Bool) {
+        let lifecycle = lifecycle
+        let parameters = parameters
+        let search = ServiceBrowse(
+            type, wantsText: wantsText, allows: { parameters.allows($0) }, post: { lifecycle.call($0) },
+            { results, changes in self.found(results, changes) })
+        browse.withLock { $0 = search }
+        search.start()
+        if lifecycle.hasEnded { search.stop() }
+    }
+
+    private func found(_ new: Set<NWBrowser.Result>, _ changes: Set<NWBrowser.Result.Change>) {
+        results.withLock { $0 = new }
+        resultsHandler.withLock { $0 }?(new, changes)
     }
 
     /// Ends browsing; `cancelled` is the last callback. A browser cannot be started again.
     public func cancel() {
+        browse.withLock { $0.take() }?.stop()
         lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
     }
 
@@ -101,5 +127,28 @@ extension NWBrowser {
         ///
         /// Counterpart: macOS 11, iOS 14.
         case waiting(NWError)
+    }
+}
+
+extension NWBrowser.Descriptor {
+    /// What to ask for, and whether the TXT records are wanted with it.
+    fileprivate var search: (DNSServiceType, wantsText: Bool) {
+        get throws(NWError) {
+            switch self {
+            case .bonjour(let type, let domain): (try NWEndpoint.serviceDomain(type, domain), false)
+            case .bonjourWithTXTRecord(let type, let domain): (try NWEndpoint.serviceDomain(type, domain), true)
+            case .applicationService: throw .posix(.ENOTSUP)
+            }
+        }
+    }
+}
+
+extension NWParameters {
+    /// Whether an interface may be used, by the parameters.
+    fileprivate func allows(_ interface: NWInterface) -> Bool {
+        if let required = requiredInterface, required != interface { return false }
+        if requiredInterfaceType != .other, requiredInterfaceType != interface.type { return false }
+        if prohibitedInterfaces?.contains(interface) == true { return false }
+        return prohibitedInterfaceTypes?.contains(interface.type) != true
     }
 }

@@ -42,7 +42,7 @@ extension NWEndpoint.Port {
 extension ConnectionDriver.Origin {
     /// What to connect to for an endpoint.
     ///
-    /// - Throws: `EINVAL` for an endpoint that names no place, `ENOTSUP` for services.
+    /// - Throws: `EINVAL` for an endpoint that names no place, `ENOTSUP` for services beyond the link.
     static func connecting(to endpoint: NWEndpoint) throws(NWError) -> Self {
         switch endpoint {
         case .hostPort(let host, let port): return .connect(target(host, port.rawValue))
@@ -55,7 +55,8 @@ extension ConnectionDriver.Origin {
                 throw .posix(.EINVAL)
             }
             return .connect(target(NWEndpoint.Host(host), port))
-        case .service: throw .posix(.ENOTSUP)
+        case .service(let name, let type, let domain, let interface):
+            return .connect(.service(try NWEndpoint.instance(name, type, domain), interface: interface))
         case .opaque: throw .posix(.EINVAL)
         }
     }
@@ -66,6 +67,26 @@ extension ConnectionDriver.Origin {
         case .ipv6(let address): .addresses([SocketAddress(address, port: port)])
         case .name(let name, let interface): .name(name, port: port, interface: interface)
         }
+    }
+}
+
+extension NWEndpoint {
+    /// A service's name as DNS has it (RFC 6763 §4.1).
+    ///
+    /// - Throws: `kDNSServiceErr_BadParam` for a type that is none and a name that is too long, `ENOTSUP` for other domains than
+    ///   `local`.
+    static func instance(_ name: String, _ type: String, _ domain: String) throws(NWError) -> DNSName {
+        guard let parent = try serviceDomain(type, domain).name.appending(.local),
+            let instance = DNSName(name, in: parent)
+        else { throw .dns(-65_540) }
+        return instance
+    }
+
+    /// A service type, in the one domain that there is.
+    static func serviceDomain(_ type: String, _ domain: String?) throws(NWError) -> DNSServiceType {
+        guard let parsed = try? DNSServiceType(type) else { throw .dns(-65_540) }
+        guard domain == nil || domain == "" || domain.flatMap({ DNSName($0) }) == .local else { throw .posix(.ENOTSUP) }
+        return parsed
     }
 }
 

@@ -25,6 +25,7 @@ public final class NWListener: Sendable {
     public let parameters: NWParameters
     package let driver: ListenerDriver
     let handlers = Guarded(Handlers())
+    private let advertisement = Guarded<ListenerAdvertisement?>(nil)
 
     /// Makes a listener for a port; `.any` lets the system choose one.
     ///
@@ -143,7 +144,26 @@ extension NWListener {
     /// The service to advertise.
     public var service: NWListener.Service? {
         get { handlers.withLock { $0.service } }
-        set { update { $0.service = newValue } }
+        set {
+            update { $0.service = newValue }
+            // A listener that advertises nothing has nothing to tell the engine.
+            if newValue != nil || advertisement.withLock({ $0 != nil }) { advertise(newValue) }
+        }
+    }
+
+    private func advertise(_ service: Service?) {
+        let current = advertisement.withLock { advertisement in
+            let current = advertisement ?? ListenerAdvertisement { [weak self] change in self?.registered(change) }
+            advertisement = current
+            return current
+        }
+        current.change(to: service)
+    }
+
+    /// On the listener's queue, in order with its states.
+    private func registered(_ change: ServiceRegistrationChange) {
+        guard let queue else { return }
+        Delivery.on(queue).post(.call { [weak self] in self?.handlers.withLock { $0.registration }?(change) })
     }
 
     /// Called when the service has been registered or withdrawn.
@@ -167,6 +187,12 @@ extension NWListener {
 
 extension NWListener: ListenerObserver {
     package func listenerChanged(to state: ListenerDriver.State) {
+        let current = advertisement.withLock { $0 }
+        switch state {
+        case .ready: if let port { current?.begin(port: port.rawValue) }
+        case .failed, .cancelled: current?.end()
+        case .setup, .waiting: break
+        }
         handlers.withLock { $0.state }?(State(state))
     }
 

@@ -1,6 +1,7 @@
 internal import CausewayProtocols
 package import CausewaySystem
 package import CausewayTypes
+package import CausewayWire
 
 /// Runs an ``AttemptRace`` against real sockets, once: it resolves, races and reports one outcome.
 ///
@@ -9,6 +10,8 @@ package final class Connector: Sendable {
     package enum Target: Sendable {
         case addresses([SocketAddress])
         case name(String, port: UInt16, interface: NWInterface?)
+        /// A Bonjour service, wherever it is now.
+        case service(DNSName, interface: NWInterface?)
     }
 
     /// A socket that is connected.
@@ -71,16 +74,21 @@ package final class Connector: Sendable {
             progress.resolver.resolve(name, family: progress.settings.ip.version.family) { result in
                 self.loop.execute { self.resolved(result, port: port, interface: interface) }
             }
+        case .service(let instance, let interface):
+            let index = interface?.index ?? progress.settings.requiredInterface?.index
+            progress.resolver.resolve(service: instance, interfaceIndex: index) { result in
+                self.loop.execute { self.resolved(result, port: nil, interface: nil) }
+            }
         }
     }
 
-    private func resolved(_ result: Result<[SocketAddress], NameFailure>, port: UInt16, interface: NWInterface?) {
+    private func resolved(_ result: Result<[SocketAddress], NameFailure>, port: UInt16?, interface: NWInterface?) {
         guard progress.completion != nil else { return }
         switch result {
         case .success(let addresses):
             progress.facts.resolution = EstablishmentFacts.Resolution(
                 duration: Machine.now - progress.facts.started, addressCount: addresses.count)
-            use(addresses.map { $0.with(port: port, scope: interface?.index) })
+            use(addresses.map { $0.with(port: port ?? $0.port, scope: interface?.index) })
         case .failure(let failure):
             finish(.failure(failure.failure))
         }

@@ -26,8 +26,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let descriptor: CInt
     private let tracksSource: Bool
     private let state: Guarded<State>
-    // SAFETY: used on the loop's thread only.
-    nonisolated(unsafe) private var reader = PacketReader(blockCount: SharedDatagramSocket.blockCount)
+    private let reader: LoopBound<PacketReader>
 
     /// - Parameter tracksSource: answer each peer from the address it wrote to. A socket bound to one address need not.
     package init(
@@ -36,6 +35,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         self.loop = loop
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
+        reader = LoopBound(PacketReader(blockCount: Self.blockCount), to: loop)
         state = Guarded(State(newPeer: newPeer))
         do {
             let registration = try loop.register(self.descriptor, for: .readable, self)
@@ -107,7 +107,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         guard let registration = state.withLock({ state in state.beginRead() }) else { return }
         var count = Self.blockCount
         do throws(SystemError) {
-            count = try reader.receive(descriptor, wantsPeer: true)
+            count = try reader.value.receive(descriptor, wantsPeer: true)
             if count > 0 { distribute(count) }
         } catch {
             // An ICMP error about an earlier answer concerns no datagram that is here now: there may be more behind it.
@@ -127,14 +127,14 @@ package final class SharedDatagramSocket: ReadinessHandler {
         var runPeer: SocketAddress?
         var source: SocketAddress?
         for index in 0..<count {
-            let packet = reader[index]
+            let packet = reader.value[index]
             guard let peer = packet.peer else { continue }
             if peer != runPeer {
                 if let runPeer, !run.isEmpty { hand(run, to: runPeer, source) }
                 run.removeAll(keepingCapacity: true)
                 runPeer = peer
             }
-            run.append(reader.takeTrain(index))
+            run.append(reader.value.takeTrain(index))
             source = packet.info.local
         }
         if let runPeer, !run.isEmpty { hand(run, to: runPeer, source) }

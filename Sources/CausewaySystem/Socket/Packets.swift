@@ -16,6 +16,8 @@ package struct PacketInfo: Equatable, Sendable {
     /// The local address that the datagram came to, and by which interface.
     package var local: SocketAddress?
     package var interfaceIndex: UInt32 = 0
+    /// Where its header said that it goes: the local address, a group, or a broadcast address.
+    package var destination: SocketAddress?
 
     package init() {}
 }
@@ -66,9 +68,12 @@ package struct PacketReader: ~Copyable, Sendable {
         info.mark.timeNanoseconds = packet.time_ns
         info.interfaceIndex = packet.local_interface
         switch UInt32(packet.local_family) {
-        case CW_IPV4.rawValue: info.local = .ipv4(bits: UInt32(truncatingIfNeeded: packet.local_low), port: 0)
+        case CW_IPV4.rawValue:
+            info.local = .ipv4(bits: UInt32(truncatingIfNeeded: packet.local_low), port: 0)
+            info.destination = .ipv4(bits: packet.destination_v4, port: 0)
         case CW_IPV6.rawValue:
             info.local = .ipv6(high: packet.local_high, low: packet.local_low, port: 0, scope: packet.local_interface)
+            info.destination = info.local
         default: break
         }
         var peer = packet.peer
@@ -117,8 +122,13 @@ extension Socket {
     package static let trainByteLimit = 65_000
 
     /// Sends packets to one peer: the connected one when `peer` is `nil`. Returns how many were taken.
+    ///
+    /// - Parameters:
+    ///   - local: The source address; `nil` for the kernel's choice.
+    ///   - interface: The index of the interface to leave by; 0 for the kernel's choice.
     package static func send(
-        _ fd: CInt, _ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress?, from local: SocketAddress?
+        _ fd: CInt, _ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress?, from local: SocketAddress?,
+        over interface: UInt32 = 0
     ) -> IOResult {
         var kernelPeer = cw_address()
         if let peer {
@@ -136,6 +146,7 @@ extension Socket {
                     entry.traffic_class = packets[index].trafficClass.map(Int16.init) ?? -1
                     entry.peer = peer == nil ? nil : peerPointer
                     entry.setSource(local)
+                    if interface != 0, let peer { entry.setInterface(interface, toward: peer) }
                     entries.initializeElement(at: index, to: entry)
                 }
                 return IOResult(Int(cw_send_packets(fd, entries.baseAddress, CInt(count))))
@@ -145,6 +156,15 @@ extension Socket {
 }
 
 extension cw_outgoing {
+    fileprivate mutating func setInterface(_ index: UInt32, toward peer: SocketAddress) {
+        switch peer.family {
+        case .ipv4: local_family = UInt8(CW_IPV4.rawValue)
+        case .ipv6: local_family = UInt8(CW_IPV6.rawValue)
+        case .unix: return
+        }
+        local_interface = index
+    }
+
     fileprivate mutating func setSource(_ local: SocketAddress?) {
         switch local {
         case .ipv4(let bits, _):

@@ -44,6 +44,11 @@ package struct SocketOption: Sendable {
     package static let receiveTime = SocketOption(CW_RECEIVE_TIME, "SO_TIMESTAMPNS")
     package static let ipv4MulticastLoop = SocketOption(CW_V4_MULTICAST_LOOP, "IP_MULTICAST_LOOP")
     package static let ipv6MulticastLoop = SocketOption(CW_V6_MULTICAST_LOOP, "IPV6_MULTICAST_LOOP")
+    package static let ipv4MulticastTimeToLive = SocketOption(CW_V4_MULTICAST_TTL, "IP_MULTICAST_TTL")
+    package static let ipv6MulticastHopLimit = SocketOption(CW_V6_MULTICAST_HOPS, "IPV6_MULTICAST_HOPS")
+    /// Whether datagrams to groups arrive that only other sockets have joined.
+    package static let ipv4MulticastAll = SocketOption(CW_V4_MULTICAST_ALL, "IP_MULTICAST_ALL")
+    package static let ipv6MulticastAll = SocketOption(CW_V6_MULTICAST_ALL, "IPV6_MULTICAST_ALL")
     package static let broadcast = SocketOption(CW_BROADCAST, "SO_BROADCAST")
     package static let noChecksum = SocketOption(CW_NO_CHECKSUM, "SO_NO_CHECK")
     package static let receiveOffload = SocketOption(CW_UDP_RECEIVE_OFFLOAD, "UDP_GRO")

@@ -17,6 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
               nw serve echo --port 7000
               nw serve sink --port 7001 --style async
               nw serve udp-sink --port 7002 --host 127.0.0.1
+              nw serve echo --port 0 --advertise "Echo here"    found by nw browse _echo._tcp
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -24,6 +25,13 @@ struct ServeCommand: AsyncParsableCommand {
         case sink
         case source
         case datagramSink = "udp-sink"
+
+        var serviceType: String {
+            switch self {
+            case .echo, .sink, .source: "_\(rawValue)._tcp"
+            case .datagramSink: "_sink._udp"
+            }
+        }
     }
 
     enum Style: String, CaseIterable, ExpressibleByArgument {
@@ -50,6 +58,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "With completion handlers: a queue for each connection instead of one for all.")
     var perConnectionQueue = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Make the server known on the local network, as _echo._tcp, _sink._tcp and so on.", valueName: "name"))
+    var advertise: String?
+
     @Option(help: "Event loops. (default: one per processor)")
     var loops: Int?
 
@@ -67,6 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
             let listener: NWListener
             do {
                 listener = try makeListener()
+                listener.service = advertise.map { NWListener.Service(name: $0, type: kind.serviceType) }
             } catch {
                 throw Failure("listening on port \(port) failed", error)
             }

@@ -1,0 +1,244 @@
+package import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+package import CausewayWire
+internal import Dispatch
+
+/// Multicast DNS for the whole process: all interfaces, all questions, all services.
+///
+/// It follows the network while somebody uses it, and holds nothing otherwise. Everything happens on one loop; every method may be
+/// called from any thread, and every handler is called on that loop.
+package final class BonjourEngine: Sendable {
+    package static let shared = BonjourEngine(on: Engine.nextLoop())
+
+    struct Asking {
+        var question: DNSQuestion
+        var interfaceIndex: Int?
+        var handler: @Sendable (QuestionEvent) -> Void
+    }
+
+    struct Advertising {
+        var service: ServiceDescription
+        var handler: @Sendable (ServiceEvent) -> Void
+        /// Interfaces on which the name is settled.
+        var settled: Set<Int> = []
+        var isTold = false
+    }
+
+    struct State {
+        var links: [Int: LinkDriver] = [:]
+        var asking: [QuestionID: Asking] = [:]
+        var advertising: [RegistrationID: Advertising] = [:]
+        var hostLabel: String
+        var watch: NetworkChangeMonitor.Subscription?
+        var timer: TimerID?
+        var isPerforming = false
+    }
+
+    /// The registration of the host's own name.
+    static let host = RegistrationID(rawValue: 0)
+
+    let loop: any EventLoop
+    private let numbers = Guarded<UInt64>(0)
+    let state: LoopBound<State>
+
+    package init(on loop: any EventLoop, hostLabel: String = BonjourEngine.systemHostLabel()) {
+        self.loop = loop
+        state = LoopBound(State(hostLabel: hostLabel), to: loop)
+    }
+
+    /// The first label of the system's name.
+    package static func systemHostLabel() -> String {
+        let label = SystemResolver.hostName.prefix { $0 != "." }
+        return label.isEmpty || label == "localhost" ? "linux" : String(label.prefix(32))
+    }
+
+    private func nextNumber() -> UInt64 {
+        numbers.withLock { number in
+            number += 1
+            return number
+        }
+    }
+
+    // MARK: Questions
+
+    /// Keeps asking on one interface or all, until ``stop(_:)``.
+    package func ask(
+        _ question: DNSQuestion, on interfaceIndex: Int? = nil, _ handler: @escaping @Sendable (QuestionEvent) -> Void
+    ) -> QuestionID {
+        let id = QuestionID(rawValue: nextNumber())
+        loop.execute { self.begin(Asking(question: question, interfaceIndex: interfaceIndex, handler: handler), id) }
+        return id
+    }
+
+    package func stop(_ id: QuestionID) {
+        loop.execute {
+            guard self.state.value.asking.removeValue(forKey: id) != nil else { return }
+            for link in self.state.value.links.values { link.machine.stop(id) }
+            self.settle()
+        }
+    }
+
+    private func begin(_ asking: Asking, _ id: QuestionID) {
+        state.value.asking[id] = asking
+        follow()
+        for link in state.value.links.values where asking.concerns(link) {
+            link.machine.ask(asking.question, id, at: Machine.now)
+        }
+        settle()
+    }
+
+    // MARK: Services
+
+    /// Advertises a service until ``withdraw(_:)``.
+    package func advertise(
+        _ service: ServiceDescription, _ handler: @escaping @Sendable (ServiceEvent) -> Void
+    ) -> RegistrationID {
+        let id = RegistrationID(rawValue: nextNumber())
+        loop.execute { self.begin(Advertising(service: service, handler: handler), id) }
+        return id
+    }
+
+    /// Exchanges what a service says of itself; its name, type and port stay.
+    package func update(_ id: RegistrationID, text: [UInt8]) {
+        loop.execute {
+            self.state.value.advertising[id]?.service.text = text
+            guard let advertising = self.state.value.advertising[id] else { return }
+            let records = advertising.service.records(on: self.hostName)
+            for link in self.state.value.links.values where advertising.concerns(link) {
+                link.machine.update(id, records, at: Machine.now)
+            }
+            self.settle()
+        }
+    }
+
+    /// Says goodbye. `completion` is called once the goodbyes are out.
+    package func withdraw(_ id: RegistrationID, _ completion: @escaping @Sendable () -> Void = {}) {
+        loop.execute {
+            if let advertising = self.state.value.advertising.removeValue(forKey: id) {
+                for link in self.state.value.links.values { link.machine.unregister(id, at: Machine.now) }
+                if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
+            }
+            self.settle()
+            completion()
+        }
+    }
+
+    private func begin(_ advertising: Advertising, _ id: RegistrationID) {
+        let isFirst = state.value.advertising.isEmpty
+        state.value.advertising[id] = advertising
+        follow()
+        for link in state.value.links.values {
+            if isFirst { registerHost(on: link) }
+            register(id, on: link)
+        }
+        settle()
+    }
+
+    var hostName: DNSName { DNSName(state.value.hostLabel, in: .local) ?? "linux.local" }
+
+    func registerHost(on link: LinkDriver) {
+        link.machine.register(link.addressRecords(of: hostName), Self.host, at: Machine.now)
+    }
+
+    func register(_ id: RegistrationID, on link: LinkDriver) {
+        guard let advertising = state.value.advertising[id], advertising.concerns(link) else { return }
+        link.machine.register(advertising.service.records(on: hostName), id, at: Machine.now)
+    }
+
+    // MARK: Turns
+
+    var isIdle: Bool { state.value.asking.isEmpty && state.value.advertising.isEmpty }
+
+    /// Performs what the machines ask for, and sets the clock for what they ask next.
+    func settle() {
+        // Handlers may come back here: whoever performs already goes on until nothing is left.
+        guard !state.value.isPerforming else { return }
+        state.value.isPerforming = true
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for link in Array(state.value.links.values) {
+                for action in link.machine.takeActions() {
+                    isBusy = true
+                    perform(action, on: link)
+                }
+            }
+        }
+        state.value.isPerforming = false
+        if isIdle { rest() }
+        setTimer()
+    }
+
+    private func perform(_ action: MulticastAction, on link: LinkDriver) {
+        switch action {
+        case .send(let octets): link.send(octets)
+        case .reply(let octets, let peer): link.send(octets, to: peer)
+        case .changed(let id, let added, let removed):
+            state.value.asking[id]?.handler(QuestionEvent(interface: link.interface, added: added, removed: removed))
+        case .established(let id): established(id, link)
+        case .conflicted(let id, _): conflicted(id)
+        }
+    }
+
+    private func established(_ id: RegistrationID, _ link: LinkDriver) {
+        guard var advertising = state.value.advertising[id] else { return }
+        advertising.settled.insert(link.interface.index)
+        let isSettled = state.value.links.values.allSatisfy {
+            !advertising.concerns($0) || advertising.settled.contains($0.interface.index)
+        }
+        let isNews = isSettled && !advertising.isTold
+        advertising.isTold = advertising.isTold || isSettled
+        state.value.advertising[id] = advertising
+        if isNews { advertising.handler(.registered(name: advertising.service.name)) }
+    }
+
+    /// Somebody else has a name: it is given up everywhere, and another one tried.
+    private func conflicted(_ id: RegistrationID) {
+        if id == Self.host {
+            state.value.hostLabel = ServiceNames.nextHost(after: state.value.hostLabel)
+            return reregisterEverything()
+        }
+        guard let advertising = state.value.advertising[id] else { return }
+        for link in state.value.links.values { link.machine.unregister(id, at: Machine.now) }
+        if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
+        guard advertising.service.mayRename else {
+            state.value.advertising[id] = nil
+            return advertising.handler(.failed)
+        }
+        state.value.advertising[id]?.service.name = ServiceNames.next(after: advertising.service.name)
+        state.value.advertising[id]?.settled = []
+        state.value.advertising[id]?.isTold = false
+        for link in state.value.links.values { register(id, on: link) }
+    }
+
+    private func reregisterEverything() {
+        for link in state.value.links.values {
+            link.machine.unregister(Self.host, at: Machine.now)
+            registerHost(on: link)
+            for (id, advertising) in state.value.advertising where advertising.concerns(link) {
+                link.machine.update(id, advertising.service.records(on: hostName), at: Machine.now)
+            }
+        }
+    }
+
+    private func setTimer() {
+        if let timer = state.value.timer.take() { loop.cancel(timer) }
+        guard let next = state.value.links.values.compactMap(\.machine.nextDeadline).min() else { return }
+        state.value.timer = loop.schedule(after: max(next - Machine.now, .zero)) {
+            self.state.value.timer = nil
+            for link in self.state.value.links.values { link.machine.advance(to: Machine.now) }
+            self.settle()
+        }
+    }
+}
+
+extension BonjourEngine.Asking {
+    func concerns(_ link: LinkDriver) -> Bool { interfaceIndex == nil || interfaceIndex == link.interface.index }
+}
+
+extension BonjourEngine.Advertising {
+    func concerns(_ link: LinkDriver) -> Bool {
+        service.interfaceIndex == nil || service.interfaceIndex == link.interface.index
+    }
+}

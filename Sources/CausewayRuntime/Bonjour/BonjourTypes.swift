@@ -1,0 +1,86 @@
+package import CausewayTypes
+package import CausewayWire
+internal import CausewayProtocols
+
+/// A service as it is advertised (RFC 6763).
+package struct ServiceDescription: Sendable, Equatable {
+    /// Any text of at most 63 octets.
+    package var name: String
+    /// Such as `_http._tcp`.
+    package var type: DNSName
+    /// Labels under which it can be found as well (RFC 6763 §7.1).
+    package var subtypes: [String]
+    package var port: UInt16
+    /// Strings behind their lengths.
+    package var text: [UInt8]
+    /// Whether another name may be chosen when somebody else has it.
+    package var mayRename: Bool
+    /// The only interface to advertise on.
+    package var interfaceIndex: Int?
+
+    package init(
+        name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
+        interfaceIndex: Int? = nil
+    ) {
+        self.name = name
+        self.type = type
+        self.subtypes = subtypes
+        self.port = port
+        self.text = text
+        self.mayRename = mayRename
+        self.interfaceIndex = interfaceIndex
+    }
+
+    /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type.
+    package init(
+        name: String, typeText: String, port: UInt16, text: [UInt8], mayRename: Bool = true, interfaceIndex: Int? = nil
+    ) throws(DNSServiceType.Mistake) {
+        let type = try DNSServiceType(typeText)
+        self.init(
+            name: name, type: type.name, subtypes: type.subtypes, port: port, text: text, mayRename: mayRename,
+            interfaceIndex: interfaceIndex)
+    }
+
+    /// The records of the service on a host.
+    func records(on host: DNSName) -> [DNSRecord] {
+        guard let domain = type.appending(.local), let instance = DNSName(name, in: domain) else { return [] }
+        let time = MulticastDNS.otherTimeToLive
+        var records = [
+            DNSRecord(
+                instance, .srv, flushesCache: true, timeToLive: MulticastDNS.hostTimeToLive,
+                .service(priority: 0, weight: 0, port: port, target: host)),
+            DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(text.isEmpty ? [0] : text)),
+            DNSRecord(domain, .ptr, timeToLive: time, .name(instance)),
+            // Which types there are at all (RFC 6763 §9).
+            DNSRecord("_services._dns-sd._udp.local", .ptr, timeToLive: time, .name(domain)),
+        ]
+        for subtype in subtypes {
+            guard let parent = DNSName(labels: [Array("_sub".utf8)])?.appending(domain),
+                let name = DNSName(subtype, in: parent)
+            else { continue }
+            records.append(DNSRecord(name, .ptr, timeToLive: time, .name(instance)))
+        }
+        return records
+    }
+}
+
+/// What became of a service that is advertised.
+package enum ServiceEvent: Sendable, Equatable {
+    /// It has this name now.
+    case registered(name: String)
+    case removed(name: String)
+    /// The name is somebody else's, and no other may be chosen.
+    case failed
+}
+
+/// What is new of a question.
+package struct QuestionEvent: Sendable {
+    package var interface: NWInterface
+    package var added: [DNSRecord]
+    package var removed: [DNSRecord]
+}
+
+extension DNSName {
+    /// The domain of multicast DNS (RFC 6762 §3).
+    package static let local: DNSName = "local"
+}

@@ -1,0 +1,129 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Multicast DNS on one interface: its machine, its sockets, and the addresses that it has there.
+///
+/// Confined to the engine's loop.
+final class LinkDriver {
+    let interface: NWInterface
+    var machine = MulticastLink()
+    private(set) var addresses: [NetlinkAddress]
+    private var sockets: [MulticastSocket] = []
+
+    init(_ facts: NetworkSnapshot.Interface) {
+        interface = facts.interface
+        addresses = facts.addresses
+    }
+
+    /// Opens and closes sockets until they are those of the families that the interface has addresses of. Returns whether the
+    /// addresses are others than before.
+    func adopt(
+        _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: @escaping MulticastSocket.Receiver
+    ) -> Bool {
+        let isChanged = facts.addresses.map(\.address) != addresses.map(\.address)
+        addresses = facts.addresses
+        for family in [SocketAddress.Family.ipv4, .ipv6] {
+            let isWanted = addresses.contains { $0.address.socketFamily == family }
+            if isWanted == sockets.contains(where: { $0.family == family }) { continue }
+            if isWanted {
+                open(family, loop, receiver)
+            } else {
+                for socket in sockets where socket.family == family { socket.close() }
+                sockets.removeAll { $0.family == family }
+            }
+        }
+        return isChanged
+    }
+
+    private func open(
+        _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: @escaping MulticastSocket.Receiver
+    ) {
+        // What cannot be opened now is tried again at the next change of the network.
+        guard let socket = try? MulticastSocket(family, on: interface.index, loop, receiver),
+            (try? socket.start()) != nil
+        else { return }
+        sockets.append(socket)
+    }
+
+    var isOpen: Bool { !sockets.isEmpty }
+
+    func close() {
+        for socket in sockets { socket.close() }
+        sockets = []
+    }
+
+    func send(_ octets: [UInt8]) {
+        for socket in sockets { socket.send(octets, to: MulticastSocket.group(socket.family, on: interface.index)) }
+    }
+
+    func send(_ octets: [UInt8], to peer: MulticastPeer) {
+        let address = SocketAddress(peer, on: interface)
+        sockets.first { $0.family == address.family }?.send(octets, to: address)
+    }
+
+    /// How a message came, as the machine wants to know it.
+    func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {
+        guard let sender = MulticastPeer(peer) else { return nil }
+        let isOnLink = addresses.contains { own in
+            sender.address.isInside(own.address, length: own.prefixLength)
+        }
+        let isSelf = addresses.contains { $0.address.isSame(as: sender.address) }
+        return (MulticastArrival(from: sender, isMulticast: isMulticast, isOnLink: isOnLink || isSelf), isSelf)
+    }
+
+    /// The host's address records here: those that others on the link can use (RFC 6762 §6.2).
+    func addressRecords(of host: DNSName) -> [DNSRecord] {
+        addresses.compactMap { own in
+            guard own.flags.isDisjoint(with: [.tentative, .duplicate, .deprecated]) else { return nil }
+            let time = MulticastDNS.hostTimeToLive
+            switch own.address {
+            case .ipv4(let address):
+                return DNSRecord(host, .a, flushesCache: true, timeToLive: time, .ipv4(IPv4Address(bits: address.bits)))
+            case .ipv6(let address):
+                let bare = IPv6Address(high: address.high, low: address.low)
+                return DNSRecord(host, .aaaa, flushesCache: true, timeToLive: time, .ipv6(bare))
+            }
+        }
+    }
+}
+
+extension InternetAddress {
+    var socketFamily: SocketAddress.Family {
+        switch self {
+        case .ipv4: .ipv4
+        case .ipv6: .ipv6
+        }
+    }
+
+    /// Whether both are one address, whatever their scopes.
+    func isSame(as other: InternetAddress) -> Bool {
+        switch (self, other) {
+        case (.ipv4(let one), .ipv4(let two)): one.bits == two.bits
+        case (.ipv6(let one), .ipv6(let two)): one.high == two.high && one.low == two.low
+        case (.ipv4, .ipv6), (.ipv6, .ipv4): false
+        }
+    }
+}
+
+extension MulticastPeer {
+    init?(_ address: SocketAddress) {
+        switch address {
+        case .ipv4(let bits, let port): self.init(.ipv4(IPv4Address(bits: bits)), port: port)
+        case .ipv6(let high, let low, let port, _): self.init(.ipv6(IPv6Address(high: high, low: low)), port: port)
+        case .unix: return nil
+        }
+    }
+}
+
+extension SocketAddress {
+    fileprivate init(_ peer: MulticastPeer, on interface: NWInterface) {
+        switch peer.address {
+        case .ipv4(let address): self = .ipv4(bits: address.bits, port: peer.port)
+        case .ipv6(let address):
+            let scope = address.isLinkLocal ? UInt32(truncatingIfNeeded: interface.index) : 0
+            self = .ipv6(high: address.high, low: address.low, port: peer.port, scope: scope)
+        }
+    }
+}

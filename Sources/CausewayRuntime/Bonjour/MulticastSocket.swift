@@ -1,0 +1,113 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// A socket for multicast DNS: one family on one interface, beside whoever else has the port (RFC 6762 §15.1).
+///
+/// Confined to its loop.
+final class MulticastSocket: ReadinessHandler {
+    /// What came, from whom, over which interface, and whether it was sent to the group.
+    typealias Receiver =
+        @Sendable (_ octets: [UInt8], _ peer: SocketAddress, _ interface: Int, _ isMulticast: Bool) -> Void
+
+    /// The link's group, 224.0.0.251 or ff02::fb (RFC 6762 §3).
+    static func group(_ family: SocketAddress.Family, on interface: Int) -> SocketAddress {
+        family == .ipv4
+            ? .ipv4(bits: 0xE000_00FB, port: MulticastDNS.port)
+            : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
+    }
+
+    /// Datagrams read in one turn of the loop.
+    private static let budget = 64
+
+    let family: SocketAddress.Family
+    let interface: Int
+    private let loop: any EventLoop
+    private let receiver: Receiver
+    private let descriptor: CInt
+    private let reader: LoopBound<PacketReader>
+    private let registration: LoopBound<Registration?>
+
+    init(
+        _ family: SocketAddress.Family, on interface: Int, _ loop: any EventLoop, _ receiver: @escaping Receiver
+    ) throws(SystemError) {
+        self.family = family
+        self.interface = interface
+        self.loop = loop
+        self.receiver = receiver
+        reader = LoopBound(PacketReader(blockCount: 1), to: loop)
+        registration = LoopBound(nil, to: loop)
+        descriptor = try Self.open(family, on: interface).release()
+    }
+
+    private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
+        let socket = try Socket.open(family, .datagram)
+        let fd = socket.rawValue
+        try Socket.set(.reuseAddress, to: 1, on: fd)
+        try Socket.set(.reusePort, to: 1, on: fd)
+        if family == .ipv4 {
+            try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
+            try Socket.set(.ipv4MulticastTimeToLive, to: 255, on: fd)
+            try Socket.set(.ipv4TimeToLive, to: 255, on: fd)
+            // Each socket hears its own interface: the groups that others joined are none of its business.
+            try Socket.set(.ipv4MulticastAll, to: 0, on: fd)
+            try Socket.bind(fd, to: .ipv4(bits: 0, port: MulticastDNS.port))
+        } else {
+            try Socket.set(.ipv6Only, to: 1, on: fd)
+            try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)
+            try Socket.set(.ipv6MulticastHopLimit, to: 255, on: fd)
+            try Socket.set(.ipv6HopLimit, to: 255, on: fd)
+            try Socket.set(.ipv6MulticastAll, to: 0, on: fd)
+            try Socket.bind(fd, to: .ipv6(high: 0, low: 0, port: MulticastDNS.port, scope: 0))
+        }
+        try Socket.join(group(family, on: interface), on: UInt32(interface), from: nil, fd)
+        return socket
+    }
+
+    func start() throws(SystemError) { registration.value = try loop.register(descriptor, for: .readable, self) }
+
+    func close() {
+        if let registration = registration.value.take() {
+            loop.close(registration, Descriptor(adopting: descriptor))
+        }
+    }
+
+    /// Sends one datagram. One that cannot be sent is lost, as on the wire: what matters is said again.
+    func send(_ octets: [UInt8], to peer: SocketAddress) {
+        guard registration.value != nil else { return }
+        octets.withUnsafeBytes { bytes in
+            var piece = iovec()
+            piece.iov_base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+            piece.iov_len = bytes.count
+            withUnsafePointer(to: &piece) { pointer in
+                let packet = OutgoingPacket(
+                    pieces: UnsafeBufferPointer(start: pointer, count: 1), segmentByteCount: 0, trafficClass: nil)
+                withUnsafePointer(to: packet) { packet in
+                    _ = Socket.send(
+                        descriptor, UnsafeBufferPointer(start: packet, count: 1), to: peer, from: nil,
+                        over: UInt32(interface))
+                }
+            }
+        }
+    }
+
+    func ready(for readiness: Readiness) {
+        for _ in 0..<Self.budget {
+            // An error that some ICMP message brought concerns no datagram that is here.
+            guard registration.value != nil, let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
+                break
+            }
+            guard count > 0 else { return awaitMore() }
+            let packet = reader.value[0]
+            guard let peer = packet.peer, !packet.isTruncated else { continue }
+            let octets = reader.value.withBytes(of: 0) { [UInt8]($0) }
+            receiver(octets, peer, Int(packet.info.interfaceIndex), packet.info.destination?.isMulticast ?? false)
+        }
+        guard registration.value != nil else { return }
+        loop.execute { self.ready(for: .readable) }
+    }
+
+    private func awaitMore() {
+        if let registration = registration.value { loop.await(.readable, of: registration) }
+    }
+}

@@ -1,0 +1,125 @@
+internal import CausewayProtocols
+package import CausewaySystem
+internal import CausewayTypes
+package import CausewayWire
+
+/// Finds where a service or a host of the link is, once.
+///
+/// Confined to the engine's loop; ends with the first addresses, or after ``patience``.
+package final class ServiceResolution: Sendable {
+    package typealias Completion = @Sendable (Result<[SocketAddress], NameFailure>) -> Void
+
+    /// How long somebody who is there may take to say so.
+    private static let patience: Duration = .seconds(5)
+    /// How long the other family's addresses are waited for after the first (RFC 8305 §3).
+    private static let gathering: Duration = .milliseconds(50)
+
+    private struct State {
+        var completion: Completion?
+        var questions: [QuestionID] = []
+        var timer: TimerID?
+        var port: UInt16
+        var target: DNSName?
+        var addresses: [SocketAddress] = []
+        var isGathering = false
+    }
+
+    private let engine: BonjourEngine
+    private let state: LoopBound<State>
+
+    private init(_ engine: BonjourEngine, port: UInt16, _ completion: @escaping Completion) {
+        self.engine = engine
+        state = LoopBound(State(completion: completion, port: port), to: engine.loop)
+    }
+
+    /// Finds a service by its instance name.
+    package static func service(
+        _ instance: DNSName, on interfaceIndex: Int?, engine: BonjourEngine = .shared,
+        _ completion: @escaping Completion
+    ) -> ServiceResolution {
+        let resolution = ServiceResolution(engine, port: 0, completion)
+        engine.loop.execute {
+            resolution.begin()
+            resolution.ask(instance, .srv, on: interfaceIndex)
+        }
+        return resolution
+    }
+
+    /// Finds a host by its name.
+    package static func host(
+        _ name: DNSName, family: SocketAddress.Family?, engine: BonjourEngine = .shared,
+        _ completion: @escaping Completion
+    ) -> ServiceResolution {
+        let resolution = ServiceResolution(engine, port: 0, completion)
+        engine.loop.execute {
+            resolution.begin()
+            resolution.state.value.target = name
+            if family != .ipv6 { resolution.ask(name, .a, on: nil) }
+            if family != .ipv4 { resolution.ask(name, .aaaa, on: nil) }
+        }
+        return resolution
+    }
+
+    /// Ends without an answer.
+    package func cancel() {
+        engine.loop.execute { _ = self.end() }
+    }
+
+    private func begin() {
+        state.value.timer = engine.loop.schedule(after: Self.patience) { self.finish() }
+    }
+
+    private func ask(_ name: DNSName, _ type: DNSRecordType, on interfaceIndex: Int?) {
+        let id = engine.ask(DNSQuestion(name, type), on: interfaceIndex) { event in self.heard(event) }
+        state.value.questions.append(id)
+    }
+
+    private func heard(_ event: QuestionEvent) {
+        guard state.value.completion != nil else { return }
+        for record in event.added {
+            switch record.data {
+            case .service(_, _, let port, let target) where state.value.target == nil:
+                state.value.port = port
+                state.value.target = target
+                ask(target, .a, on: event.interface.index)
+                ask(target, .aaaa, on: event.interface.index)
+            case .ipv4(let address): found(SocketAddress(address, port: state.value.port))
+            case .ipv6(let address):
+                let scoped = IPv6Address(high: address.high, low: address.low, interface: event.interface)
+                found(SocketAddress(scoped, port: state.value.port))
+            default: break
+            }
+        }
+    }
+
+    private func found(_ address: SocketAddress) {
+        if !state.value.addresses.contains(address) { state.value.addresses.append(address) }
+        guard !state.value.isGathering else { return }
+        state.value.isGathering = true
+        if let timer = state.value.timer { engine.loop.cancel(timer) }
+        state.value.timer = engine.loop.schedule(after: Self.gathering) { self.finish() }
+    }
+
+    private func finish() {
+        let addresses = state.value.addresses.sorted { $0.preference < $1.preference }
+        end()?(addresses.isEmpty ? .failure(.notFound) : .success(addresses))
+    }
+
+    private func end() -> Completion? {
+        if let timer = state.value.timer.take() { engine.loop.cancel(timer) }
+        for id in state.value.questions { engine.stop(id) }
+        state.value.questions = []
+        return state.value.completion.take()
+    }
+}
+
+extension SocketAddress {
+    /// Addresses that reach further are tried first; of equal ones, IPv6 (RFC 6724 §6).
+    fileprivate var preference: Int {
+        switch self {
+        case .ipv6(let high, _, _, _): high >> 54 == 0x3FA ? 2 : 0
+        case .ipv4(let bits, _): bits >> 16 == 0xA9FE ? 3 : 1
+        case .unix: 4
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import CCausewayLinux
+
+extension Socket {
+    /// Joins a multicast group on one interface: of all senders, or of `source` alone (RFC 4607 §1).
+    ///
+    /// Joining again what is joined already is no error.
+    package static func join(
+        _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
+    ) throws(SystemError) {
+        let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
+        // Kept while the interface was down, for instance.
+        guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
+        try check(result, "setsockopt(MCAST_JOIN_GROUP)")
+    }
+
+    /// Leaves what ``join(_:on:from:_:)`` joined. An interface that has gone has been left already.
+    package static func leave(_ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt) {
+        _ = try? change(group, source) { cw_leave_group(fd, $0, interface, $1) }
+    }
+
+    private static func change(
+        _ group: SocketAddress, _ source: SocketAddress?,
+        _ body: (UnsafePointer<cw_address>, UnsafePointer<cw_address>?) -> CInt
+    ) throws(SystemError) -> CInt {
+        var kernelGroup = try group.kernelForm()
+        guard let source else { return body(&kernelGroup, nil) }
+        var kernelSource = try source.kernelForm()
+        return withUnsafePointer(to: &kernelSource) { pointer in body(&kernelGroup, pointer) }
+    }
+}
+
+extension SocketAddress {
+    /// Whether it names a group (RFC 1112 §4, RFC 4291 §2.7).
+    package var isMulticast: Bool {
+        switch self {
+        case .ipv4(let bits, _): bits >> 28 == 0b1110
+        case .ipv6(let high, _, _, _): high >> 56 == 0xff
+        case .unix: false
+        }
+    }
+
+    /// The same address with another port, and for IPv6 with another scope.
+    package func with(port: UInt16, scope: UInt32? = nil) -> SocketAddress {
+        switch self {
+        case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
+        case .ipv6(let high, let low, _, let old): .ipv6(high: high, low: low, port: port, scope: scope ?? old)
+        case .unix: self
+        }
+    }
+
+    /// Whether both are the same host, whatever their ports. Scopes count only where both are given.
+    package func isSameHost(as other: SocketAddress) -> Bool {
+        switch (self, other) {
+        case (.ipv4(let one, _), .ipv4(let two, _)): one == two
+        case (.ipv6(let high, let low, _, let scope), .ipv6(let high2, let low2, _, let scope2)):
+            high == high2 && low == low2 && (scope == scope2 || scope == 0 || scope2 == 0)
+        case (.unix(let one), .unix(let two)): one == two
+        case (.ipv4, _), (.ipv6, _), (.unix, _): false
+        }
+    }
+}

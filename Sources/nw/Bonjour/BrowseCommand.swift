@@ -1,0 +1,103 @@
+import ArgumentParser
+import Causeway
+import Dispatch
+import FoundationEssentials
+
+/// `nw browse`: which services are there, and what comes and goes.
+struct BrowseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "browse",
+        abstract: "List the services of a type on the local network, and follow what comes and goes.",
+        discussion: """
+            Each line begins with + for a service that has appeared, - for one that has gone, ~ for one that has changed.
+
+            Examples:
+              nw browse _http._tcp
+              nw browse _ipp._tcp -v            with what each service tells of itself
+              nw browse _ssh._tcp -t 3 --json   three seconds, one JSON object a line
+            """)
+
+    @Flag(name: .shortAndLong, help: "Show the TXT record of each service.")
+    var verbose = false
+
+    @Flag(help: "One JSON object a line.")
+    var json = false
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("End after this time.", valueName: "seconds"))
+    var time: Double?
+
+    @Option(name: .shortAndLong, help: "Look on this interface only.")
+    var interface: String?
+
+    @Argument(help: "A service type, such as _http._tcp; with a subtype, _ipp._tcp,_color.")
+    var type: String
+
+    func validate() throws {
+        if let time, !(time > 0 && time <= 1_000_000) { throw ValidationError("--time needs a positive number.") }
+    }
+
+    func run() async throws {
+        try await reporting("browse") {
+            let parameters = NWParameters()
+            if let interface {
+                guard let found = NWInterface(name: interface) else { throw Failure("no interface \(interface)") }
+                parameters.requiredInterface = found
+            }
+            let browser = NWBrowser(
+                for: verbose || json
+                    ? .bonjourWithTXTRecord(type: type, domain: nil) : .bonjour(type: type, domain: nil),
+                using: parameters)
+            let (changes, feed) = AsyncThrowingStream<Set<NWBrowser.Result.Change>, any Error>.makeStream()
+            browser.stateUpdateHandler = { state in
+                if case .failed(let error) = state { feed.finish(throwing: Failure("cannot browse \(type)", error)) }
+            }
+            browser.browseResultsChangedHandler = { _, changes in feed.yield(changes) }
+            browser.start(queue: DispatchQueue(label: "nw-browse"))
+            defer { browser.cancel() }
+            let printer = ServiceLine(isJSON: json)
+            try await withDeadline(time.map { .seconds($0) }, onExpiry: { feed.finish() }) {
+                try await untilInterrupted {
+                    for try await batch in changes { printer.show(batch) }
+                }
+            }
+        }
+    }
+}
+
+/// Writes what has changed, a line each.
+private struct ServiceLine {
+    var isJSON: Bool
+
+    func show(_ changes: Set<NWBrowser.Result.Change>) {
+        let lines = changes.compactMap { change -> String? in
+            switch change {
+            case .added(let result): line("+", "added", result)
+            case .removed(let result): line("-", "removed", result)
+            case .changed(_, let result, _): line("~", "changed", result)
+            case .identical: nil
+            }
+        }
+        for line in lines.sorted() { printLine(line) }
+    }
+
+    private func line(_ mark: String, _ event: String, _ result: NWBrowser.Result) -> String? {
+        guard case .service(let name, let type, let domain, _) = result.endpoint else { return nil }
+        let interfaces = result.interfaces.map(\.name)
+        var text: [String: String] = [:]
+        if case .bonjour(let record) = result.metadata { text = record.dictionary }
+        guard isJSON else {
+            let pairs = text.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+            return "\(mark) \(name)  \(type) \(domain) [\(interfaces.joined(separator: " "))]\(pairs)"
+        }
+        let object = Object(event: event, name: name, type: type, domain: domain, interfaces: interfaces, text: text)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(object)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private struct Object: Encodable {
+        var event, name, type, domain: String
+        var interfaces: [String]
+        var text: [String: String]
+    }
+}
