@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "Causeway", targets: ["Causeway"]),
         .library(name: "Network", targets: ["Network"]),
+        .library(name: "Security", targets: ["Security"]),
         .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
         .executable(name: "nw", targets: ["nw"]),
     ],
@@ -63,6 +64,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
+        .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
         .target(
             name: "CausewayTestKit",
             dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
@@ -92,7 +94,7 @@ let package = Package(
             name: "CausewayTests",
             dependencies: [
                 "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTLS", "CausewayWire",
-                "Network",
+                "Network", "Security",
             ],
             swiftSettings: house),
         // One set of programs, as written for Apple's framework, in both language modes and without the house's rules.

@@ -1,0 +1,30 @@
+public import Causeway
+
+/// Where random octets come from.
+///
+/// Counterpart: macOS 10.7, iOS 2.
+public final class SecRandom: Sendable {
+    fileprivate init() {}
+}
+
+/// Where random octets come from.
+public typealias SecRandomRef = SecRandom
+
+/// The system's source. `nil`, as on Apple platforms, means the same.
+///
+/// Counterpart: macOS 10.7, iOS 2.
+public let kSecRandomDefault: SecRandomRef? = nil
+
+/// Fills memory with random octets of the kernel's.
+///
+/// - Returns: `errSecSuccess`, or `errSecParam` for a negative count.
+///
+/// Counterpart: macOS 10.7, iOS 2.
+@discardableResult
+public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
+    guard count >= 0 else { return errSecParam }
+    var random = SystemRandomNumberGenerator()
+    let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: count)
+    for index in buffer.indices { buffer[index] = UInt8.random(in: .min ... .max, using: &random) }
+    return errSecSuccess
+}
