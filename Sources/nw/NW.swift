@@ -15,6 +15,7 @@ struct NW: AsyncParsableCommand {
               nw echo 127.0.0.1 7000                   measure round trips to it
               nw receive inbox --port 9100             accept files into the folder `inbox`
               nw send notes.txt photo.jpg host 9100    send two files over one connection
+              nw group 239.7.7.7 7777                  talk to a multicast group
               nw interfaces --json                     addresses, gateways and DNS servers
               nw browse _http._tcp                     services on the local network
               nw register Page _http._tcp 8080         a service for others to find
@@ -25,8 +26,8 @@ struct NW: AsyncParsableCommand {
               64  wrong usage
             """,
         subcommands: [
-            BrowseCommand.self, CatCommand.self, DemoCommand.self, EchoCommand.self, InterfacesCommand.self,
-            LookupCommand.self, ReceiveCommand.self, RegisterCommand.self,
-            SendCommand.self, ServeCommand.self,
+            BrowseCommand.self, CatCommand.self, DemoCommand.self, EchoCommand.self, GroupCommand.self,
+            InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self, SendCommand.self,
+            ServeCommand.self,
         ])
 }

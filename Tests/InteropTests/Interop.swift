@@ -17,6 +17,13 @@ struct Interop {
                 print("SKIPPED: all tests with \(peer), which is not installed")
             }
         }
+        if !TwoHosts.isAvailable {
+            if mustRun {
+                Issue.record("this host makes no network namespaces, so tests with two hosts did not run")
+            } else {
+                print("SKIPPED: all tests with two hosts, which take root and ip(8)")
+            }
+        }
         if !Medium.hasIPv6 {
             if mustRun {
                 Issue.record("this host has no IPv6, so its tests did not run")

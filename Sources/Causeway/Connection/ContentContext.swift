@@ -60,7 +60,7 @@ extension NWConnection {
         }
 
         /// One of the contexts that all connections share, or that of received content.
-        fileprivate init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
+        init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
             ticket = nil
             self.identifier = identifier
             expirationMilliseconds = 0

@@ -30,8 +30,8 @@ extension NWConnection {
 }
 
 extension NWPath {
-    init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        let interface = local.flatMap(NetworkPathFacts.interface(holding:))
+    init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint, interface known: NWInterface? = nil) {
+        let interface = known ?? local.flatMap(NetworkPathFacts.interface(holding:))
         let families = interface.map { NetworkPathFacts.families(of: $0) } ?? []
         let gateways = interface.map { NetworkPathFacts.gateways(of: $0) } ?? []
         self.init(

@@ -1,3 +1,6 @@
+package import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
 public import FoundationEssentials
 
 extension NWConnectionGroup {
@@ -9,14 +12,20 @@ extension NWConnectionGroup {
         private let arrival: Arrival?
 
         /// Where a received message came from, and how.
-        private struct Arrival: Sendable {
-            var remoteEndpoint: NWEndpoint
-            var localEndpoint: NWEndpoint?
-            var path: NWPath?
+        private final class Arrival: Sendable {
+            let datagram: GroupDatagram
+            let group: NWConnectionGroup
+            /// Whether it may still be answered.
+            let mayReply = Guarded(true)
+
+            init(_ datagram: GroupDatagram, _ group: NWConnectionGroup) {
+                self.datagram = datagram
+                self.group = group
+            }
         }
 
         /// An ordinary message to send.
-        public static let `default` = NWConnectionGroup.Message(identifier: "default group message")
+        public static let `default` = NWConnectionGroup.Message(sharedAs: "default group message")
 
         /// Describes a message to send. The parameters are those of ``NWConnection/ContentContext``.
         public override init(
@@ -30,22 +39,29 @@ extension NWConnectionGroup {
         }
 
         /// Describes a received message.
-        package init(
-            from remoteEndpoint: NWEndpoint, to localEndpoint: NWEndpoint?, path: NWPath?,
-            metadata: [NWProtocolMetadata] = []
-        ) {
-            arrival = Arrival(remoteEndpoint: remoteEndpoint, localEndpoint: localEndpoint, path: path)
-            super.init(identifier: "group message", metadata: metadata)
+        package init(_ datagram: GroupDatagram, of group: NWConnectionGroup) {
+            arrival = Arrival(datagram, group)
+            super.init(shared: "group message", isFinal: false, header: DatagramHeader(datagram.mark))
+        }
+
+        private init(sharedAs identifier: String) {
+            arrival = nil
+            super.init(shared: identifier, isFinal: false)
         }
 
         /// Who sent a received message; `nil` for one to send.
-        public var remoteEndpoint: NWEndpoint? { arrival?.remoteEndpoint }
+        public var remoteEndpoint: NWEndpoint? { arrival.map { NWEndpoint($0.datagram.peer) } }
 
-        /// Where a received message was sent to; `nil` for one to send.
-        public var localEndpoint: NWEndpoint? { arrival?.localEndpoint }
+        /// Where a received message was sent to, the group or this host; `nil` for one to send.
+        public var localEndpoint: NWEndpoint? { arrival?.datagram.destination.map { NWEndpoint($0) } }
 
-        /// The path that a received message took; `nil` for one to send.
-        public var path: NWPath? { arrival?.path }
+        /// The path that a received message took; `nil` for one to send. It is looked up when it is asked for.
+        public var path: NWPath? {
+            guard let datagram = arrival?.datagram else { return nil }
+            return NWPath(
+                local: datagram.destination, remote: datagram.peer, endpoint: NWEndpoint(datagram.peer),
+                interface: NWInterface(index: datagram.interfaceIndex))
+        }
 
         /// The metadata of one protocol, or `nil` if there is none.
         ///
@@ -66,13 +82,28 @@ extension NWConnectionGroup {
                 metadata: context.protocolMetadata)
         }
 
-        /// Answers the sender of a received message. Without effect on a message to send, and while groups are not
-        /// implemented.
-        public func reply(content: Data?, message: NWConnectionGroup.Message = .default) {}
+        /// Answers the sender of a received message, from the group's port, once. Without effect on a message to send, and on one
+        /// that was answered.
+        ///
+        /// An answer to what was sent to this host comes from the address that it was sent to.
+        public func reply(content: Data?, message: NWConnectionGroup.Message = .default) {
+            guard let arrival, arrival.mayReply.withLock({ $0.take() }) else { return }
+            arrival.group.answer(arrival.datagram, content, message)
+        }
 
-        /// Makes the sender's flow a connection of its own. `nil` for a message to send, and while groups are not
-        /// implemented.
-        public func extractConnection() -> NWConnection? { nil }
+        /// Makes the sender of a received message a connection of its own, not started, over the group's port: from now on what it
+        /// sends goes there. `nil` for a message to send, and for a sender that is a connection already.
+        public func extractConnection() -> NWConnection? { NWConnection(message: self) }
+
+        func extract() -> NWConnectionGroup.Extracted? { arrival.flatMap { $0.group.extracted($0.datagram) } }
+    }
+}
+
+extension Bool {
+    /// What it was; `false` afterwards.
+    fileprivate mutating func take() -> Bool {
+        defer { self = false }
+        return self
     }
 }
 

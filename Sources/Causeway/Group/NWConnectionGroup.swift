@@ -1,3 +1,4 @@
+package import CausewayRuntime
 internal import CausewaySystem
 public import CausewayTypes
 public import Dispatch
@@ -5,10 +6,12 @@ public import FoundationEssentials
 
 /// A session with several peers, or with several streams to one.
 ///
-/// Groups are declared and not implemented: a group fails with `.posix(.ENOTSUP)` when it is started, and what it is
-/// asked to send completes with the same error.
+/// With a ``NWMulticastGroup`` it joins the groups on every interface that can carry them, or on the one that the parameters
+/// require, and again when an interface comes; without one it waits. Tunnels (``NWMultiplexGroup``) fail with
+/// `.posix(.ENOTSUP)`.
 ///
-/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last.
+/// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last. Once started, a group lives until
+/// it is cancelled or has failed.
 ///
 /// Counterpart: macOS 11, iOS 14.
 public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
@@ -19,7 +22,8 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         package var handler: @Sendable (Message, Data?, Bool) -> Void
     }
 
-    private struct Handlers: Sendable {
+    struct Handlers: Sendable {
+        var state: (@Sendable (State) -> Void)?
         var receiving: Receiving?
         var connection: (@Sendable (NWConnection) -> Void)?
     }
@@ -29,39 +33,46 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     /// As given at creation.
     public let parameters: NWParameters
 
-    private let lifecycle = QueuedState(State.setup)
-    private let handlers = Guarded(Handlers())
+    package let driver: GroupDriver
+    private let mistake: NWError?
+    let handlers = Guarded(Handlers())
 
     /// Makes a group. Nothing happens until ``start(queue:)``.
     public init(with descriptor: any NWGroupDescriptor, using parameters: NWParameters) {
         self.descriptor = descriptor
         self.parameters = parameters
+        do throws(NWError) {
+            driver = GroupDriver(try parameters.makeGroupPlan(for: descriptor))
+            mistake = nil
+        } catch {
+            driver = GroupDriver(GroupPlan(groups: [], settings: FrozenSettings(SocketSettings(transport: .udp))))
+            mistake = error
+        }
     }
 
     /// Begins. `queue` takes every callback from now on. Only the first call counts.
     public func start(queue: DispatchQueue) {
-        guard lifecycle.start(on: queue) else { return }
-        lifecycle.move(to: .failed(.posix(.ENOTSUP)))
+        driver.start(on: queue, observer: self, mistake: mistake.map { Failure($0) })
     }
 
-    /// Ends the group and its streams; `cancelled` is the last callback.
-    public func cancel() {
-        lifecycle.end(in: .cancelled) { [self] in update { $0 = Handlers() } }
-    }
+    /// Ends the group; `cancelled` is the last callback. Connections that were taken out of it live on.
+    public func cancel() { driver.cancel(observer: self) }
 
     /// The current state. Readable from any thread.
-    public var state: NWConnectionGroup.State { lifecycle.current }
+    public var state: NWConnectionGroup.State { State(driver.state) }
 
     /// The queue given to ``start(queue:)``; `nil` before.
-    public var queue: DispatchQueue? { lifecycle.queue }
+    public var queue: DispatchQueue? { driver.queue }
 
     /// Called at each change of state. Set it before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWConnectionGroup.State) -> Void)? {
-        get { lifecycle.handler }
-        set { lifecycle.handler = newValue }
+        get { handlers.withLock { $0.state } }
+        set { update { $0.state = newValue } }
     }
 
-    /// Called with each stream that the peer opens, which is not started.
+    /// Called with each connection that a peer opens, which is not started.
+    ///
+    /// Of a multicast group every sender is one, if there is no receive handler; with one that gets all messages.
     ///
     /// Counterpart: macOS 12, iOS 15.
     @preconcurrency public var newConnectionHandler: (@Sendable (_ connection: NWConnection) -> Void)? {
@@ -70,6 +81,8 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     }
 
     /// Sets what is called with each received message. Set it before ``start(queue:)``.
+    ///
+    /// Messages that the queue does not take in time are dropped: 4 MiB or 8,192 of them wait at most.
     ///
     /// - Parameters:
     ///   - maximumMessageSize: The most octets to deliver of one message.
@@ -91,56 +104,54 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// Sends a message to one endpoint, or to all members.
-    ///
-    /// - Parameters:
-    ///   - content: The octets of the message.
-    ///   - endpoint: The receiver; `nil` for all members.
-    ///   - message: The message's context.
-    ///   - completion: Called once, on the queue of the group.
-    @preconcurrency public func send(
-        content: Data?, to endpoint: NWEndpoint? = nil, message: NWConnectionGroup.Message = .default,
-        completion: @escaping (_ error: NWError?) -> Void
-    ) {
-        let completion = Unchecked(completion)
-        lifecycle.call { [lifecycle] in
-            completion.value(.posix(lifecycle.hasEnded ? .ECANCELED : .ENOTSUP))
-        }
-    }
-
-    /// The metadata of one protocol of the group's tunnel. `nil` while there is none.
+    /// The metadata of one protocol of the group's tunnel; multicast groups have none.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? { nil }
-
-    /// Opens a stream, or a flow to one endpoint. `nil` where the group has none to give.
-    ///
-    /// Counterpart: macOS 12, iOS 15.
-    public func extract(connectionTo endpoint: NWEndpoint? = nil, using options: NWProtocolOptions? = nil)
-        -> NWConnection?
-    {
-        nil
-    }
-
-    /// Gives back what ``extract(connectionTo:using:)`` gave out. `false` if the connection is not from here.
-    ///
-    /// Counterpart: macOS 12, iOS 15.
-    public func reinsert(connection: NWConnection) -> Bool { false }
 
     /// The members and the state.
     public var debugDescription: String {
         "[group of \(descriptor.members.map(\.debugDescription).joined(separator: ", ")), \(state)]"
     }
 
-    package var receiving: Receiving? { handlers.withLock { $0.receiving } }
-
-    private func update(_ body: (inout sending Handlers) -> Void) {
+    func update(_ body: (inout sending Handlers) -> Void) {
+        // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
             return old
         }
         withExtendedLifetime(old) {}
+    }
+}
+
+extension NWConnectionGroup: GroupObserver {
+    package func groupChanged(to state: GroupDriver.State) {
+        handlers.withLock { $0.state }?(State(state))
+    }
+
+    package func groupReceived(_ datagram: GroupDatagram) {
+        let handlers = handlers.withLock { $0 }
+        if let receiving = handlers.receiving {
+            deliver(datagram, to: receiving)
+        } else if let handler = handlers.connection, driver.connectionCount < Self.connectionLimit,
+            let driver = driver.extract(from: datagram, isFirst: true)
+        {
+            handler(NWConnection(Extracted(driver: driver, peer: datagram.peer, parameters: parameters)))
+        }
+    }
+
+    package func groupReleased() { update { $0 = Handlers() } }
+
+    /// The most senders that become connections by themselves: a bound against forged source addresses.
+    private static let connectionLimit = 65_536
+
+    private func deliver(_ datagram: GroupDatagram, to receiving: Receiving) {
+        let limit = max(0, receiving.maximumMessageSize)
+        let isWhole = datagram.data.count <= limit
+        guard isWhole || !receiving.rejectsOversizedMessages else { return }
+        let content = isWhole ? datagram.data : Data(datagram.data.prefix(limit))
+        receiving.handler(Message(datagram, of: self), content, isWhole)
     }
 }
 
@@ -159,5 +170,15 @@ extension NWConnectionGroup {
         case failed(NWError)
         /// Ended. Nothing more is delivered.
         case cancelled
+
+        init(_ state: GroupDriver.State) {
+            switch state {
+            case .setup: self = .setup
+            case .ready: self = .ready
+            case .cancelled: self = .cancelled
+            case .waiting(let error): self = .waiting(error.networkError)
+            case .failed(let error): self = .failed(error.networkError)
+            }
+        }
     }
 }

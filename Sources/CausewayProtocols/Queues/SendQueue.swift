@@ -80,6 +80,28 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
+    /// The next message that will never leave: it has expired, waits for one that failed, or its beginning is lost. Unlike
+    /// ``next(at:)`` this begins no message, so it may be asked while nothing can leave.
+    package mutating func nextLost(at now: Duration) -> Step? {
+        guard wishes > 0 else { return nil }
+        return chooseLost() ?? chooseHopeless(at: now)
+    }
+
+    /// When the next message expires, unless it leaves before.
+    package var nextDeadline: Duration? {
+        guard wishes > 0 else { return nil }
+        var seen: Set<ObjectIdentifier> = []
+        var earliest: Duration?
+        for entry in entries {
+            // Only the oldest part of a message decides, and none of one that has begun.
+            if let ticket = entry.ticket, ticket === open || !seen.insert(ObjectIdentifier(ticket)).inserted {
+                continue
+            }
+            if let deadline = entry.deadline { earliest = min(deadline, earliest ?? deadline) }
+        }
+        return earliest
+    }
+
     /// Removes all that has not begun.
     package mutating func removeAll() -> [Entry] {
         defer {
@@ -104,20 +126,24 @@ package struct SendQueue<Payload: Sendable>: Sendable {
             guard let index = entries.firstIndex(where: { $0.ticket === open }) else { return nil }
             return .send(remove(at: index))
         }
-        if let step = chooseLost() { return step }
-        if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isOldestOfMessage(at: $0) }) {
-            return lose(at: index, hasExpired: true)
-        }
-        if let index = entries.indices.first(where: {
-            entries[$0].antecedent?.progress == .failed && isOldestOfMessage(at: $0)
-        }) {
-            return lose(at: index, hasExpired: false)
-        }
+        if let step = chooseLost() ?? chooseHopeless(at: now) { return step }
         var best: Int?
         for index in entries.indices where isEligible(at: index) {
             if best.map({ entries[index].priority > entries[$0].priority }) ?? true { best = index }
         }
         return best.map { .send(remove(at: $0)) }
+    }
+
+    /// The oldest message whose time is over, or whose antecedent has failed. One that has begun is not among them.
+    private mutating func chooseHopeless(at now: Duration) -> Step? {
+        if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isUnbegun(at: $0) }) {
+            return lose(at: index, hasExpired: true)
+        }
+        if let index = entries.indices.first(where: { entries[$0].antecedent?.progress == .failed && isUnbegun(at: $0) }
+        ) {
+            return lose(at: index, hasExpired: false)
+        }
+        return nil
     }
 
     /// The next part of a message whose beginning was lost.
@@ -145,6 +171,10 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         let entry = entries[index]
         if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }
         return isOldestOfMessage(at: index)
+    }
+
+    private func isUnbegun(at index: Int) -> Bool {
+        (open == nil || entries[index].ticket !== open) && isOldestOfMessage(at: index)
     }
 
     private func isOldestOfMessage(at index: Int) -> Bool {

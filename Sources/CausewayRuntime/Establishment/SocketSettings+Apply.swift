@@ -100,7 +100,11 @@ extension SocketSettings.IP {
         let isV6 = family == .ipv6
         if hopLimit > 0 {
             set(.ipv4TimeToLive, Int(hopLimit))
-            if isV6 { set(.ipv6HopLimit, Int(hopLimit)) }
+            set(.ipv4MulticastTimeToLive, Int(hopLimit))
+            if isV6 {
+                set(.ipv6HopLimit, Int(hopLimit))
+                set(.ipv6MulticastHopLimit, Int(hopLimit))
+            }
         }
         if dscp > 0 {
             set(.ipv4TrafficClass, Int(dscp) << 2)

@@ -265,7 +265,7 @@ extension Flow.State {
     mutating func match(_ arrived: Data?, _ aftermath: inout Aftermath) {
         guard mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&aftermath) }
-        var pending = Backlog(leftover: leftover, arrived: arrived)
+        var pending = Backlog(taking: &leftover, arrived: arrived)
         while let outcome = receive.next(), let waiter = waiters.popFirst() {
             switch outcome {
             case .content(let count, let endsMessage, let endsStream):
@@ -302,12 +302,13 @@ private struct Backlog {
     private var bytes: Data
     private var offset = 0
 
-    init(leftover: Data, arrived: Data?) {
-        guard let arrived else {
-            bytes = leftover
-            return
-        }
-        bytes = leftover.count == 0 ? arrived : leftover + arrived
+    /// Takes what was left over out of its place, so that it grows there: copied each time, a long exact receive would cost the
+    /// square of its length.
+    init(taking leftover: inout Data, arrived: Data?) {
+        bytes = leftover
+        leftover = Data()
+        guard let arrived else { return }
+        if bytes.count == 0 { bytes = arrived } else { bytes.append(arrived) }
     }
 
     mutating func take(_ count: Int) -> Data {

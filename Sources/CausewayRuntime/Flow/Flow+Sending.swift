@@ -19,6 +19,7 @@ extension Flow {
     /// Queues content of a message that has wishes, or is longer than its first content.
     package func send(_ entry: SendQueue<Outbound>.Entry) {
         submit(entry.payload, ticket: entry.ticket) { state in state.enqueue(entry) }
+        if entry.deadline != nil { armExpiry() }
     }
 
     @inline(__always)
@@ -39,6 +40,26 @@ extension Flow {
         }
         aftermath.perform(delivery, on: loop)
         if mustWrite { pumpWrites() }
+    }
+
+    // MARK: Expiry
+
+    /// Has messages answered when they expire, whether or not anything can leave by then.
+    private func armExpiry() {
+        guard let time = state.withLock({ state in state.takeExpiryTime() }) else { return }
+        _ = loop.schedule(after: max(.zero, time - Machine.now)) { [weak self] in self?.expire(at: time) }
+    }
+
+    /// A timer that comes too early, too late, or after the message has left does no harm.
+    private func expire(at time: Duration) {
+        var aftermath = Aftermath()
+        let delivery = state.withLock { state -> Delivery? in
+            state.expiryTimes.removeAll { $0 == time }
+            state.dropLost(at: max(time, Machine.now), &aftermath)
+            return state.delivery
+        }
+        aftermath.perform(delivery, on: loop)
+        armExpiry()
     }
 
     /// Suspends until the transport has taken the content. Returns why it did not.
@@ -343,17 +364,39 @@ extension Flow.State {
         inFlight.append(InFlight(outbound: entry.payload, ticket: entry.ticket, endsMessage: entry.endsMessage))
     }
 
+    private func lose(_ entry: SendQueue<Outbound>.Entry, _ code: CInt, _ aftermath: inout Aftermath) {
+        entry.ticket?.progress = .failed
+        answer(entry.payload.waiter, Failure(errno: code), &aftermath)
+    }
+
+    /// Answers what will never leave.
+    mutating func dropLost(at now: Duration, _ aftermath: inout Aftermath) {
+        while let step = backlog?.nextLost(at: now) {
+            switch step {
+            case .send: return
+            case .expired(let entry): lose(entry, Errno.timedOut, &aftermath)
+            case .antecedentFailed(let entry): lose(entry, Errno.cancelled, &aftermath)
+            }
+        }
+        if backlog?.letsPlainPass == true { backlog = nil }
+    }
+
+    /// When the next message expires, if no timer goes off by then already.
+    mutating func takeExpiryTime() -> Duration? {
+        guard phase != .closed, let next = backlog?.nextDeadline, expiryTimes.allSatisfy({ next < $0 }) else {
+            return nil
+        }
+        expiryTimes.append(next)
+        return next
+    }
+
     /// Moves queued content into flight, as much as one call can take.
     private mutating func fillFlight(_ aftermath: inout Aftermath) {
         while inFlight.count < Flow.gatherPieceLimit, inFlightByteCount < Flow.gatherByteLimit {
             switch backlog?.next(at: Machine.now) {
             case .send(let entry): begin(entry, &aftermath)
-            case .expired(let entry):
-                entry.ticket?.progress = .failed
-                answer(entry.payload.waiter, Failure(errno: Errno.timedOut), &aftermath)
-            case .antecedentFailed(let entry):
-                entry.ticket?.progress = .failed
-                answer(entry.payload.waiter, Failure(errno: Errno.cancelled), &aftermath)
+            case .expired(let entry): lose(entry, Errno.timedOut, &aftermath)
+            case .antecedentFailed(let entry): lose(entry, Errno.cancelled, &aftermath)
             case nil:
                 if backlog?.letsPlainPass == true { backlog = nil }
                 return

@@ -37,8 +37,12 @@ extension Transport {
         case .peer(let shared, let address):
             Socket.send(shared.descriptor, packets, to: address, from: shared.source(for: address))
         case .scripted(let script):
-            // A script sees one datagram per write.
-            packets.first.map { script.write($0.pieces) == .wouldBlock ? .wouldBlock : .moved(1) } ?? .moved(0)
+            // A script sees one datagram, or one train, per write.
+            packets.first.map { packet -> IOResult in
+                let result = script.write(packet.pieces)
+                if case .moved = result { return .moved(1) }
+                return result
+            } ?? .moved(0)
         }
     }
 }
@@ -98,14 +102,22 @@ extension Flow.State {
             return .later
         case .failed(let code):
             isWritable = true
-            if (plan.groups.first?.segment ?? 0) > 0 {
+            if (plan.groups.first?.segment ?? 0) > 0, Self.meansNoOffload(code) {
                 // Not every device and every path takes trains: this flow sends its datagrams one by one from now on.
                 hasSegmentOffload = false
             } else {
+                // Of a train, the first datagram bears it; what was sent before was refused, or may not leave at present.
                 finishDatagram(Failure(errno: code), &aftermath)
             }
             return .none
         }
+    }
+
+    /// Whether the kernel refused the train as such. Anything else, a refusal by the peer's host for instance, would have met a
+    /// single datagram as well.
+    private static func meansNoOffload(_ code: CInt) -> Bool {
+        [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
+            .contains(code)
     }
 
     private mutating func finishDatagram(_ error: Failure?, _ aftermath: inout Aftermath) {

@@ -75,6 +75,8 @@ extension Flow {
 
         /// Content that may not begin yet: made when there is some, for most connections never have any.
         var backlog: SendQueue<Outbound>?
+        /// When timers for messages that expire go off.
+        var expiryTimes: [Duration] = []
         /// Begun, in this order.
         var inFlight: Deque<InFlight> = []
         var inFlightByteCount = 0

@@ -1,18 +1,24 @@
 package import CausewaySystem
 internal import CausewayTypes
 
-/// A bound datagram socket and the flows of its peers: whoever sends first to the port becomes a peer.
+/// A bound datagram socket and the flows of its peers.
 ///
-/// The socket is read on its loop's thread only. It stays open while its listener listens or a peer's flow lives.
+/// Of a listener's socket, whoever sends first to the port becomes a peer. Of a group's, peers are those that the program takes
+/// out of it; what all others send goes to the group. The socket is read on its loop's thread only. It stays open while its
+/// listener or group lives, or a peer's flow.
 package final class SharedDatagramSocket: ReadinessHandler {
     /// Called on the loop's thread with a peer's new flow, before its first datagram is put in. Return `false` to refuse.
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
+    /// Called on the loop's thread with what those sent that are no peers.
+    package typealias Strangers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
+
     fileprivate struct State: ~Copyable {
         var flows: [SocketAddress: Flow] = [:]
         var sources: [SocketAddress: SocketAddress] = [:]
-        var blocked: [Flow] = []
+        var blocked: [any ReadinessHandler] = []
         var newPeer: NewPeer?
+        var strangers: Strangers?
         var registration: Registration?
         var isOpen = true
         /// Closed while the loop's thread reads, the descriptor's number could be somebody else's before it is done.
@@ -29,14 +35,27 @@ package final class SharedDatagramSocket: ReadinessHandler {
     private let reader: LoopBound<PacketReader>
 
     /// - Parameter tracksSource: answer each peer from the address it wrote to. A socket bound to one address need not.
-    package init(
+    package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
+    ) throws(SystemError) {
+        try self.init(descriptor, on: loop, tracksSource: tracksSource, State(newPeer: newPeer))
+    }
+
+    /// A group's socket: only ``adopt(_:source:)`` makes peers.
+    package convenience init(
+        _ descriptor: consuming Descriptor, on loop: any EventLoop, strangers: @escaping Strangers
+    ) throws(SystemError) {
+        try self.init(descriptor, on: loop, tracksSource: true, State(strangers: strangers))
+    }
+
+    private init(
+        _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, _ start: consuming State
     ) throws(SystemError) {
         self.loop = loop
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
         reader = LoopBound(PacketReader(blockCount: Self.blockCount), to: loop)
-        state = Guarded(State(newPeer: newPeer))
+        state = Guarded(start)
         do {
             let registration = try loop.register(self.descriptor, for: .readable, self)
             state.withLock { state in state.registration = registration }
@@ -50,12 +69,33 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
+            state.strangers = nil
             return state.takeRegistrationIfIdle()
         }
         close(closing, completion)
     }
 
     package var peerCount: Int { state.withLock { state in state.flows.count } }
+
+    /// Makes a peer of somebody who was none: what it sends from now on goes to the flow. `nil` if it is a peer already, or the
+    /// socket's owner has ended.
+    ///
+    /// - Parameter source: The address that it wrote to, which answers come from; `nil` for the kernel's choice.
+    package func adopt(_ peer: SocketAddress, source: SocketAddress?) -> Flow? {
+        let flow = Flow(loop: loop, kind: .datagram)
+        return state.withLock { state in
+            guard state.strangers != nil, state.flows[peer] == nil else { return nil }
+            state.flows[peer] = flow
+            state.sources[peer] = source
+            return flow
+        }
+    }
+
+    package func flow(of peer: SocketAddress) -> Flow? { state.withLock { state in state.flows[peer] } }
+
+    package func holds(_ flow: Flow) -> Bool {
+        state.withLock { state in state.flows.values.contains { $0 === flow } }
+    }
 
     func forget(_ peer: SocketAddress) {
         var flow: Flow?
@@ -77,9 +117,9 @@ package final class SharedDatagramSocket: ReadinessHandler {
         tracksSource ? state.withLock { state in state.sources[peer] } : nil
     }
 
-    func awaitWritable(_ flow: Flow) {
+    func awaitWritable(_ sender: any ReadinessHandler) {
         let registration = state.withLock { state in
-            state.blocked.append(flow)
+            state.blocked.append(sender)
             return state.isOpen ? state.registration : nil
         }
         guard let registration else { return }
@@ -100,7 +140,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
             return (state.blocked, state.isOpen ? state.registration : nil)
         }
         if let registration { loop.update(registration, descriptor, for: .readable) }
-        for flow in blocked { flow.ready(for: .writable) }
+        for sender in blocked { sender.ready(for: .writable) }
     }
 
     private func read() {
@@ -123,6 +163,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     /// Gives runs of packets of one peer to its flow in one piece.
     private func distribute(_ count: Int) {
+        if let strangers = state.withLock({ state in state.strangers }) { return sort(count, strangers) }
         var run: [DatagramBatch.Train] = []
         var runPeer: SocketAddress?
         var source: SocketAddress?
@@ -138,6 +179,22 @@ package final class SharedDatagramSocket: ReadinessHandler {
             source = packet.info.local
         }
         if let runPeer, !run.isEmpty { hand(run, to: runPeer, source) }
+    }
+
+    /// Gives the packets of peers to their flows, and the others to the group.
+    private func sort(_ count: Int, _ strangers: Strangers) {
+        var arrivals: [DatagramArrival] = []
+        for index in 0..<count {
+            let packet = reader.value[index]
+            guard let peer = packet.peer else { continue }
+            let train = reader.value.takeTrain(index)
+            if let flow = flow(of: peer) {
+                flow.arrived([train])
+            } else {
+                arrivals.append(DatagramArrival(train: train, peer: peer, info: packet.info))
+            }
+        }
+        if !arrivals.isEmpty { strangers(self, arrivals) }
     }
 
     private func hand(_ trains: [DatagramBatch.Train], to peer: SocketAddress, _ source: SocketAddress?) {
@@ -163,6 +220,13 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 }
 
+/// What somebody sent to a group's socket in one piece.
+package struct DatagramArrival: Sendable {
+    var train: DatagramBatch.Train
+    var peer: SocketAddress
+    var info: PacketInfo
+}
+
 extension SharedDatagramSocket.State {
     fileprivate mutating func beginRead() -> Registration? {
         guard isOpen else { return nil }
@@ -176,7 +240,7 @@ extension SharedDatagramSocket.State {
     }
 
     mutating func takeRegistrationIfIdle() -> Registration? {
-        guard newPeer == nil, flows.isEmpty, isOpen, !isReading else { return nil }
+        guard newPeer == nil, strangers == nil, flows.isEmpty, isOpen, !isReading else { return nil }
         isOpen = false
         return registration.take()
     }

@@ -66,6 +66,12 @@ struct CatCommand: AsyncParsableCommand {
         name: [.customShort("p", allowingJoined: true)], help: ArgumentHelp("Local port.", valueName: "port"))
     var sourcePort: String?
 
+    @Option(help: ArgumentHelp("Traffic class: \(TrafficClass.all).", valueName: "class"))
+    var trafficClass: TrafficClass?
+
+    @Option(help: ArgumentHelp("ECN codepoint of each datagram: ect0, ect1 or ce. Needs -u.", valueName: "code"))
+    var ecn: CongestionMark?
+
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
 
@@ -79,6 +85,7 @@ struct CatCommand: AsyncParsableCommand {
         }
         if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
         if scan, listen { throw ValidationError("-z and -l exclude each other.") }
+        if ecn != nil, !datagrams { throw ValidationError("--ecn needs -u: on a stream the system decides.") }
         if keep, !listen { throw ValidationError("-k needs -l.") }
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
             throw ValidationError("-w needs a positive number of seconds.")
@@ -110,6 +117,8 @@ struct CatOptions: Sendable {
     var readsInput: Bool
     var acceptsMore: Bool
     var isVerbose: Bool
+    /// Of each datagram.
+    var ecn: NWProtocolIP.ECN?
 }
 
 extension CatCommand {
@@ -124,11 +133,13 @@ extension CatCommand {
     var options: CatOptions {
         CatOptions(
             isDatagram: datagrams, limit: timeout.map { .seconds($0) }, closesAfterInput: shutdown,
-            readsInput: !detached, acceptsMore: keep, isVerbose: verbose)
+            readsInput: !detached, acceptsMore: keep, isVerbose: verbose,
+            ecn: ecn?.value)
     }
 
     func plan() throws -> Plan {
         let parameters = datagrams ? NWParameters.udp : makeTCPParameters()
+        parameters.serviceClass = trafficClass?.value ?? .bestEffort
         (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
         if unix { return try unixPlan(parameters) }
         if listen { return try listeningPlan(parameters) }

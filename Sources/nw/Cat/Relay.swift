@@ -66,7 +66,11 @@ struct Relay: Sendable {
         while let chunk = try await StandardInput.shared.next(atMost: limit) {
             activity.note()
             do {
-                try await connection.send(chunk)
+                if let ecn = options.ecn {
+                    try await connection.send(chunk, marked: ecn)
+                } else {
+                    try await connection.send(chunk)
+                }
             } catch {
                 throw Failure("send to \(connection.endpoint.label) failed", error)
             }
@@ -117,6 +121,18 @@ private final class Activity: Sendable {
 }
 
 extension NWConnection {
+    /// Sends one datagram with an ECN codepoint of its own.
+    fileprivate func send(_ datagram: Data, marked ecn: NWProtocolIP.ECN) async throws {
+        let context = ContentContext(identifier: "marked", metadata: [NWProtocolIP.Metadata().ecn(ecn)])
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            send(
+                content: datagram, contentContext: context,
+                completion: .contentProcessed { error in
+                    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+                })
+        }
+    }
+
     /// Waits for one whole datagram, which may be empty.
     func nextDatagram() async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in

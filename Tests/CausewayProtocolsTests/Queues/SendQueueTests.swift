@@ -25,6 +25,10 @@ struct SendQueueTests {
         return names
     }
 
+    static func expectNothingLost(_ queue: inout Queue, at now: Duration) {
+        if let step = queue.nextLost(at: now) { Issue.record("\(step)") }
+    }
+
     @Test("Plain messages leave in the order given")
     func plain() {
         var queue = Queue()
@@ -164,5 +168,42 @@ struct SendQueueTests {
         queue.append(.init("b", deadline: .seconds(1)))
         _ = queue.next(at: now())
         #expect(reads == 1)
+    }
+
+    @Test("What is lost can be asked for while nothing may leave, and nothing begins by it")
+    func lostWithoutSending() {
+        var queue = Queue()
+        let ticket = MessageTicket()
+        queue.append(.init("plain"))
+        queue.append(.init("late", ticket: ticket, deadline: .seconds(2)))
+        queue.append(.init("later", deadline: .seconds(3)))
+        queue.append(.init("orphan", antecedent: ticket))
+        #expect(queue.nextDeadline == .seconds(2))
+        Self.expectNothingLost(&queue, at: .seconds(1))
+        guard case .expired(let late) = queue.nextLost(at: .seconds(2)) else { return #expect(Bool(false)) }
+        #expect(late.payload == "late" && queue.nextDeadline == .seconds(3))
+        ticket.progress = .failed
+        guard case .antecedentFailed(let orphan) = queue.nextLost(at: .seconds(2)) else { return #expect(Bool(false)) }
+        #expect(orphan.payload == "orphan")
+        Self.expectNothingLost(&queue, at: .seconds(2))
+        #expect(Self.drain(&queue, at: .seconds(2)) == ["plain", "later"])
+        #expect(queue.nextDeadline == nil)
+    }
+
+    @Test("A message that has begun does not expire, and only the oldest part of one that has not counts")
+    func deadlineOfParts() {
+        var queue = Queue()
+        let (begun, waiting) = (MessageTicket(), MessageTicket())
+        queue.append(.init("a1", ticket: begun, endsMessage: false, deadline: .seconds(1)))
+        #expect(Self.drain(&queue) == ["a1"])
+        queue.append(.init("a2", ticket: begun, endsMessage: false, deadline: .seconds(1)))
+        queue.append(.init("b1", ticket: waiting, endsMessage: false, deadline: .seconds(5)))
+        queue.append(.init("b2", ticket: waiting, deadline: .seconds(2)))
+        #expect(queue.nextDeadline == .seconds(5))
+        Self.expectNothingLost(&queue, at: .seconds(4))
+        guard case .expired(let first) = queue.nextLost(at: .seconds(5)) else { return #expect(Bool(false)) }
+        guard case .expired(let rest) = queue.nextLost(at: .seconds(5)) else { return #expect(Bool(false)) }
+        #expect(first.payload == "b1" && rest.payload == "b2")
+        Self.expectNothingLost(&queue, at: .seconds(9))
     }
 }

@@ -253,6 +253,25 @@ extension Runtime {
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
         }
 
+        /// Copied at each read, this would move half a terabyte.
+        @Test("A long exact receive costs its length, not its square", .timeLimit(.minutes(1)))
+        func longExactReceive() {
+            let stage = Stage()
+            let length = 32 << 20
+            stage.kernel.largestRead = 1_000
+            let counts = Log()
+            stage.flow.receive(minimum: length, maximum: length) { content in
+                counts.note("\(content.data?.count ?? 0) \(content.data?.last ?? 0)")
+            }
+            stage.kernel.arrive(Array(repeating: 0, count: length - 1) + [7])
+            for _ in 0...(length / 1_000) {
+                stage.loop.batch { stage.flow.ready(for: .readable) }
+                stage.queue.sync {}
+            }
+            stage.settle()
+            #expect(counts.all == ["\(length) 7"])
+        }
+
         @Test("Counts what the program received")
         func counts() {
             let stage = Stage()

@@ -55,6 +55,10 @@ final class Scratch {
         try start(try #require(Peer.find("openssl"), "openssl is not installed"), arguments, input: input)
     }
 
+    func start(program path: String, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
+        try start(path, arguments, input: input)
+    }
+
     private func start(_ path: String, _ arguments: [String], input: Child.Input) throws -> Child {
         let child = try Child(path, arguments, input: input, in: self)
         children.append(child)

@@ -1,0 +1,38 @@
+// Shows a multicast group: whoever runs this on one network reads what the others type.
+import Network
+
+@main
+enum MulticastChat {
+    static func main() throws {
+        let name = CommandLine.arguments.dropFirst().first ?? "somebody"
+        let descriptor = try NWMulticastGroup(for: [.hostPort(host: "239.7.7.7", port: 7777)])
+        let parameters = NWParameters.udp
+        // Several on one computer share the port.
+        parameters.allowLocalEndpointReuse = true
+        let group = NWConnectionGroup(with: descriptor, using: parameters)
+        group.setReceiveHandler(maximumMessageSize: 1_400) { message, content, _ in
+            let sender = message.remoteEndpoint.map { "\($0)" } ?? "?"
+            print("\(sender)  \(String(decoding: content ?? Data(), as: UTF8.self))")
+            // Greeted in private: an answer goes to the sender alone.
+            if content == Data("hello".utf8) { message.reply(content: Data("\(name) greets you".utf8)) }
+        }
+        group.stateUpdateHandler = { state in
+            switch state {
+            case .waiting(let error): print("No network that can carry it: \(error)")
+            case .failed(let error):
+                print("Cannot join: \(error)")
+                exit(1)
+            default: break
+            }
+        }
+        group.start(queue: DispatchQueue(label: "chat"))
+        print("Type, and everybody reads it. \"hello\" is answered.")
+        while let line = readLine() {
+            let text = line == "hello" ? line : "\(name): \(line)"
+            group.send(content: Data(text.utf8)) { error in
+                if let error { print("Not sent: \(error)") }
+            }
+        }
+        group.cancel()
+    }
+}

@@ -1,0 +1,106 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+extension GroupDriver {
+    /// On the loop: sockets first, then the network is followed, then joined what can be.
+    func open() {
+        guard !progress.withLock({ progress in progress.lifecycle.hasEnded }) else { return }
+        do throws(SystemError) {
+            for family in plan.families { try open(family) }
+        } catch {
+            return transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
+        }
+        // Followed before it is looked at: the other way round, what changes in between would be missed.
+        let watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() }
+        progress.withLock { progress in progress.watch = watch }
+        join(on: currentInterfaces())
+    }
+
+    private func open(_ family: SocketAddress.Family) throws(SystemError) {
+        let descriptor = try plan.settings.value.openGroupSocket(family, port: plan.port)
+        let socket = try SharedDatagramSocket(descriptor, on: loop) { [weak self] socket, arrivals in
+            self?.arrived(arrivals, at: socket)
+        }
+        progress.withLock { progress in progress.sockets.append(FamilySocket(family: family, socket: socket)) }
+    }
+
+    /// On the monitor's queue, where looking may take its time.
+    private func networkChanged() {
+        let interfaces = currentInterfaces()
+        loop.execute { self.join(on: interfaces) }
+    }
+
+    private func currentInterfaces() -> GroupInterfaces {
+        // Where the kernel cannot be asked there is nothing to join on, and the next change asks again.
+        guard let snapshot = try? NetworkSnapshot.current() else { return GroupInterfaces() }
+        return GroupInterfaces(snapshot, for: plan.settings.value)
+    }
+
+    private func join(on interfaces: GroupInterfaces) {
+        let (actions, sockets) = progress.withLock { progress in
+            guard !progress.lifecycle.hasEnded else { return ([] as [GroupMembership.Action], [] as [FamilySocket]) }
+            progress.interfaces = interfaces
+            return (progress.membership.interfacesChanged(to: interfaces.candidates), progress.sockets)
+        }
+        guard !sockets.isEmpty else { return }
+        for action in actions {
+            switch action {
+            case .leave(let membership): leave(membership, sockets)
+            case .join(let membership): join(membership, sockets)
+            }
+        }
+        transition { progress in
+            if let failure = progress.membership.failure { return progress.lifecycle.broke(failure) }
+            return progress.lifecycle.membershipsChanged(
+                to: progress.membership.joined.count, reason: Failure(errno: Errno.networkDown))
+        }
+    }
+
+    private func join(_ membership: GroupMembership.Membership, _ sockets: [FamilySocket]) {
+        let group = plan.groups[membership.group]
+        guard let socket = sockets.first(where: { $0.family == group.family })?.socket else { return }
+        do throws(SystemError) {
+            try Socket.join(group, on: UInt32(membership.interface), from: plan.source, socket.descriptor)
+        } catch {
+            let isGone = [Errno.noDevice, Errno.addressNotAvailable, Errno.networkDown].contains(error.errno)
+            progress.withLock { progress in
+                progress.membership.joinFailed(membership, Failure(errno: error.errno), isGone: isGone)
+            }
+        }
+    }
+
+    func leave(_ membership: GroupMembership.Membership, _ sockets: [FamilySocket]) {
+        let group = plan.groups[membership.group]
+        guard let socket = sockets.first(where: { $0.family == group.family })?.socket else { return }
+        Socket.leave(group, on: UInt32(membership.interface), from: plan.source, socket.descriptor)
+    }
+}
+
+extension SocketSettings {
+    /// A socket bound to a group's port on every address: bound to one of this host's it would hear no group.
+    func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
+        var settings = self
+        // Interfaces are chosen membership by membership, and may come again under another index.
+        settings.requiredInterface = nil
+        let descriptor = try settings.openSocket(family)
+        let fd = descriptor.rawValue
+        if reuseLocalAddress {
+            // Every socket with the first gets its copy of what is sent to a group; the second is what other programs may insist on.
+            try Socket.set(.reuseAddress, to: 1, on: fd)
+            try Socket.set(.reusePort, to: 1, on: fd)
+        }
+        try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
+        // What other programs have joined is none of this one's business.
+        if family == .ipv6 {
+            try Socket.set(.ipv6Only, to: 1, on: fd)
+            try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)
+            try? Socket.set(.ipv6MulticastAll, to: 0, on: fd)
+            try Socket.bind(fd, to: .ipv6(high: 0, low: 0, port: port, scope: 0))
+        } else {
+            try? Socket.set(.ipv4MulticastAll, to: 0, on: fd)
+            try Socket.bind(fd, to: .ipv4(bits: 0, port: port))
+        }
+        return descriptor
+    }
+}

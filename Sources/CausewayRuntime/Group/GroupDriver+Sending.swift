@@ -1,0 +1,168 @@
+package import CausewayProtocols
+package import CausewaySystem
+internal import CausewayTypes
+
+extension GroupDriver {
+    /// Messages sent in one turn of the loop.
+    private static let pumpBudget = 64
+
+    /// Queues a message. It leaves when the group is ready.
+    package func send(_ entry: SendQueue<GroupOutbound>.Entry) {
+        var mustPump = false
+        let refusal = progress.withLock { progress -> Failure? in
+            if let refusal = progress.refusal { return refusal }
+            if case .address(let address, _) = entry.payload.target, !plan.families.contains(address.family) {
+                return Failure(errno: Errno.familyNotSupported)
+            }
+            progress.outbox.append(entry)
+            mustPump = progress.lifecycle.state == .ready
+            return nil
+        }
+        if let refusal {
+            entry.ticket?.progress = .failed
+            return answer([(entry.payload, refusal)])
+        }
+        if mustPump { postPump() }
+        if entry.deadline != nil { armExpiry() }
+    }
+
+    func postPump() {
+        let isFirst = progress.withLock { progress in
+            defer { progress.isPumpPosted = true }
+            return !progress.isPumpPosted
+        }
+        if isFirst { loop.execute { self.pump() } }
+    }
+
+    package func ready(for readiness: Readiness) { postPump() }
+
+    func answer(_ messages: [(GroupOutbound, Failure?)]) {
+        guard !messages.isEmpty else { return }
+        // A group that was never started has no queue of the program's: its answers still come, on a global one.
+        let delivery = progress.withLock { progress in progress.delivery } ?? Delivery.fallback
+        for (message, failure) in messages { delivery.post(.sent(message.completion, failure)) }
+    }
+
+    // MARK: On the loop
+
+    private func pump() {
+        progress.withLock { progress in progress.isPumpPosted = false }
+        for _ in 0..<Self.pumpBudget {
+            guard var passage = nextPassage() else { return }
+            switch passage.proceed() {
+            case .done(let failure):
+                passage.entry.ticket?.progress = failure == nil ? .sent : .failed
+                answer([(passage.entry.payload, failure)])
+            case .blocked(let socket):
+                keep(passage)
+                return socket.awaitWritable(self)
+            case .short:
+                keep(passage)
+                _ = loop.schedule(after: .milliseconds(2)) { [weak self] in self?.postPump() }
+                return
+            }
+        }
+        postPump()
+    }
+
+    private func keep(_ passage: GroupPassage) {
+        progress.withLock { progress in progress.passage = passage }
+    }
+
+    /// The message whose turn it is.
+    private func nextPassage() -> GroupPassage? {
+        var lost: [(GroupOutbound, Failure?)] = []
+        let passage = progress.withLock { progress -> GroupPassage? in
+            guard progress.lifecycle.state == .ready else { return nil }
+            if let passage = progress.passage.take() { return passage }
+            while let step = progress.outbox.next(at: Machine.now) {
+                switch step {
+                case .send(let entry): return GroupPassage(entry, stops(for: entry.payload.target, progress))
+                case .expired, .antecedentFailed: lost.append(step.fail())
+                }
+            }
+            return nil
+        }
+        answer(lost)
+        return passage
+    }
+
+    private func stops(for target: GroupTarget, _ progress: Progress) -> [GroupPassage.Stop] {
+        switch target {
+        case .members:
+            return plan.groups.indices.flatMap { stops(forGroup: $0, progress) }
+        case .address(let address, let source):
+            if let group = plan.groups.firstIndex(where: { $0.isSameHost(as: address) && $0.port == address.port }) {
+                return stops(forGroup: group, progress)
+            }
+            guard let socket = progress.sockets.first(where: { $0.family == address.family })?.socket else { return [] }
+            // An interface that the program insists on binds what goes to single hosts as well.
+            let interface =
+                plan.settings.value.requiredInterface == nil ? nil : progress.interfaces.candidates.first?.index
+            return [
+                GroupPassage.Stop(
+                    socket: socket, peer: address, source: source ?? plan.settings.value.localHost(address.family),
+                    interface: UInt32(interface ?? 0), group: -1)
+            ]
+        }
+    }
+
+    private func stops(forGroup group: Int, _ progress: Progress) -> [GroupPassage.Stop] {
+        let address = plan.groups[group]
+        guard let socket = progress.sockets.first(where: { $0.family == address.family })?.socket else { return [] }
+        return progress.membership.interfaces(of: group).map { interface in
+            GroupPassage.Stop(
+                socket: socket, peer: address,
+                source: address.family == .ipv4
+                    ? progress.interfaces.sources[interface] : plan.settings.value.localHost(.ipv6),
+                interface: UInt32(interface), group: group)
+        }
+    }
+
+    // MARK: Expiry
+
+    /// Has messages answered when they expire, whether or not anything can leave by then.
+    private func armExpiry() {
+        let time = progress.withLock { progress -> Duration? in
+            guard let next = progress.outbox.nextDeadline, progress.expiryTime.map({ next < $0 }) ?? true else {
+                return nil
+            }
+            progress.expiryTime = next
+            return next
+        }
+        guard let time else { return }
+        _ = loop.schedule(after: max(.zero, time - Machine.now)) { [weak self] in self?.expire(at: time) }
+    }
+
+    private func expire(at time: Duration) {
+        var lost: [(GroupOutbound, Failure?)] = []
+        progress.withLock { progress in
+            if progress.expiryTime == time { progress.expiryTime = nil }
+            while let step = progress.outbox.nextLost(at: max(time, Machine.now)) { lost.append(step.fail()) }
+        }
+        answer(lost)
+        armExpiry()
+    }
+}
+
+extension SocketSettings {
+    /// The local address that the program asks for, if it is of the family.
+    fileprivate func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
+        localHost.flatMap { $0.family == family ? $0 : nil }
+    }
+}
+
+extension SendQueue<GroupOutbound>.Step {
+    /// What to tell of a message that does not leave.
+    fileprivate func fail() -> (GroupOutbound, Failure?) {
+        switch self {
+        case .send(let entry): return (entry.payload, nil)
+        case .expired(let entry):
+            entry.ticket?.progress = .failed
+            return (entry.payload, Failure(errno: Errno.timedOut))
+        case .antecedentFailed(let entry):
+            entry.ticket?.progress = .failed
+            return (entry.payload, Failure(errno: Errno.cancelled))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import CausewaySystem
+internal import DequeModule
+internal import FoundationEssentials
+
+/// What arrived for a group and waits for the program's queue, bounded in octets and in number.
+struct GroupInbox: Sendable {
+    static let byteLimit = DatagramInbox.byteLimit
+    static let datagramLimit = DatagramInbox.datagramLimit
+
+    private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
+    /// Datagrams of the first train that were taken.
+    private var takenCount = 0
+    private var byteCount = 0
+    private var datagramCount = 0
+    /// A block that takes everything out is queued.
+    var isDrainPosted = false
+
+    var isEmpty: Bool { arrivals.isEmpty }
+
+    /// Returns whether there was room. What finds no room is lost, as in a full socket buffer.
+    mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
+        let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
+        guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }
+        byteCount += bytes
+        datagramCount += count
+        arrivals.append((arrival, socket))
+        return true
+    }
+
+    /// The oldest datagram. `port` is the group's.
+    mutating func next(port: UInt16) -> GroupDatagram? {
+        guard let (arrival, socket) = arrivals.first else { return nil }
+        let train = arrival.train
+        let data =
+            train.count == 1 && train.bytes.startIndex == 0
+            ? train.bytes : Data(train.bytes[train.range(of: takenCount)])
+        takenCount += 1
+        if takenCount == train.count {
+            byteCount -= train.bytes.count
+            datagramCount -= train.count
+            takenCount = 0
+            arrivals.removeFirst()
+        }
+        return GroupDatagram(
+            data: data, mark: train.mark, peer: arrival.peer, destination: arrival.info.destination?.with(port: port),
+            interfaceIndex: Int(arrival.info.interfaceIndex), socket: socket)
+    }
+
+    mutating func removeAll() {
+        arrivals = []
+        (takenCount, byteCount, datagramCount) = (0, 0, 0)
+    }
+}

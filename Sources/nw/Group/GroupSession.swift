@@ -1,0 +1,81 @@
+import Causeway
+import Dispatch
+import FoundationEssentials
+
+/// One run of `nw group`.
+struct GroupSession: Sendable {
+    private enum Event: Sendable {
+        case state(NWConnectionGroup.State)
+        case message(String)
+    }
+
+    let group: NWConnectionGroup
+    let command: GroupCommand
+
+    func run() async throws {
+        let (events, feed) = AsyncStream.makeStream(of: Event.self)
+        group.stateUpdateHandler = { feed.yield(.state($0)) }
+        let (echoes, isVerbose) = (command.echo, command.verbose)
+        group.setReceiveHandler(
+            maximumMessageSize: command.most ?? .max, rejectOversizedMessages: false
+        ) { message, content, isComplete in
+            feed.yield(.message(line(for: message, content ?? Data(), isComplete, isVerbose)))
+            if echoes { message.reply(content: content) }
+        }
+        group.start(queue: DispatchQueue(label: "nw.group"))
+        defer { group.cancel() }
+        try await withThrowingTaskGroup(of: Bool.self) { tasks in
+            tasks.addTask {
+                try await follow(events)
+                return true
+            }
+            if !command.detached {
+                tasks.addTask {
+                    try await upload()
+                    return command.endsWithInput
+                }
+            }
+            while let isOver = try await tasks.next(), !isOver {}
+            tasks.cancelAll()
+        }
+    }
+
+    private func follow(_ events: AsyncStream<Event>) async throws {
+        for await event in events {
+            switch event {
+            case .message(let line): try await StandardOutput.write(Data("\(line)\n".utf8))
+            case .state(.failed(let error)): throw Failure("\(group.descriptor.label) failed", error)
+            case .state(.waiting(let error)): printError("nw: group: waiting: \(describe(error))")
+            case .state(.ready): if command.verbose { printError("nw: group: ready") }
+            case .state(.setup), .state(.cancelled): break
+            }
+        }
+    }
+
+    private func upload() async throws {
+        while let chunk = try await StandardInput.shared.next(atMost: 16_384) {
+            // A line's end belongs to the terminal.
+            let text = chunk.last == UInt8(ascii: "\n") ? chunk.dropLast() : chunk
+            let error = await withCheckedContinuation { continuation in
+                group.send(content: Data(text)) { error in continuation.resume(returning: error) }
+            }
+            if let error { throw Failure("send to \(group.descriptor.label) failed", error) }
+        }
+    }
+}
+
+/// The sender, with -v where it was sent to and over which interface, then the content and whether that is all.
+private func line(
+    for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
+) -> String {
+    let sender = message.remoteEndpoint?.label ?? "?"
+    let target = message.localEndpoint?.label ?? "?"
+    let interface = message.path?.availableInterfaces.first?.name ?? "?"
+    let way = isVerbose ? " to \(target) over \(interface)" : ""
+    let text = String(decoding: content, as: UTF8.self).printable
+    return "\(sender)\(way): \(text)\(isComplete ? "" : " [more]")"
+}
+
+extension NWGroupDescriptor {
+    fileprivate var label: String { members.map(\.label).joined(separator: ", ") }
+}

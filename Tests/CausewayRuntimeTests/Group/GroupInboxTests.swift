@@ -1,0 +1,58 @@
+@testable import CausewayRuntime
+import CausewaySystem
+import CausewayTestKit
+import FoundationEssentials
+import Testing
+
+extension Runtime {
+    @Suite("Group inbox")
+    struct GroupInboxTests {
+        let socket: SharedDatagramSocket
+        let peer = SocketAddress.ipv4(bits: 0xc000_0201, port: 7)
+
+        init() throws {
+            let descriptor = try Socket.open(.ipv4, .datagram)
+            socket = try SharedDatagramSocket(descriptor, on: ManualLoop()) { _, _ in }
+        }
+
+        func arrival(_ bytes: [UInt8], segment: Int? = nil) -> DatagramArrival {
+            var info = PacketInfo()
+            info.destination = .ipv4(bits: 0xef01_0203, port: 0)
+            info.interfaceIndex = 3
+            let train = DatagramBatch.Train(bytes: Data(bytes), segment: segment ?? bytes.count, mark: PacketMark())
+            return DatagramArrival(train: train, peer: peer, info: info)
+        }
+
+        @Test("A train comes out as its datagrams, with where they were sent to")
+        func order() throws {
+            var inbox = GroupInbox()
+            for arrival in [arrival([1, 2, 3, 4, 5], segment: 2), arrival([]), arrival([6])] {
+                let fits = inbox.append(arrival, from: socket)
+                #expect(fits)
+            }
+            var found: [[UInt8]] = []
+            while let next = inbox.next(port: 9) {
+                found.append(Array(next.data))
+                #expect(next.data.startIndex == 0 && next.peer == peer && next.interfaceIndex == 3)
+                #expect(next.destination == .ipv4(bits: 0xef01_0203, port: 9))
+            }
+            #expect(found == [[1, 2], [3, 4], [5], [], [6]] && inbox.isEmpty)
+        }
+
+        @Test("It holds so many octets and datagrams and no more, and room that was given back counts")
+        func bounds() {
+            var inbox = GroupInbox()
+            let large = arrival(Array(repeating: 0, count: 65_000))
+            var count = 0
+            while count < 1_000, inbox.append(large, from: socket) { count += 1 }
+            #expect(count == GroupInbox.byteLimit / 65_000)
+            _ = inbox.next(port: 9)
+            let fitsAgain = inbox.append(large, from: socket)
+            #expect(fitsAgain)
+            inbox.removeAll()
+            count = 0
+            while count < 100_000, inbox.append(arrival([1]), from: socket) { count += 1 }
+            #expect(count == GroupInbox.datagramLimit)
+        }
+    }
+}

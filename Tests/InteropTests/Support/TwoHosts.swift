@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// Two hosts on one link, each a network namespace, for as long as a test runs. Nothing leaves them.
+struct TwoHosts: Sendable {
+    /// Of the near host, where `nw` runs, and of the far one, which has two of each family.
+    static let near4 = "10.77.8.1"
+    static let near6 = "fd77:8::1"
+    static let far4 = "10.77.8.2"
+    static let far6 = "fd77:8::2"
+    static let other4 = "10.77.8.3"
+    static let other6 = "fd77:8::3"
+    /// The link's name on both.
+    static let link = "nwlink"
+
+    let near: String
+    let far: String
+
+    /// Whether namespaces can be made here: it takes root, ip(8), and a kernel and sandbox that allow it.
+    static let isAvailable: Bool = {
+        guard geteuid() == 0, Peer.find("ip") != nil else { return false }
+        let hosts = TwoHosts()
+        defer { hosts.remove() }
+        return (try? hosts.make()) != nil
+    }()
+
+    private init() {
+        let name = "nw-\(getpid())-\(UInt32.random(in: .min ... .max))"
+        near = "\(name)-a"
+        far = "\(name)-b"
+    }
+
+    static func run(
+        isolation: isolated (any Actor)? = #isolation, _ body: (TwoHosts, Scratch) async throws -> Void
+    ) async throws {
+        let hosts = TwoHosts()
+        defer { hosts.remove() }
+        try hosts.make()
+        try await Scratch.run { scratch in try await body(hosts, scratch) }
+    }
+
+    /// Runs ip(8) on the near host.
+    func ip(_ words: String) throws { try Self.ip("-n \(near) \(words)") }
+
+    private func make() throws {
+        for host in [near, far] {
+            try Self.ip("netns add \(host)")
+            try Self.ip("-n \(host) link set lo up")
+            // Addresses count at once, and a stream marks its packets where the peer does.
+            try Self.command("ip netns exec \(host) sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv4.tcp_ecn=1")
+        }
+        try Self.ip("-n \(near) link add \(Self.link) type veth peer name \(Self.link) netns \(far)")
+        for (host, addresses) in [
+            (near, ["\(Self.near4)/24", "\(Self.near6)/64 nodad"]),
+            (far, ["\(Self.far4)/24", "\(Self.other4)/24", "\(Self.far6)/64 nodad", "\(Self.other6)/64 nodad"]),
+        ] {
+            for address in addresses { try Self.ip("-n \(host) address add \(address) dev \(Self.link)") }
+            try Self.ip("-n \(host) link set \(Self.link) up")
+        }
+        for host in [near, far] { try Self.waitForIPv6(on: host) }
+    }
+
+    /// A link that has just come up carries no IPv6 for a moment: the kernel adds its routes when it has seen the carrier.
+    private static func waitForIPv6(on host: String) throws {
+        for _ in 0..<200 {
+            if (try? ip("-n \(host) -6 route get ff05::77:7")) != nil { return }
+            usleep(20_000)
+        }
+        throw NeverHappened(description: "\(host) has IPv6 routes")
+    }
+
+    private func remove() {
+        for host in [near, far] { try? Self.ip("netns delete \(host)") }
+    }
+
+    private static func ip(_ words: String) throws { try command("ip \(words)") }
+
+    private static func command(_ words: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words.split(separator: " ").map(String.init)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw NeverHappened(description: "'\(words)' succeeds") }
+    }
+}
+
+extension Scratch {
+    /// Starts a program on one of two hosts.
+    func start(
+        _ program: String, _ arguments: [String], on host: String, input: Child.Input = .nothing
+    ) throws -> Child {
+        let ip = try #require(Peer.find("ip"), "ip is not installed")
+        return try start(program: ip, ["netns", "exec", host, program] + arguments, input: input)
+    }
+
+    /// Starts `nw group` and waits until it has joined.
+    func startGroup(_ arguments: [String], on host: String, input: Child.Input = .nothing) async throws -> Child {
+        let group = try start(try Built.nw(), ["group", "-v"] + arguments, on: host, input: input)
+        try await eventually("nw joins \(arguments)") { group.errors.contains("nw: group: ready") }
+        return group
+    }
+}

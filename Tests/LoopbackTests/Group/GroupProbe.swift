@@ -1,0 +1,83 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+import Testing
+
+/// One message that a group received.
+struct GroupMessage: Sendable {
+    var message: NWConnectionGroup.Message
+    var content: Data?
+    var isComplete: Bool
+
+    var text: String { String(decoding: content ?? Data(), as: UTF8.self) }
+}
+
+/// A group under test on the loopback interface, with a record of what it reports.
+final class GroupProbe: Sendable {
+    /// Nobody else's on a test machine (RFC 2365 §6.2).
+    static let host = NWEndpoint.Host("239.255.77.7")
+
+    let group: NWConnectionGroup
+    let queue = DispatchQueue(label: "group")
+    let states = Mailbox<NWConnectionGroup.State>()
+    let messages = Mailbox<GroupMessage>()
+
+    init(
+        _ descriptor: any NWGroupDescriptor, maximum: Int = .max, rejects: Bool = true,
+        _ tune: (NWParameters) -> Void = { _ in }
+    ) {
+        Backend.choose()
+        let parameters = NWParameters.udp
+        // A host may have no other interface, and loopback carries groups only for those who ask for it.
+        parameters.requiredInterfaceType = .loopback
+        parameters.allowLocalEndpointReuse = true
+        tune(parameters)
+        group = NWConnectionGroup(with: descriptor, using: parameters)
+        group.stateUpdateHandler = { [states] state in states.put(state) }
+        group.setReceiveHandler(maximumMessageSize: maximum, rejectOversizedMessages: rejects) {
+            [messages, queue] message, content, isComplete in
+            dispatchPrecondition(condition: .onQueue(queue))
+            messages.put(GroupMessage(message: message, content: content, isComplete: isComplete))
+        }
+    }
+
+    /// A port that nobody has.
+    static func freePort() throws -> NWEndpoint.Port {
+        let socket = try Socket.open(.ipv4, .datagram)
+        try Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: 0))
+        return NWEndpoint.Port(rawValue: try #require(Socket.localAddress(socket.rawValue)).port) ?? .any
+    }
+
+    @discardableResult
+    func start() -> GroupProbe {
+        group.start(queue: queue)
+        return self
+    }
+
+    func ready(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        start()
+        try await states.expect(.ready, sourceLocation: sourceLocation)
+    }
+
+    func cancel(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        group.cancel()
+        try await states.first(sourceLocation: sourceLocation) { $0 == .cancelled }
+    }
+
+    func send(
+        _ text: String, to endpoint: NWEndpoint? = nil, _ message: NWConnectionGroup.Message = .default
+    ) -> Mailbox<NWError?> {
+        let outcomes = Mailbox<NWError?>()
+        group.send(content: Data(text.utf8), to: endpoint, message: message) { outcomes.put($0) }
+        return outcomes
+    }
+
+    func deliver(
+        _ text: String, to endpoint: NWEndpoint? = nil, _ message: NWConnectionGroup.Message = .default,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let error = try await send(text, to: endpoint, message).next(sourceLocation: sourceLocation)
+        #expect(error == nil, sourceLocation: sourceLocation)
+    }
+}
