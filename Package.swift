@@ -72,7 +72,7 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTypes",
+                "Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTLS", "CausewayTypes",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),

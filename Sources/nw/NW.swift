@@ -19,6 +19,7 @@ struct NW: AsyncParsableCommand {
               nw interfaces --json                     addresses, gateways and DNS servers
               nw browse _http._tcp                     services on the local network
               nw register Page _http._tcp 8080         a service for others to find
+              nw tls example.com                       a server's certificates, and what is wrong with them
 
             Exit codes:
               0   success
@@ -28,6 +29,6 @@ struct NW: AsyncParsableCommand {
         subcommands: [
             BrowseCommand.self, CatCommand.self, DemoCommand.self, EchoCommand.self, GroupCommand.self,
             InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self, SendCommand.self,
-            ServeCommand.self,
+            ServeCommand.self, TLSCommand.self,
         ])
 }

@@ -183,4 +183,48 @@ struct TLSConfigurationTests {
         #expect(try evaluate(SecPolicyCreateSSL(true, nil), anchored: true) == .tls(errSSLHostNameMismatch))
         #expect(try evaluate(SecPolicyCreateBasicX509(), anchored: true) == .posix(.ENOTSUP))
     }
+
+    // MARK: Whom to trust
+
+    @Test("Anchors, pins and exceptions arrive, and what is no certificate, host or pin is refused")
+    func trustRules() throws {
+        let identity = try Self.issue("device")
+        let certificate = SecCertificate(data: Data(identity.certificates[0].der))
+        var rules = NWProtocolTLS.Options.TrustRules()
+        rules.anchors = [certificate]
+        rules.includesSystemAnchors = false
+        rules.pinnedKeys = [Data(identity.certificates[0].publicKeyPin)]
+        rules.exceptions = [.init(host: "printer.test", certificate: certificate)]
+        let options = NWProtocolTLS.Options()
+        options.trustRules = rules
+        #expect(options.trustRules == rules)
+        let made = try options.securityProtocolOptions.values.settings(isServer: false, isDatagram: false).trust
+        #expect(made.anchors == [identity.certificates[0]] && !made.includesSystemAnchors)
+        #expect(made.pins == [identity.certificates[0].publicKeyPin])
+        #expect(
+            made.exceptions == [
+                .init(host: .name("printer.test"), fingerprint: identity.certificates[0].fingerprint)
+            ])
+        #expect(!sec_protocol_options_are_equal(options.securityProtocolOptions, sec_protocol_options_t()))
+
+        func refusal(_ change: (inout NWProtocolTLS.Options.TrustRules) -> Void) -> NWError? {
+            var rules = NWProtocolTLS.Options.TrustRules()
+            change(&rules)
+            do throws(NWError) {
+                _ = try rules.settings()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(refusal { _ in } == nil)
+        #expect(refusal { $0.pinnedKeys = [Data([1])] } == .posix(.EINVAL))
+        #expect(refusal { $0.anchors = [SecCertificate(data: Data([0x30, 0]))] } == .tls(errSSLBadCert))
+        #expect(
+            refusal { $0.exceptions = [.init(host: "no host", certificate: certificate)] }
+                == .tls(errSSLBadConfiguration))
+        #expect(throws: NWError.posix(.ENOENT)) {
+            try NWProtocolTLS.Options.TrustRules.certificates(inFile: "/nowhere")
+        }
+    }
 }

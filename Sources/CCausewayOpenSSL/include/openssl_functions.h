@@ -65,7 +65,6 @@
     F(void *, X509_get_ext_d2i, (const X509 *a, int b, int *c, int *d), (a, b, c, d)) \
     F(int, X509_get_ext_by_NID, (const X509 *a, int b, int c), (a, b, c)) \
     F(uint32_t, X509_get_extension_flags, (X509 *a), (a)) \
-    F(uint32_t, X509_get_extended_key_usage, (X509 *a), (a)) \
     F(EVP_PKEY *, X509_get0_pubkey, (const X509 *a), (a)) \
     F(X509_PUBKEY *, X509_get_X509_PUBKEY, (const X509 *a), (a)) \
     F(int, i2d_X509_PUBKEY, (const X509_PUBKEY *a, unsigned char **b), (a, b)) \
@@ -77,27 +76,15 @@
     F(const unsigned char *, ASN1_STRING_get0_data, (const ASN1_STRING *a), (a)) \
     F(int, ASN1_STRING_length, (const ASN1_STRING *a), (a)) \
     /* Chains */ \
+    F(int, X509_verify, (X509 *a, EVP_PKEY *b), (a, b)) \
+    F(int, X509_get_signature_info, (X509 *a, int *b, int *c, int *d, uint32_t *e), (a, b, c, d, e)) \
     F(X509_STORE *, X509_STORE_new, (void), ()) \
+    F(int, X509_STORE_set_flags, (X509_STORE *a, unsigned long b), (a, b)) \
     F(void, X509_STORE_free, (X509_STORE *a), (a)) \
     F(int, X509_STORE_add_cert, (X509_STORE *a, X509 *b), (a, b)) \
-    F(X509_STORE_CTX *, X509_STORE_CTX_new, (void), ()) \
-    F(void, X509_STORE_CTX_free, (X509_STORE_CTX *a), (a)) \
-    F(int, X509_STORE_CTX_init, (X509_STORE_CTX *a, X509_STORE *b, X509 *c, struct stack_st_X509 *d), (a, b, c, d)) \
-    F(X509_VERIFY_PARAM *, X509_STORE_CTX_get0_param, (const X509_STORE_CTX *a), (a)) \
-    F(int, X509_VERIFY_PARAM_set_flags, (X509_VERIFY_PARAM *a, unsigned long b), (a, b)) \
-    F(int, X509_VERIFY_PARAM_set_purpose, (X509_VERIFY_PARAM *a, int b), (a, b)) \
-    F(void, X509_VERIFY_PARAM_set_depth, (X509_VERIFY_PARAM *a, int b), (a, b)) \
-    F(void, X509_VERIFY_PARAM_set_auth_level, (X509_VERIFY_PARAM *a, int b), (a, b)) \
-    F(void, X509_VERIFY_PARAM_set_time, (X509_VERIFY_PARAM *a, time_t b), (a, b)) \
-    F(int, X509_verify_cert, (X509_STORE_CTX *a), (a)) \
-    F(const char *, X509_verify_cert_error_string, (long a), (a)) \
-    F(int, X509_STORE_CTX_get_error, (const X509_STORE_CTX *a), (a)) \
     F(void, X509_STORE_CTX_set_error, (X509_STORE_CTX *a, int b), (a, b)) \
-    F(int, X509_STORE_CTX_get_error_depth, (const X509_STORE_CTX *a), (a)) \
-    F(X509 *, X509_STORE_CTX_get_current_cert, (const X509_STORE_CTX *a), (a)) \
     F(X509 *, X509_STORE_CTX_get0_cert, (const X509_STORE_CTX *a), (a)) \
     F(struct stack_st_X509 *, X509_STORE_CTX_get0_untrusted, (const X509_STORE_CTX *a), (a)) \
-    F(struct stack_st_X509 *, X509_STORE_CTX_get0_chain, (const X509_STORE_CTX *a), (a)) \
     F(void *, X509_STORE_CTX_get_ex_data, (const X509_STORE_CTX *a, int b), (a, b)) \
     /* Statements of status (RFC 6960) */ \
     F(OCSP_RESPONSE *, d2i_OCSP_RESPONSE, (OCSP_RESPONSE **a, const unsigned char **b, long c), (a, b, c)) \
@@ -121,6 +108,7 @@
     F(int, EVP_PKEY_keygen_init, (EVP_PKEY_CTX *a), (a)) \
     F(int, EVP_PKEY_CTX_ctrl_str, (EVP_PKEY_CTX *a, const char *b, const char *c), (a, b, c)) \
     F(int, EVP_PKEY_generate, (EVP_PKEY_CTX *a, EVP_PKEY **b), (a, b)) \
+    F(int, EVP_PKEY_get_security_bits, (const EVP_PKEY *a), (a)) \
     F(const EVP_MD *, EVP_sha1, (void), ()) \
     F(const EVP_MD *, EVP_sha256, (void), ()) \
     F(int, EVP_Digest, (const void *a, size_t b, unsigned char *c, unsigned int *d, const EVP_MD *e, ENGINE *f), (a, b, c, d, e, f)) \

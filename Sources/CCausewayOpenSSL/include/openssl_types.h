@@ -17,7 +17,6 @@ typedef struct X509_name_st X509_NAME;
 typedef struct X509_pubkey_st X509_PUBKEY;
 typedef struct x509_store_st X509_STORE;
 typedef struct x509_store_ctx_st X509_STORE_CTX;
-typedef struct X509_VERIFY_PARAM_st X509_VERIFY_PARAM;
 typedef struct GENERAL_NAME_st GENERAL_NAME;
 typedef struct PKCS12_st PKCS12;
 typedef struct asn1_string_st ASN1_STRING;

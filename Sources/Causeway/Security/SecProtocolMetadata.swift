@@ -7,6 +7,8 @@ package struct SecProtocolMetadataValues: Sendable {
     package var serverName: String?
     package var version: tls_protocol_version_t?
     package var cipherSuite: tls_ciphersuite_t?
+    /// The number of the group of the key exchange (RFC 8446 §4.2.7).
+    package var group: UInt16?
     package var isEarlyDataAccepted = false
     /// Leaf first.
     package var peerCertificates: [SecCertificate] = []

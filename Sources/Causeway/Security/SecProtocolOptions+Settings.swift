@@ -23,6 +23,7 @@ extension SecProtocolOptionValues {
         settings.identity = try localIdentity.map { identity throws(NWError) in try identity.engineIdentity() }
         settings.preSharedKeys = preSharedKeys.map { .init(key: [UInt8]($0.key), identity: [UInt8]($0.identity)) }
         settings.preSharedKeyHint = preSharedKeyIdentityHint.map { [UInt8]($0) }
+        settings.trust = try trustRules.settings()
         setAuthentication(in: &settings)
         if let resumptionEnabled { settings.isResumptionEnabled = resumptionEnabled }
         if let ticketsEnabled { settings.areTicketsEnabled = ticketsEnabled }

@@ -85,6 +85,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var earlyDataEnabled = false
     /// `nil`: a client asks for the server's certificate, a server not for the client's.
     package var peerAuthentication: PeerAuthentication?
+    package var trustRules = NWProtocolTLS.Options.TrustRules()
     package var verify: SecProtocolBlock<sec_protocol_verify_t>?
     package var challenge: SecProtocolBlock<sec_protocol_challenge_t>?
     package var keyUpdate: SecProtocolBlock<sec_protocol_key_update_t>?
@@ -103,8 +104,8 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
             && lhs.maximumVersion == rhs.maximumVersion && lhs.applicationProtocols == rhs.applicationProtocols
             && lhs.serverName == rhs.serverName && lhs.preSharedKeys == rhs.preSharedKeys
             && lhs.preSharedKeyIdentityHint == rhs.preSharedKeyIdentityHint && lhs.switches == rhs.switches
-            && lhs.peerAuthentication == rhs.peerAuthentication && lhs.verify == rhs.verify
-            && lhs.challenge == rhs.challenge && lhs.keyUpdate == rhs.keyUpdate
+            && lhs.peerAuthentication == rhs.peerAuthentication && lhs.trustRules == rhs.trustRules
+            && lhs.verify == rhs.verify && lhs.challenge == rhs.challenge && lhs.keyUpdate == rhs.keyUpdate
             && lhs.preSharedKeySelection == rhs.preSharedKeySelection
     }
 

@@ -36,7 +36,11 @@ extension SecTrust {
                 settings.includesSystemAnchors = values.trustsSystemAnchors
                 peer = peer.judged(by: settings)
             }
-            _ = try peer.evaluate()
+            let chain = try peer.evaluate()
+            // Before TLS 1.3 a statement comes after the certificates, and nobody can say here that none will.
+            if let response = original?.stapledResponse, let failure = peer.judgeStatus(response, of: chain) {
+                throw failure
+            }
             return nil
         } catch let failure as TLSFailure {
             return failure.failure.networkError

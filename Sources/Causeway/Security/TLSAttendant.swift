@@ -12,6 +12,7 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
     /// The same object for the blocks and afterwards.
     private let securityMetadata = sec_protocol_metadata_t()
     private let established = Guarded<NWProtocolTLS.Metadata?>(nil)
+    private let failure = Guarded<String?>(nil)
 
     init(_ values: SecProtocolOptionValues, keyLog: (@Sendable (String) -> Void)?) {
         self.values = values
@@ -23,6 +24,8 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
     /// What was negotiated. `nil` before the handshake is done.
     package var metadata: NWProtocolTLS.Metadata? { established.withLock { $0 } }
     var connectionMetadata: NWProtocolMetadata? { metadata }
+    /// Why TLS failed, for a person.
+    var failureReason: String? { failure.withLock { $0 } }
 
     package func stageReported(_ event: any StageEvent, from place: StagePlace) {
         guard let event = event as? TLSEvent else { return }
@@ -30,6 +33,9 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
         case .evaluateTrust(let trust): judge(trust, place)
         case .chooseIdentity(let challenge): choose(challenge, place)
         case .established(let negotiation): keep(negotiation, place)
+        case .failed(let reason):
+            let text = reason.description
+            failure.withLock { $0 = text }
         case .keyLog(let line): keyLog?(line)
         }
     }
@@ -75,6 +81,7 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
             metadata.serverName = negotiation.serverName
             metadata.version = tls_protocol_version_t(rawValue: negotiation.version.rawValue)
             metadata.cipherSuite = tls_ciphersuite_t(number: negotiation.cipherSuite)
+            metadata.group = negotiation.group
             metadata.isEarlyDataAccepted = negotiation.isEarlyDataAccepted
             metadata.setPeer(negotiation.peerCertificates, stapledResponse: negotiation.stapledResponse)
             metadata.export = { label, context, count in

@@ -1,6 +1,7 @@
 package import CausewayRuntime
 package import CausewayTLS
 package import CausewayTypes
+internal import Dispatch
 internal import FoundationEssentials
 
 /// What one ``NWProtocolTLS/Options`` means to the TLS engine: made once, for all connections with these options.
@@ -17,6 +18,11 @@ package struct TLSConfiguration: Sendable {
         let values = options.securityProtocolOptions.values
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
+        // Reading them takes milliseconds, which neither this thread nor an event loop should spend: the answer of the peer that
+        // they are needed for is a round trip away.
+        if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {
+            DispatchQueue.global(qos: .userInitiated).async { TrustStore.prepareSystemAnchors() }
+        }
         do throws(TLSFailure) {
             context = try TLSContext.shared(for: settings)
         } catch {

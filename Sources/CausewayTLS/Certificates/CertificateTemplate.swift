@@ -28,6 +28,8 @@ package struct CertificateTemplate: Sendable {
     package var mustStaple = false
     /// Names of hosts, and of those below them, that an authority may sign.
     package var permittedNames: [String] = []
+    /// Numbers below 2.5.29 of extensions to leave out, such as 15 for the key usage.
+    package var omittedExtensions: Set<UInt32> = []
     /// More extensions, each the DER of RFC 5280's `Extension`.
     package var extraExtensions: [[UInt8]] = []
 
@@ -40,11 +42,14 @@ package struct CertificateTemplate: Sendable {
 
     /// Makes a key and a certificate for it, signed by `issuer`, or by itself.
     ///
+    /// - Parameter holder: Whose key to certify, instead of a new one.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` when the library cannot make it.
-    package func issue(by issuer: TLSIdentity? = nil) throws(TLSFailure) -> TLSIdentity {
+    package func issue(
+        by issuer: TLSIdentity? = nil, for holder: TLSIdentity? = nil
+    ) throws(TLSFailure) -> TLSIdentity {
         try OpenSSLLibrary.load()
         cw_ERR_clear_error()
-        let key = try Self.makeKey(keyKind)
+        let key = if let holder { holder.key } else { try Self.makeKey(keyKind) }
         let issuerKey = issuer?.key ?? key
         let algorithm = Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
         let body = certificateBody(key: key, issuer: issuer, algorithm: algorithm)
@@ -88,7 +93,9 @@ package struct CertificateTemplate: Sendable {
 
     private func extensions(_ keyIdentifier: [UInt8], _ issuerIdentifier: [UInt8]) -> [UInt8] {
         func standard(_ number: UInt32, isCritical: Bool = false, _ content: [UInt8]) -> [UInt8] {
-            Self.certificateExtension(DERWriter.identifier(2, 5, 29, number), isCritical: isCritical, content)
+            omittedExtensions.contains(number)
+                ? []
+                : Self.certificateExtension(DERWriter.identifier(2, 5, 29, number), isCritical: isCritical, content)
         }
         var result = standard(14, DERWriter.octets(keyIdentifier))
         result += standard(35, DERWriter.sequence(DERWriter.value(0x80, issuerIdentifier)))

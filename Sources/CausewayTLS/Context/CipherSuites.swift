@@ -56,3 +56,17 @@ enum KeyExchangeGroups {
         return known.first { $0.identifier == identifier }?.number
     }
 }
+
+extension TLSNegotiation {
+    /// The suite as the library names it, such as `TLS_AES_128_GCM_SHA256`; its number when it has no name.
+    package static func name(ofCipherSuite number: UInt16) -> String {
+        let name = CipherSuites.names([number])
+        return name.isEmpty ? "suite \(number)" : name
+    }
+
+    /// The group as the registry names it, such as `X25519`; its number when it has no name here.
+    package static func name(ofGroup number: UInt16) -> String {
+        let name = KeyExchangeGroups.names([number])
+        return name.isEmpty ? "group \(number)" : name
+    }
+}

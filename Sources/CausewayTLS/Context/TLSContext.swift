@@ -18,7 +18,7 @@ package final class TLSContext: Sendable {
         guard let pointer = cw_SSL_CTX_new(method) else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
         object = SharedObject(owning: pointer, .context)
         self.settings = settings
-        store = try TrustStore.store(for: settings.trust)
+        store = TrustStore(settings.trust)
         try ContextBuilder(pointer: pointer, settings: settings).build()
     }
 

@@ -58,17 +58,10 @@ extension OpenSSLEngine {
     /// A revocation ends the connection. A statement that cannot be used is as good as none, which matters only where the
     /// certificate promises one (RFC 7633 §4.3.3). An owner who judges has the statement in ``TLSNegotiation``.
     fileprivate func checkStatus() -> CInt {
-        guard let (trust, chain) = accepted, let leaf = chain.first, !trust.isExcepted else { return 1 }
-        let status = StapledStatus(
-            stapledResponse, leaf: leaf, issuer: chain.dropFirst().first ?? leaf, store: context.store,
-            time: settings.trust.time)
-        switch status {
-        case .good: return 1
-        case .revoked: pendingFailure = TLSFailure(TrustFailure(.revoked, leaf, depth: 0))
-        case .unusable(let reason):
-            guard leaf.mustStaple else { return 1 }
-            pendingFailure = TLSFailure(TrustFailure(.stapleMissing, leaf, depth: 0, detail: reason))
+        guard let (trust, chain) = accepted, let failure = trust.judgeStatus(stapledResponse, of: chain) else {
+            return 1
         }
+        pendingFailure = TLSFailure(failure)
         return 0
     }
 

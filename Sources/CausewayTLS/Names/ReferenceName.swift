@@ -45,6 +45,10 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
             guard let ascii = Punycode.label(label), isLabel(ascii) else { return nil }
             result.append(ascii)
         }
+        // What ends in a number is an address in one of its older forms, and no certificate names those.
+        if let last = result.last, last.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return nil
+        }
         let name = result.joined(separator: ".")
         return name.utf8.count <= 253 ? name : nil
     }

@@ -4,7 +4,7 @@ internal import CCausewayOpenSSL
 // SAFETY: OpenSSL counts references to these kinds atomically, and locks or never changes what is inside once it is set up. An
 // `SSL`, which belongs to one thread at a time, is never held by one of these. Proven by `SharingTests`.
 final class SharedObject: @unchecked Sendable {
-    enum Kind { case certificate, key, store, context, session }
+    enum Kind { case certificate, key, context, session }
 
     let pointer: OpaquePointer
     private let kind: Kind
@@ -19,7 +19,6 @@ final class SharedObject: @unchecked Sendable {
         switch kind {
         case .certificate: cw_X509_free(pointer)
         case .key: cw_EVP_PKEY_free(pointer)
-        case .store: cw_X509_STORE_free(pointer)
         case .context: cw_SSL_CTX_free(pointer)
         case .session: cw_SSL_SESSION_free(pointer)
         }

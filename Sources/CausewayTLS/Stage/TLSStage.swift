@@ -9,6 +9,8 @@ package enum TLSEvent: StageEvent {
     case chooseIdentity(TLSChallenge)
     /// The handshake is done.
     case established(TLSNegotiation)
+    /// It is over; why, with a text for people.
+    case failed(TLSFailure)
     /// A line for a file of keys.
     case keyLog(String)
 }

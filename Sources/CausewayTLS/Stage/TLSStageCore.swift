@@ -94,6 +94,7 @@ final class TLSStageCore: @unchecked Sendable {
     func fail(_ reason: TLSFailure) {
         guard failure == nil else { return }
         failure = reason
+        events.append(.failed(reason))
         outgoing = ByteChain()
         outgoingPiece = []
         dropArrears()

@@ -1,4 +1,4 @@
-internal import CCausewayOpenSSL
+internal import FoundationEssentials
 
 /// The certificates of a peer, to be judged. Judging takes milliseconds and no network; any thread may do it.
 package struct PeerTrust: Sendable {
@@ -45,11 +45,8 @@ package struct PeerTrust: Sendable {
 
     /// More certificates than any chain needs are refused before any work is done for them.
     private static let mostCertificates = 16
-    private static let longestChain: CInt = 8
-    /// 112 bits: RSA with 2,048 bits, no SHA-1 and no MD5 in any signature.
-    private static let securityLevel: CInt = 2
 
-    /// Judges the certificates by all rules.
+    /// Judges the certificates by all rules: RFC 5280 for the chain, RFC 9525 for the name.
     ///
     /// - Returns: The chain from the peer's own certificate to the anchor.
     /// - Throws: The first rule that was broken.
@@ -59,9 +56,13 @@ package struct PeerTrust: Sendable {
         guard certificates.count <= Self.mostCertificates else {
             throw TrustFailure(.tooComplex, leaf, depth: 0, detail: "\(certificates.count) certificates")
         }
-        let chain = try buildChain(leaf)
-        try checkUse(of: leaf)
-        if role == .server { try checkName(of: leaf) }
+        let own = try Self.read(leaf, at: 0)
+        let (others, unreadable) = readOthers(except: own)
+        var search = ChainSearch(
+            own, others: others, unreadable: unreadable, anchors: store ?? TrustStore(settings),
+            rules: CertificateRules(role: role, time: settings.time ?? Int64(Date().timeIntervalSince1970)))
+        let chain = try search.run().map(\.certificate)
+        if role == .server { try checkName(of: own) }
         try checkPins(of: chain)
         return chain
     }
@@ -72,62 +73,37 @@ package struct PeerTrust: Sendable {
         return settings.exceptions.contains(.init(host: reference, fingerprint: leaf.fingerprint))
     }
 
-    /// RFC 5280 §6, by the library: signatures, dates, constraints, purposes along the chain.
-    private func buildChain(_ leaf: Certificate) throws(TrustFailure) -> [Certificate] {
-        guard let store = store ?? (try? TrustStore.store(for: settings)), let context = cw_X509_STORE_CTX_new()
-        else { throw TrustFailure(.unknownIssuer, leaf, depth: 0, detail: "OpenSSL fails") }
-        defer { cw_X509_STORE_CTX_free(context) }
-        let result: Result<[Certificate], TrustFailure> = withStack(of: Array(certificates.dropFirst())) { others in
-            guard cw_X509_STORE_CTX_init(context, store.object.pointer, leaf.object.pointer, others) == 1 else {
-                return .failure(TrustFailure(.malformed, leaf, depth: 0, detail: OpenSSLLibrary.takeReason()))
-            }
-            setParameters(cw_X509_STORE_CTX_get0_param(context))
-            if cw_X509_verify_cert(context) == 1 {
-                return .success(Certificate.all(in: cw_X509_STORE_CTX_get0_chain(context)))
-            }
-            return .failure(Self.failure(of: context, leaf))
-        }
-        cw_ERR_clear_error()
-        return try result.get()
-    }
-
-    private func setParameters(_ parameters: OpaquePointer?) {
-        var flags = CW_CHAIN_STRICT | CW_CHAIN_TRUSTED_FIRST
-        // An anchor that the program names may be an intermediate, or the peer's own certificate.
-        if !settings.anchors.isEmpty { flags |= CW_CHAIN_PARTIAL }
-        cw_X509_VERIFY_PARAM_set_flags(parameters, CUnsignedLong(flags))
-        cw_X509_VERIFY_PARAM_set_purpose(
-            parameters, CInt(role == .server ? CW_PURPOSE_SSL_SERVER : CW_PURPOSE_SSL_CLIENT))
-        cw_X509_VERIFY_PARAM_set_depth(parameters, Self.longestChain)
-        cw_X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
-        if let time = settings.time { cw_X509_VERIFY_PARAM_set_time(parameters, Int(time)) }
-    }
-
-    private static func failure(of context: OpaquePointer, _ leaf: Certificate) -> TrustFailure {
-        let number = cw_X509_STORE_CTX_get_error(context)
-        let culprit = cw_X509_STORE_CTX_get_current_cert(context).map { Certificate(retaining: $0) }
-        let text = cw_X509_verify_cert_error_string(Int(number)).map { String(cString: $0) }
-        return TrustFailure(
-            TrustFailure.rule(ofLibrary: number), culprit ?? leaf,
-            depth: Int(cw_X509_STORE_CTX_get_error_depth(context)), detail: text)
-    }
-
-    private func checkUse(of leaf: Certificate) throws(TrustFailure) {
-        // An authority that the program trusts by name may also stand for itself: development servers do that.
-        if leaf.isAuthority, !settings.anchors.contains(leaf) { throw TrustFailure(.authorityAsLeaf, leaf, depth: 0) }
-        let usage = cw_X509_get_extended_key_usage(leaf.object.pointer)
-        let needed = role == .server ? CW_USAGE_SSL_SERVER : CW_USAGE_SSL_CLIENT
-        guard usage & UInt32(needed) != 0 else {
-            throw TrustFailure(.wrongPurpose, leaf, depth: 0, detail: "extended key usage")
+    private static func read(_ certificate: Certificate, at depth: Int) throws(TrustFailure) -> JudgedCertificate {
+        do throws(DERError) {
+            return try JudgedCertificate(certificate)
+        } catch {
+            throw TrustFailure(.malformed, certificate, depth: depth, detail: error.reason)
         }
     }
 
-    private func checkName(of leaf: Certificate) throws(TrustFailure) {
-        guard let reference else { throw TrustFailure(.notAHostName, leaf, depth: 0) }
-        let names = leaf.alternativeNames
-        guard !names.isEmpty else { throw TrustFailure(.noAlternativeName, leaf, depth: 0) }
-        guard reference.matches(names) else {
-            throw TrustFailure(.nameMismatch, leaf, depth: 0, detail: "asked for \(reference)")
+    /// What else the peer sent, each once. One that cannot be read matters only where it is needed.
+    private func readOthers(except own: JudgedCertificate) -> ([JudgedCertificate], TrustFailure?) {
+        var others: [JudgedCertificate] = []
+        var unreadable: TrustFailure?
+        var seen: Set<[UInt8]> = [own.der]
+        for (depth, certificate) in certificates.enumerated().dropFirst() {
+            do throws(TrustFailure) {
+                let judged = try Self.read(certificate, at: depth)
+                if seen.insert(judged.der).inserted { others.append(judged) }
+            } catch {
+                unreadable = unreadable ?? error
+            }
+        }
+        return (others, unreadable)
+    }
+
+    private func checkName(of leaf: JudgedCertificate) throws(TrustFailure) {
+        guard let reference else { throw TrustFailure(.notAHostName, leaf.certificate, depth: 0) }
+        guard let names = leaf.fields.extensions.alternativeNames else {
+            throw TrustFailure(.noAlternativeName, leaf.certificate, depth: 0)
+        }
+        guard reference.matches(names.prefix(ReferenceName.nameLimit).map(\.alternativeName)) else {
+            throw TrustFailure(.nameMismatch, leaf.certificate, depth: 0, detail: "asked for \(reference)")
         }
     }
 
@@ -135,5 +111,20 @@ package struct PeerTrust: Sendable {
         guard !settings.pins.isEmpty else { return }
         if chain.contains(where: { settings.pins.contains($0.publicKeyPin) }) { return }
         throw TrustFailure(.pinMismatch, chain.first, depth: 0)
+    }
+
+    /// Judges the stapled statement of status about an accepted chain.
+    ///
+    /// - Returns: Why the peer is not trusted after all: it is revoked, or promised a statement that can be used (RFC 7633 §4.3.3).
+    package func judgeStatus(_ response: [UInt8]?, of chain: [Certificate]) -> TrustFailure? {
+        guard let leaf = chain.first, !isExcepted else { return nil }
+        let status = StapledStatus(
+            response, leaf: leaf, issuer: chain.dropFirst().first ?? leaf, time: settings.time)
+        switch status {
+        case .good: return nil
+        case .revoked: return TrustFailure(.revoked, leaf, depth: 0)
+        case .unusable(let reason):
+            return leaf.mustStaple ? TrustFailure(.stapleMissing, leaf, depth: 0, detail: reason) : nil
+        }
     }
 }

@@ -20,17 +20,17 @@ enum StapledStatus: Equatable {
     /// - Parameters:
     ///   - issuer: The certificate that signed `leaf`. It, or one it has authorized for this, signs the statement.
     ///   - time: Seconds since 1970; `nil` for now.
-    init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, store: TrustStore, time: Int64?) {
+    init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, time: Int64?) {
         guard let der, !der.isEmpty else {
             self = .unusable("none came")
             return
         }
-        self = Self.judge(der, leaf, issuer, store, time ?? Int64(Date().timeIntervalSince1970))
+        self = Self.judge(der, leaf, issuer, time ?? Int64(Date().timeIntervalSince1970))
         cw_ERR_clear_error()
     }
 
     private static func judge(
-        _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ store: TrustStore, _ now: Int64
+        _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
         guard der.count <= largest else { return .unusable("it is too large") }
         let response: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
@@ -43,9 +43,14 @@ enum StapledStatus: Equatable {
             let basic = cw_OCSP_response_get1_basic(response)
         else { return .unusable("it reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
-        // The issuer was judged with the chain: its own signature needs no second judgement, anybody else's does.
+        // The issuer was judged with the chain: its own signature needs no second judgement. Anybody else signs with a
+        // certificate that the issuer itself gave out for this (RFC 6960 §4.2.2.2).
+        guard let store = cw_X509_STORE_new() else { return .unusable("memory is short") }
+        defer { cw_X509_STORE_free(store) }
+        cw_X509_STORE_add_cert(store, issuer.object.pointer)
+        cw_X509_STORE_set_flags(store, CUnsignedLong(CW_CHAIN_PARTIAL))
         let isSigned = withStack(of: [issuer]) {
-            cw_OCSP_basic_verify(basic, $0, store.object.pointer, CUnsignedLong(CW_OCSP_TRUST_OTHER)) == 1
+            cw_OCSP_basic_verify(basic, $0, store, CUnsignedLong(CW_OCSP_TRUST_OTHER)) == 1
         }
         guard isSigned else { return .unusable("its signature proves nothing") }
         return find(leaf, issuer, in: basic, now)

@@ -106,26 +106,4 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
             }
         return CInt(result)
     }
-
-    /// The rule behind a result of `X509_verify_cert`.
-    static func rule(ofLibrary result: CInt) -> Rule {
-        switch Int(result) {
-        case CW_V_NO_ISSUER, CW_V_NO_ISSUER_LOCALLY, CW_V_LEAF_UNVERIFIED, CW_V_SELF_SIGNED_IN_CHAIN,
-            CW_V_UNTRUSTED, CW_V_REJECTED:
-            .unknownIssuer
-        case CW_V_SELF_SIGNED_LEAF: .selfSigned
-        case CW_V_EXPIRED: .expired
-        case CW_V_NOT_YET_VALID: .notYetValid
-        case CW_V_BAD_SIGNATURE: .badSignature
-        case CW_V_PURPOSE: .wrongPurpose
-        case CW_V_NOT_A_CA, CW_V_NO_CERT_SIGN: .notAnAuthority
-        case CW_V_LEAF_KEY_WEAK, CW_V_CA_KEY_WEAK: .weakKey
-        case CW_V_DIGEST_WEAK: .weakSignature
-        case CW_V_NAME_NOT_PERMITTED, CW_V_NAME_EXCLUDED: .nameConstraint
-        case CW_V_TOO_LONG, CW_V_PATH_LENGTH: .chainTooLong
-        case CW_V_CRITICAL_EXTENSION: .criticalExtension
-        case CW_V_REVOKED: .revoked
-        default: .malformed
-        }
-    }
 }

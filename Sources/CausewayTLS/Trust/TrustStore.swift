@@ -1,31 +1,63 @@
-internal import CCausewayOpenSSL
 internal import FoundationEssentials
+internal import Synchronization
 
-/// Certificates that chains may end in, in the form that the library searches.
-struct TrustStore: Sendable {
-    let object: SharedObject
+/// Certificates that chains may end in: those that a program names, those of this system, or both.
+package struct TrustStore: Sendable {
+    private let own: [JudgedCertificate]
+    /// `nil` when they do not count.
+    private let system: (@Sendable () -> SystemAnchors)?
 
-    /// The store for these settings. That of the system alone is read once and shared by the whole process.
-    static func store(for settings: TrustSettings) throws(TLSFailure) -> TrustStore {
-        try OpenSSLLibrary.load()
-        if settings.anchors.isEmpty, settings.includesSystemAnchors, let system { return system }
-        let anchors = settings.includesSystemAnchors ? systemAnchors + settings.anchors : settings.anchors
-        guard let store = TrustStore(anchors) else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
-        return store
+    /// Cheap: the system's authorities are asked for when a chain is judged.
+    init(_ settings: TrustSettings, system: @escaping @Sendable () -> SystemAnchors = { .shared }) {
+        // What cannot be read signs nothing.
+        own = settings.anchors.compactMap { try? JudgedCertificate($0) }
+        self.system = settings.includesSystemAnchors ? system : nil
     }
 
-    private init?(_ anchors: [Certificate]) {
-        guard let pointer = cw_X509_STORE_new() else { return nil }
-        object = SharedObject(owning: pointer, .store)
-        for anchor in anchors { cw_X509_STORE_add_cert(pointer, anchor.object.pointer) }
-        cw_ERR_clear_error()
+    /// The anchors with this name, the program's own first.
+    func anchors(named name: DistinguishedName) -> [JudgedCertificate] {
+        own.filter { $0.fields.subject == name } + (system?().anchors(named: name) ?? [])
     }
 
-    private static let system = TrustStore(systemAnchors)
+    /// Whether this very certificate is an anchor.
+    func contains(_ judged: JudgedCertificate) -> Bool {
+        anchors(named: judged.fields.subject).contains { $0.der == judged.der }
+    }
 
-    /// The authorities of this system. Empty when none are installed: then nobody is trusted.
-    static let systemAnchors: [Certificate] = SystemAnchorPlaces(environment: ProcessInfo.processInfo.environment)
-        .read()
+    /// Reads the authorities of this system unless that was done before: milliseconds, and a file.
+    package static func prepareSystemAnchors() { _ = SystemAnchors.shared }
+}
+
+/// The authorities of this system, found by name. Each is decoded when a chain first asks for it. Any thread.
+final class SystemAnchors: Sendable {
+    /// Read once per process. Empty when none are installed: then nobody is trusted.
+    static let shared = SystemAnchors(
+        SystemAnchorPlaces(environment: ProcessInfo.processInfo.environment).read())
+
+    private let encodings: [DistinguishedName: [[UInt8]]]
+    private let decoded = Mutex<[DistinguishedName: [JudgedCertificate]]>([:])
+
+    init(_ certificates: [[UInt8]]) {
+        var encodings: [DistinguishedName: [[UInt8]]] = [:]
+        for der in certificates {
+            if let name = try? CertificateFields.subject(of: der) { encodings[name, default: []].append(der) }
+        }
+        self.encodings = encodings
+    }
+
+    var count: Int { encodings.values.reduce(0) { $0 + $1.count } }
+
+    func anchors(named name: DistinguishedName) -> [JudgedCertificate] {
+        guard let encodings = encodings[name] else { return [] }
+        return decoded.withLock { decoded in
+            if let found = decoded[name] { return found }
+            let found = encodings.compactMap { der in
+                (try? Certificate(der: der)).flatMap { try? JudgedCertificate($0) }
+            }
+            decoded[name] = found
+            return found
+        }
+    }
 }
 
 /// Where this system keeps its authorities.
@@ -57,8 +89,8 @@ struct SystemAnchorPlaces {
     private static let largestFile = 16 << 20
     private static let mostFiles = 4_096
 
-    /// The certificates of the first file that has any; failing that, of the first folder.
-    func read() -> [Certificate] {
+    /// The certificates of the first file that has any, in DER; failing that, of the first folder.
+    func read() -> [[UInt8]] {
         for file in files {
             let found = Self.certificates(inFile: file)
             if !found.isEmpty { return found }
@@ -69,14 +101,35 @@ struct SystemAnchorPlaces {
                 Self.certificates(inFile: folder + "/" + $0)
             }
             var seen: Set<[UInt8]> = []
-            let unique = found.filter { seen.insert($0.fingerprint).inserted }
+            let unique = found.filter { seen.insert($0).inserted }
             if !unique.isEmpty { return unique }
         }
         return []
     }
 
-    private static func certificates(inFile path: String) -> [Certificate] {
+    private static func certificates(inFile path: String) -> [[UInt8]] {
         guard let content = FileManager.default.contents(atPath: path), content.count <= largestFile else { return [] }
-        return (try? Certificate.all(pem: [UInt8](content))) ?? []
+        return blocks(in: [UInt8](content))
+    }
+
+    /// The certificates of a text of PEM (RFC 7468), in its order. What cannot be decoded is passed over.
+    static func blocks(in text: [UInt8]) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        var body = Data()
+        var isInside = false
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            if line.starts(with: "-----BEGIN ".utf8) {
+                isInside = line.dropFirst(11).starts(with: "CERTIFICATE-----".utf8)
+                body.removeAll(keepingCapacity: true)
+            } else if line.starts(with: "-----END ".utf8) {
+                if isInside, let der = Data(base64Encoded: body, options: .ignoreUnknownCharacters), !der.isEmpty {
+                    result.append([UInt8](der))
+                }
+                isInside = false
+            } else if isInside {
+                body.append(contentsOf: line)
+            }
+        }
+        return result
     }
 }

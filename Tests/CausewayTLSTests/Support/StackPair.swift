@@ -143,6 +143,7 @@ struct StackPair {
     {
         switch event {
         case .established(let negotiation): self[keyPath: own].negotiation = negotiation
+        case .failed: break
         case .keyLog(let line): self[keyPath: own].keyLog.append(line)
         case .evaluateTrust:
             self[keyPath: own].wasAsked = true

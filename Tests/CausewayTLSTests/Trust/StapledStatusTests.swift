@@ -33,7 +33,7 @@ struct StapledStatusTests {
 
     private func judge(_ der: [UInt8]?, _ leaf: Certificate) throws -> StapledStatus {
         StapledStatus(
-            der, leaf: leaf, issuer: Authority.shared.certificate, store: try TrustStore.store(for: .anchored(.shared)),
+            der, leaf: leaf, issuer: Authority.shared.certificate,
             time: Authority.now)
     }
 

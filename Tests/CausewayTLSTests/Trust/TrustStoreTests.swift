@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CausewayTLS
@@ -31,7 +32,7 @@ struct TrustStoreTests {
         try write("a.pem", Authority.shared.certificate.der)
         try write("b.0", Authority.shared.certificate.der)
         try Data("nothing".utf8).write(to: folder.appendingPathComponent("readme"))
-        #expect(SystemAnchorPlaces(environment: environment).read() == [Authority.shared.certificate])
+        #expect(SystemAnchorPlaces(environment: environment).read() == [Authority.shared.certificate.der])
         let file = folder.appendingPathComponent("a.pem").path
         #expect(SystemAnchorPlaces(environment: ["SSL_CERT_FILE": file]).read().count == 1)
         #expect(SystemAnchorPlaces(environment: ["SSL_CERT_FILE": "/nowhere"]).read().isEmpty)
@@ -45,10 +46,48 @@ struct TrustStoreTests {
         #expect(try Certificate.all(pem: Array((good + bad + good).utf8)).count == 2)
     }
 
-    @Test("The system's own are read once per process")
-    func once() throws {
-        let first = try TrustStore.store(for: TrustSettings())
-        let second = try TrustStore.store(for: TrustSettings())
-        #expect(first.object === second.object)
+    @Test("Blocks that cannot be decoded and other blocks are passed over in the system's bundle")
+    func blocks() {
+        let der = Authority.shared.certificate.der
+        let body = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithCarriageReturn])
+        let good = "# a comment\r\n-----BEGIN CERTIFICATE-----\r\n\(body)\r\n-----END CERTIFICATE-----\r\n"
+        let others = "-----BEGIN X509 CRL-----\nMAMCAQE=\n-----END X509 CRL-----\n-----BEGIN CERTIFICATE-----\n"
+        #expect(SystemAnchorPlaces.blocks(in: Array((good + others + good + others).utf8)) == [der, der])
+    }
+
+    @Test("The system's own are found by name, whatever the case and the spaces of it")
+    func byName() throws {
+        let anchors = SystemAnchors([Authority.shared.certificate.der, [1, 2, 3]])
+        #expect(anchors.count == 1)
+        let leaf = try JudgedCertificate(try Authority.shared.issue().certificates[0])
+        #expect(anchors.anchors(named: leaf.fields.issuer).map(\.certificate) == [Authority.shared.certificate])
+        #expect(anchors.anchors(named: leaf.fields.subject).isEmpty)
+        let shouting = try JudgedCertificate(Authority(" TEST  Root ").certificate)
+        #expect(anchors.anchors(named: shouting.fields.subject).count == 1)
+    }
+
+    @Test("Nobody reads the system's own before a chain is judged, and not at all where they do not count")
+    func later() throws {
+        let count = Mutex(0)
+        func store(_ settings: TrustSettings) -> TrustStore {
+            TrustStore(settings) {
+                count.withLock { $0 += 1 }
+                return SystemAnchors([Authority.shared.certificate.der])
+            }
+        }
+        let leaf = try Identities.server.get().certificates
+        func isTrusted(_ settings: TrustSettings) -> Bool {
+            let trust = PeerTrust(
+                certificates: leaf, role: .server, reference: .name("server.test"), settings: settings,
+                store: store(settings))
+            return (try? trust.evaluate()) != nil
+        }
+        var settings = TrustSettings()
+        settings.time = Authority.now
+        _ = store(settings)
+        #expect(count.withLock { $0 } == 0)
+        #expect(isTrusted(settings) && count.withLock { $0 } > 0)
+        count.withLock { $0 = 0 }
+        #expect(!isTrusted(.anchored()) && isTrusted(.anchored(.shared)) && count.withLock { $0 } == 0)
     }
 }

@@ -55,6 +55,11 @@ final class Scratch {
         try start(try #require(Peer.find("openssl"), "openssl is not installed"), arguments, input: input)
     }
 
+    func startPython(_ arguments: [String]) throws -> Child {
+        try start(try #require(Peer.find("python3"), "python3 is not installed"), arguments, input: .nothing)
+    }
+
+    /// Starts a program that is no peer of other tests.
     func start(program path: String, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
         try start(path, arguments, input: input)
     }

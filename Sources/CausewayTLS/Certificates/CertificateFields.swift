@@ -1,0 +1,112 @@
+/// What stands in a certificate, read strictly (RFC 5280 §4.1). Nothing is judged here.
+struct CertificateFields: Sendable {
+    /// 1, 2 or 3.
+    let version: Int
+    let serialNumber: ArraySlice<UInt8>
+    /// Whether both places name the same algorithm for the signature (RFC 5280 §4.1.1.2).
+    let isAlgorithmConsistent: Bool
+    let issuer: DistinguishedName
+    let subject: DistinguishedName
+    /// Seconds since 1970; both ends belong to the time in which it holds.
+    let notBefore: Int64
+    let notAfter: Int64
+    /// The SubjectPublicKeyInfo in DER.
+    let publicKey: ArraySlice<UInt8>
+    let extensions: CertificateExtensions
+
+    init(_ der: [UInt8]) throws(DERError) {
+        var outer = DERReader(der[...])
+        var reader = DERReader(try outer.next(DERTag.sequence))
+        try outer.end()
+        var body = DERReader(try reader.next(DERTag.sequence))
+        let algorithm = try reader.next()
+        _ = try reader.next(DERTag.bits)
+        try reader.end()
+
+        version = try Self.version(&body)
+        serialNumber = try body.next(DERTag.integer)
+        isAlgorithmConsistent = try body.next().encoding == algorithm.encoding
+        issuer = try DistinguishedName(try body.next(DERTag.sequence))
+        var validity = DERReader(try body.next(DERTag.sequence))
+        notBefore = try Self.time(try validity.next())
+        notAfter = try Self.time(try validity.next())
+        try validity.end()
+        subject = try DistinguishedName(try body.next(DERTag.sequence))
+        let key = try body.next()
+        guard key.tag == DERTag.sequence else { throw DERError("there is no public key") }
+        publicKey = key.encoding
+        extensions = try Self.extensions(&body, version)
+    }
+
+    /// The subject alone, for finding a certificate among many.
+    static func subject(of der: [UInt8]) throws(DERError) -> DistinguishedName {
+        var outer = DERReader(der[...])
+        var reader = DERReader(try outer.next(DERTag.sequence))
+        var body = DERReader(try reader.next(DERTag.sequence))
+        _ = try body.optional(0xa0)
+        // The serial number, the algorithm, the issuer and the times.
+        for _ in 0..<4 { _ = try body.next() }
+        return try DistinguishedName(try body.next(DERTag.sequence))
+    }
+
+    /// Whether somebody signed it in its own name.
+    var isSelfIssued: Bool { issuer == subject }
+
+    private static func version(_ body: inout DERReader) throws(DERError) -> Int {
+        guard let tagged = try body.optional(0xa0) else { return 1 }
+        var reader = DERReader(tagged)
+        let number = try reader.smallNumber()
+        try reader.end()
+        guard number == 1 || number == 2 else { throw DERError("the version is none that there is") }
+        return number + 1
+    }
+
+    private static func extensions(_ body: inout DERReader, _ version: Int) throws(DERError) -> CertificateExtensions {
+        // Identifiers of subject and issuer, which nobody uses.
+        for tag: UInt8 in [0x81, 0x82] {
+            guard try body.optional(tag) != nil else { continue }
+            guard version > 1 else { throw DERError("version 1 has no unique identifiers") }
+        }
+        guard let tagged = try body.optional(0xa3) else {
+            try body.end()
+            return CertificateExtensions()
+        }
+        guard version == 3 else { throw DERError("only version 3 has extensions") }
+        try body.end()
+        var reader = DERReader(tagged)
+        let list = try reader.next(DERTag.sequence)
+        try reader.end()
+        return try CertificateExtensions(list)
+    }
+
+    /// The two forms of RFC 5280 §4.1.2.5, in seconds since 1970.
+    static func time(_ value: DERReader.Value) throws(DERError) -> Int64 {
+        let yearDigits = value.tag == DERTag.utcTime ? 2 : 4
+        guard value.tag == DERTag.utcTime || value.tag == DERTag.generalizedTime,
+            value.content.count == yearDigits + 11, value.content.last == UInt8(ascii: "Z")
+        else { throw DERError("a time is not written as the Internet writes it") }
+        var digits: [Int] = []
+        for octet in value.content.dropLast() {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) else {
+                throw DERError("a time has no digits")
+            }
+            digits.append(Int(octet) - 48)
+        }
+        var year = digits.prefix(yearDigits).reduce(0) { $0 * 10 + $1 }
+        if yearDigits == 2 { year += year < 50 ? 2_000 : 1_900 }
+        let rest = stride(from: yearDigits, to: digits.count, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
+        let (month, day, hour, minute, second) = (rest[0], rest[1], rest[2], rest[3], rest[4])
+        guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60 else {
+            throw DERError("a time does not exist")
+        }
+        return (daysSince1970(year, month, day) * 24 + Int64(hour)) * 3_600 + Int64(minute * 60 + second)
+    }
+
+    /// Of the Gregorian calendar, counted in years that begin with March so that the odd day is the last.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
+        let shifted = month > 2 ? year : year - 1
+        let monthFromMarch = (month + 9) % 12
+        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+        return Int64(shifted * 365 + leapDays + (monthFromMarch * 153 + 2) / 5 + day - 1 - 719_468)
+    }
+}

@@ -1,0 +1,109 @@
+/// Octets that are not what a certificate holds at this place; what is wrong, for a person.
+struct DERError: Error, Hashable {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// Reads values in the distinguished encoding of ASN.1 (ITU-T X.690), strictly and never beyond their ends.
+struct DERReader {
+    struct Value {
+        let tag: UInt8
+        let content: ArraySlice<UInt8>
+        /// Tag, length and content.
+        let encoding: ArraySlice<UInt8>
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    var isAtEnd: Bool { rest.isEmpty }
+    var nextTag: UInt8? { rest.first }
+
+    /// The next value, whatever it is.
+    mutating func next() throws(DERError) -> Value {
+        let bytes = rest
+        guard bytes.count >= 2 else { throw DERError("a value is cut off") }
+        let tag = bytes[bytes.startIndex]
+        guard tag & 0x1f != 0x1f else { throw DERError("a tag has several octets") }
+        var start = bytes.startIndex + 2
+        var count = Int(bytes[start - 1])
+        if count >= 0x80 {
+            let digits = count & 0x7f
+            guard (1...4).contains(digits), bytes.endIndex - start >= digits else {
+                throw DERError("a length cannot be read")
+            }
+            count = bytes[start..<(start + digits)].reduce(0) { $0 << 8 | Int($1) }
+            // X.690 §10.1: as few octets as possible.
+            guard count >= 0x80, digits == 1 || count >> (8 * (digits - 1)) > 0 else {
+                throw DERError("a length is written longer than it is")
+            }
+            start += digits
+        }
+        guard bytes.endIndex - start >= count else { throw DERError("a value is cut off") }
+        let end = start + count
+        rest = bytes[end...]
+        return Value(tag: tag, content: bytes[start..<end], encoding: bytes[bytes.startIndex..<end])
+    }
+
+    /// The content of the next value, which has this tag.
+    mutating func next(_ tag: UInt8) throws(DERError) -> ArraySlice<UInt8> {
+        let value = try next()
+        guard value.tag == tag else { throw DERError("a value is of another kind than belongs here") }
+        return value.content
+    }
+
+    /// The content of the next value if it has this tag. Nothing is consumed if it has another.
+    mutating func optional(_ tag: UInt8) throws(DERError) -> ArraySlice<UInt8>? {
+        guard nextTag == tag else { return nil }
+        return try next(tag)
+    }
+
+    /// Nothing may be left.
+    func end() throws(DERError) {
+        guard rest.isEmpty else { throw DERError("there is more than belongs here") }
+    }
+
+    /// Reads all values of a list.
+    static func all(
+        _ bytes: ArraySlice<UInt8>, _ body: (inout DERReader) throws(DERError) -> Void
+    ) throws(DERError) {
+        var reader = DERReader(bytes)
+        while !reader.isAtEnd { try body(&reader) }
+    }
+
+    /// A number that is not negative and fits 31 bits.
+    mutating func smallNumber(_ tag: UInt8 = DERTag.integer) throws(DERError) -> Int {
+        let content = try next(tag)
+        guard let first = content.first, first < 0x80, content.count <= 5 else {
+            throw DERError("a number is out of range")
+        }
+        guard content.count == 1 || first != 0 || content[content.startIndex + 1] >= 0x80 else {
+            throw DERError("a number is written longer than it is")
+        }
+        let value = content.reduce(0) { $0 << 8 | Int($1) }
+        guard value <= Int(Int32.max) else { throw DERError("a number is out of range") }
+        return value
+    }
+
+    mutating func boolean() throws(DERError) -> Bool {
+        let content = try next(DERTag.boolean)
+        guard content.count == 1, content.first == 0 || content.first == 0xff else {
+            throw DERError("a truth value is neither")
+        }
+        return content.first == 0xff
+    }
+}
+
+enum DERTag {
+    static let boolean: UInt8 = 0x01
+    static let integer: UInt8 = 0x02
+    static let bits: UInt8 = 0x03
+    static let octets: UInt8 = 0x04
+    static let identifier: UInt8 = 0x06
+    static let utcTime: UInt8 = 0x17
+    static let generalizedTime: UInt8 = 0x18
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+}

@@ -1,0 +1,69 @@
+/// A subject or issuer in the form in which it is compared (RFC 5280 §7.1): case and spaces do not count.
+struct DistinguishedName: Hashable, Sendable {
+    /// One for each relative name, outermost first.
+    let parts: [[UInt8]]
+    /// Mail addresses among the attributes, which constraints on names bind as well (RFC 5280 §4.2.1.10).
+    let mailAddresses: [String]
+
+    var isEmpty: Bool { parts.isEmpty }
+
+    /// - Parameter content: What is inside the outer SEQUENCE.
+    init(_ content: ArraySlice<UInt8>) throws(DERError) {
+        var parts: [[UInt8]] = []
+        var mailAddresses: [String] = []
+        try DERReader.all(content) { reader throws(DERError) in
+            var attributes: [[UInt8]] = []
+            try DERReader.all(try reader.next(DERTag.set)) { reader throws(DERError) in
+                var attribute = DERReader(try reader.next(DERTag.sequence))
+                let kind = try attribute.next(DERTag.identifier)
+                let value = try attribute.next()
+                try attribute.end()
+                attributes.append(Array(kind) + [0] + Self.canonical(value))
+                if kind.elementsEqual(Self.mailAddress) {
+                    mailAddresses.append(String(decoding: value.content, as: UTF8.self))
+                }
+            }
+            guard !attributes.isEmpty else { throw DERError("a part of a name is empty") }
+            // The encoding sorts the attributes, but by what they were before.
+            attributes.sort { $0.lexicographicallyPrecedes($1) }
+            parts.append(attributes.flatMap { $0 + [0xff] })
+        }
+        self.parts = parts
+        self.mailAddresses = mailAddresses
+    }
+
+    /// 1.2.840.113549.1.9.1
+    private static let mailAddress: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x01]
+
+    private static let utf8: UInt8 = 0x0c
+    private static let bmp: UInt8 = 0x1e
+    /// Those whose octets are text as they stand, for the letters that names are made of: UTF8String, PrintableString, IA5String,
+    /// VisibleString.
+    private static let plainTexts: Set<UInt8> = [utf8, 0x13, 0x16, 0x1a]
+
+    private static func canonical(_ value: DERReader.Value) -> [UInt8] {
+        if plainTexts.contains(value.tag) { return [utf8] + folded(value.content) }
+        guard value.tag == bmp, value.content.count % 2 == 0 else { return Array(value.encoding) }
+        let units = stride(from: value.content.startIndex, to: value.content.endIndex, by: 2).map {
+            UInt16(value.content[$0]) << 8 | UInt16(value.content[$0 + 1])
+        }
+        return [utf8] + folded(Array(String(decoding: units, as: UTF16.self).utf8)[...])
+    }
+
+    /// Small letters, no spaces at the ends, one between words.
+    private static func folded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var isBetweenWords = false
+        for octet in text {
+            if octet == UInt8(ascii: " ") {
+                isBetweenWords = !result.isEmpty
+                continue
+            }
+            if isBetweenWords { result.append(UInt8(ascii: " ")) }
+            isBetweenWords = false
+            result.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet)
+        }
+        return result
+    }
+}

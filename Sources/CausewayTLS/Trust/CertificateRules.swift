@@ -1,0 +1,129 @@
+/// The rules that each certificate of a chain is held against by itself (RFC 5280 §4 and §6.1).
+///
+/// What an anchor says of itself counts; what it leaves out does not, because an anchor is a name and a key (RFC 5280 §6.1.1).
+struct CertificateRules {
+    let role: PeerTrust.Role
+    /// Seconds since 1970.
+    let time: Int64
+
+    /// A rule that was broken, and particulars.
+    struct Objection {
+        let rule: TrustFailure.Rule
+        var detail: String?
+
+        init(_ rule: TrustFailure.Rule, _ detail: String? = nil) {
+            self.rule = rule
+            self.detail = detail
+        }
+    }
+
+    // MARK: Whoever signs
+
+    /// Why this certificate may not sign others; `nil` if it may.
+    func objection(toIssuer issuer: JudgedCertificate, isAnchor: Bool) -> Objection? {
+        let extensions = issuer.fields.extensions
+        let constraints = extensions.basicConstraints
+        guard isAnchor else {
+            guard issuer.fields.version == 3, constraints?.isAuthority == true else {
+                return Objection(.notAnAuthority, "it does not say that it is an authority")
+            }
+            guard let usage = extensions.keyUsage else {
+                return Objection(.malformed, "an authority without a key usage, §4.2.1.3")
+            }
+            return usage.contains(.certificateSigning) ? nil : Objection(.notAnAuthority, "its key usage")
+        }
+        if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
+            return Objection(.notAnAuthority, "its key usage")
+        }
+        // Somebody who trusts a device's own certificate does not make the device an authority. Before version 3 nothing could
+        // be said.
+        let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
+        return isAuthority ? nil : Objection(.notAnAuthority, "it says that it is none")
+    }
+
+    // MARK: Every certificate
+
+    /// What is wrong with one certificate of a chain, apart from what it may sign.
+    func objection(to judged: JudgedCertificate, isLeaf: Bool, isAnchor: Bool) -> Objection? {
+        if let objection = objectionToTime(of: judged.fields) { return objection }
+        if let problem = judged.keyProblem { return Objection(.weakKey, problem) }
+        if !isAnchor {
+            if let problem = judged.signatureProblem { return Objection(.weakSignature, problem) }
+            if let unknown = judged.fields.extensions.unknownCritical { return Objection(.criticalExtension, unknown) }
+            if let reason = Self.profileProblem(judged.fields) { return Objection(.malformed, reason) }
+        }
+        if isLeaf { return objectionToLeaf(judged, isAnchor: isAnchor) }
+        // The purposes of an authority hold for what it signs.
+        return isAnchor || allows(judged.fields.extensions, .authority)
+            ? nil : Objection(.wrongPurpose, "extended key usage")
+    }
+
+    private func objectionToTime(of fields: CertificateFields) -> Objection? {
+        if time < fields.notBefore { return Objection(.notYetValid) }
+        return time > fields.notAfter ? Objection(.expired) : nil
+    }
+
+    private func objectionToLeaf(_ judged: JudgedCertificate, isAnchor: Bool) -> Objection? {
+        let extensions = judged.fields.extensions
+        if !isAnchor, extensions.basicConstraints?.isAuthority == true { return Objection(.authorityAsLeaf) }
+        // Every suite that is used by default signs the handshake (RFC 8446 §4.4.2.2).
+        if let usage = extensions.keyUsage, !usage.contains(.digitalSignature) {
+            return Objection(.wrongPurpose, "key usage")
+        }
+        return allows(extensions, .leaf) ? nil : Objection(.wrongPurpose, "extended key usage")
+    }
+
+    private enum Position { case leaf, authority }
+
+    /// Whether the purposes allow this side of TLS. None mean any. A host's certificate for anything at all is refused: it would
+    /// stand for its holder everywhere.
+    private func allows(_ extensions: CertificateExtensions, _ position: Position) -> Bool {
+        guard let purposes = extensions.purposes else { return true }
+        let needed = role == .server ? CertificateExtensions.Purpose.server : CertificateExtensions.Purpose.client
+        return purposes.contains(needed)
+            || position == .authority && purposes.contains(CertificateExtensions.Purpose.any)
+    }
+
+    // MARK: The profile
+
+    /// What RFC 5280 demands of a certificate beyond what makes it readable.
+    private static func profileProblem(_ fields: CertificateFields) -> String? {
+        if !fields.isAlgorithmConsistent { return "it names two algorithms for its signature, §4.1.1.2" }
+        if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true
+            || fields.serialNumber.allSatisfy({ $0 == 0 })
+        {
+            return "its serial number, §4.1.2.2"
+        }
+        if fields.issuer.isEmpty { return "its issuer has no name, §4.1.2.4" }
+        let extensions = fields.extensions
+        guard fields.version == 3 else { return nil }
+        if !extensions.hasAuthorityKeyIdentifier || extensions.authorityKeyIdentifier == nil {
+            return "the identifier of its issuer's key is missing (authorityKeyIdentifier=keyid), §4.2.1.1"
+        }
+        if extensions.isKeyIdentifierCritical { return "the identifier of a key is critical, §4.2.1.1" }
+        if fields.subject.isEmpty, extensions.alternativeNames == nil || !extensions.isAlternativeNameCritical {
+            return "it has no subject, and its alternative names are not critical, §4.2.1.6"
+        }
+        if extensions.keyUsage == [] { return "its key is for nothing, §4.2.1.3" }
+        return authorityProblem(fields)
+    }
+
+    private static func authorityProblem(_ fields: CertificateFields) -> String? {
+        let extensions = fields.extensions
+        let constraints = extensions.basicConstraints
+        guard constraints?.isAuthority == true else {
+            if extensions.keyUsage?.contains(.certificateSigning) == true {
+                return "it may sign certificates and is no authority, §4.2.1.9"
+            }
+            if constraints?.pathLength != nil { return "it limits a chain and is no authority, §4.2.1.9" }
+            return extensions.nameConstraints == nil ? nil : "it limits names and is no authority, §4.2.1.10"
+        }
+        if constraints?.isCritical != true { return "its basic constraints are not critical, §4.2.1.9" }
+        if extensions.subjectKeyIdentifier == nil { return "the identifier of its key is missing, §4.2.1.2" }
+        if fields.subject.isEmpty { return "an authority without a name, §4.1.2.6" }
+        if constraints?.pathLength != nil, extensions.keyUsage?.contains(.certificateSigning) != true {
+            return "it limits a chain and may not sign, §4.2.1.9"
+        }
+        return nil
+    }
+}

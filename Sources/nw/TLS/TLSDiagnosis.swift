@@ -1,0 +1,174 @@
+import Causeway
+import CausewayTLS
+import FoundationEssentials
+
+/// What a server showed, judged: which certificate is wrong or missing, and what mends it.
+struct TLSDiagnosis: Sendable {
+    /// One certificate that the server sent.
+    struct Sent: Sendable {
+        var certificate: Certificate
+        /// What is remarkable about its place among the others. Empty if nothing is.
+        var remarks: [String]
+    }
+
+    let host: String
+    let endpoint: String
+    let observation: TLSProbe.Observation
+    var sent: [Sent]
+    /// Why the server is not trusted.
+    let failure: String?
+    /// What to do, a sentence each.
+    let remedies: [String]
+    /// The subjects from the server's certificate to the anchor; empty without one.
+    let chain: [String]
+
+    var isTrusted: Bool { failure == nil }
+
+    init(_ observation: TLSProbe.Observation, of probe: TLSProbe) throws {
+        let name = probe.serverName.map { NWEndpoint.Host($0) } ?? probe.target.host
+        host = name.debugDescription
+        endpoint = probe.target.endpoint.label
+        self.observation = observation
+        let certificates = observation.certificates
+        let trust = PeerTrust(
+            certificates: certificates, role: .server, reference: ReferenceName(name),
+            settings: try probe.rules.settings())
+        let judgement = Self.judge(trust, observation)
+        let path = Presented(certificates)
+        switch judgement {
+        case .success(let chain):
+            self.chain = chain.map(\.description)
+            failure = nil
+            remedies = []
+            sent = path.described(accepted: chain)
+        case .failure(let reason):
+            chain = []
+            failure = reason.message
+            remedies = path.remedies(for: reason.failure, host: host) + reason.remedies
+            sent = path.described(accepted: nil)
+        }
+        Self.remark(on: &sent, at: Int64(Date().timeIntervalSince1970))
+    }
+
+    private struct Reason: Error {
+        var message: String
+        var failure: TrustFailure?
+        var remedies: [String] = []
+    }
+
+    private static func judge(_ trust: PeerTrust, _ observation: TLSProbe.Observation) -> Result<[Certificate], Reason>
+    {
+        do throws(TrustFailure) {
+            let chain = try trust.evaluate()
+            if let failure = trust.judgeStatus(observation.stapledResponse, of: chain) { throw failure }
+            guard observation.isObsolete else { return .success(chain) }
+            return .failure(
+                Reason(
+                    message: "\(observation.version) with \(observation.cipherSuite) is no longer used by default",
+                    remedies: ["Let the server speak TLS 1.2 or 1.3 with ECDHE and AES-GCM or ChaCha20-Poly1305."]))
+        } catch {
+            return .failure(Reason(message: error.description, failure: error))
+        }
+    }
+
+    private static func remark(on sent: inout [Sent], at now: Int64) {
+        for index in sent.indices {
+            let certificate = sent[index].certificate
+            let left = certificate.notAfter - now
+            if left < 0 {
+                sent[index].remarks.append("has expired")
+            } else if left < 14 * 86_400 {
+                sent[index].remarks.append("expires in \(left / 86_400) days")
+            }
+            if certificate.notBefore > now { sent[index].remarks.append("is not valid yet") }
+        }
+    }
+}
+
+/// The certificates that a server sent, as a chain that may have gaps.
+struct Presented {
+    private let certificates: [Certificate]
+    /// From the server's own upwards, as far as each one's issuer was sent.
+    private let linked: [Certificate]
+
+    init(_ certificates: [Certificate]) {
+        self.certificates = certificates
+        var linked = Array(certificates.prefix(1))
+        while let last = linked.last, last.subject != last.issuer,
+            let next = certificates.first(where: { $0.subject == last.issuer && !linked.contains($0) })
+        {
+            linked.append(next)
+        }
+        self.linked = linked
+    }
+
+    /// - Parameter accepted: The chain that was accepted, if one was.
+    func described(accepted: [Certificate]?) -> [TLSDiagnosis.Sent] {
+        let used = accepted ?? linked
+        return certificates.enumerated().map { index, certificate in
+            var remarks: [String] = []
+            if !used.contains(certificate) {
+                remarks.append("is not part of the chain")
+            } else if index > 0, certificate.subject == certificate.issuer, certificate.isAuthority {
+                remarks.append("is a root, which need not be sent")
+            } else if index > 0, certificates[index - 1].issuer != certificate.subject {
+                remarks.append("is not where it belongs: each certificate should follow the one it signed")
+            }
+            return TLSDiagnosis.Sent(certificate: certificate, remarks: remarks)
+        }
+    }
+
+    /// What mends a refusal, most likely first.
+    func remedies(for failure: TrustFailure?, host: String) -> [String] {
+        guard let failure else { return [] }
+        switch failure.rule {
+        case .unknownIssuer: return remediesForGap()
+        case .selfSigned:
+            return [
+                "Have an authority issue a certificate for \(host), or give clients this one: nw tls --ca with a copy of it."
+            ]
+        case .nameMismatch, .noAlternativeName:
+            let names = certificates.first.map { Self.names(of: $0).joined(separator: ", ") } ?? ""
+            return [
+                names.isEmpty
+                    ? "Issue the certificate anew with the alternative name (subjectAltName) \(host)."
+                    : "Connect by one of its names (\(names)), or issue it anew with the alternative name \(host)."
+            ]
+        default: return [Self.sentence(failure.advice)]
+        }
+    }
+
+    private func remediesForGap() -> [String] {
+        guard let last = linked.last else { return [] }
+        if last.subject == last.issuer {
+            return [
+                "The chain ends in the root \"\(last)\", which is not trusted here: if it should be, add it to the "
+                    + "authorities of this system, or to those of the program (nw tls --ca)."
+            ]
+        }
+        var remedies = [
+            "The certificate of \"\(last.issuer)\" is missing: append it to the server's certificate file, behind \"\(last)\"."
+        ]
+        if let location = last.issuerLocations.first { remedies.append("It can be fetched from \(location)") }
+        remedies.append(
+            "If \"\(last.issuer)\" is a root of your own, add it to the authorities of this system, or to those of the program."
+        )
+        return remedies
+    }
+
+    private static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() + "." }
+
+    static func names(of certificate: Certificate) -> [String] {
+        certificate.alternativeNames.map { name in
+            switch name {
+            case .name(let text): text
+            case .address(let octets) where octets.count == 4 || octets.count == 16:
+                ReferenceName.address(octets).description
+            case .address: "a damaged address"
+            case .email(let text): "mail:\(text)"
+            case .uri(let text): text
+            case .other: "a name of another kind"
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Causeway
+
+extension MatrixRow {
+    /// Everything that is tried. The rules are those of RFC 5280, RFC 6125 and RFC 9525, and a few of this library's own.
+    static let all = goodNames + goodChains + badNames + badUses + badChains + badKinds + badServers
+
+    private static let commonNames = "they look at the common name, as before RFC 6125"
+    private static let anchorStrict = "they ask of a trusted certificate what only an authority must have"
+    private static let lenient = "they do not hold a chain against all of RFC 5280"
+
+    private static let goodNames: [MatrixRow] = [
+        good("plain", ["leaf"]), good("second of two names", ["twoNames"]),
+        good("capitals in the certificate", ["capitals"]),
+        good("capitals in the request", ["leaf"], host: "SERVER.test"),
+        good("final dot in the request", ["leaf"], host: "server.test.", others: "they keep the dot"),
+        good("wildcard", ["wildcard"], host: "www.server.test"),
+        good("wildcard and an A-label", ["wildcard"], host: "xn--bcher-kva.server.test"),
+        good("underscore", ["underscore"], host: "my_server.test"),
+        good("U-label asked for", ["aLabel"], host: "b\u{fc}cher.test"),
+        good("A-label asked for", ["aLabel"], host: "xn--bcher-kva.test"),
+        good("one label", ["single"], host: "intranet"),
+        good("address", ["address"], host: "127.0.0.1"), good("name and address, by name", ["both"]),
+        good("name and address, by address", ["both"], host: "127.0.0.1"),
+        good("another common name", ["leaf"]), good("no subject, critical names", ["emptySubject"]),
+        good("1,500 names", ["manyNames"]),
+    ]
+
+    private static let goodChains: [MatrixRow] = [
+        good("RSA 2048", ["rsa2048"]), good("RSA 4096", ["rsa4096"]), good("P-384", ["p384"]),
+        good("Ed25519", ["ed25519"]),
+        good("SHA-384", ["sha384"]), good("RSA for both uses", ["enciphermentToo"]),
+        good("no key usage", ["noUsageLeaf"]), good("no purposes", ["noPurposes"]),
+        good("unknown extension, not critical", ["unknown"]), good("valid for ten years", ["fiveYears"]),
+        good("one intermediate", ["byMiddle", "middle"]), good("two intermediates", ["byLower", "lower", "middle"]),
+        good("swapped intermediates", ["byLower", "middle", "lower"]),
+        good("strangers between", ["byLower", "stranger", "middle", "second", "lower"]),
+        good("the root sent along", ["byMiddle", "middle", "root"]),
+        good("everything twice", ["byMiddle", "byMiddle", "middle", "middle"]),
+        good("cross-signed, one root trusted", ["byMiddle", "crossed", "middle"], others: "no second way is tried"),
+        good(
+            "cross-signed, the other root trusted", ["byMiddle", "middle", "crossed"], anchors: ["stranger"],
+            others: "no second way is tried"),
+        good("cross-signed, one has expired", ["byMiddle", "crossedOld", "middle"], others: "no second way is tried"),
+        good("root made by req -x509", ["byPlain"], anchors: ["plain"], others: anchorStrict),
+        good("self-signed by req -x509, trusted", ["plainLeaf"], anchors: ["plainLeaf"], others: anchorStrict),
+        good("self-signed, trusted", ["selfSigned"], anchors: ["selfSigned"], others: anchorStrict),
+        good(
+            "an intermediate trusted alone", ["byLower", "lower"], anchors: ["middle"],
+            others: "an anchor must be a root to them"),
+        good("path length kept", ["byShort", "short"]), good("names permitted", ["byNamesHere", "namesHere"]),
+        good("other names excluded", ["byNamesNotThere", "namesNotThere"]),
+        good("addresses permitted", ["byAddressesHere", "addressesHere"], host: "127.0.0.1"),
+        good("authority for servers", ["byForServers", "forServers"]),
+        good("eight intermediates", ["byLevel8"] + (1...8).reversed().map { "level\($0)" }),
+        good("must-staple, stapled", ["promise"], server: .stapling),
+    ]
+
+    private static let badNames: [MatrixRow] = [
+        bad("another name", ["otherName"], errSSLHostNameMismatch),
+        bad("right common name, another name", ["commonNameToo"], errSSLHostNameMismatch),
+        bad("common name alone", ["commonName"], errSSLHostNameMismatch, others: commonNames),
+        bad("wildcard for two labels", ["wildcard"], errSSLHostNameMismatch, host: "a.b.server.test"),
+        bad("wildcard for none", ["wildcard"], errSSLHostNameMismatch),
+        bad(
+            "wildcard over a top-level label", ["wildcardTop"], errSSLHostNameMismatch,
+            others: "a label may stand for all hosts of a registry"),
+        bad("wildcard alone", ["wildcardAlone"], errSSLHostNameMismatch, host: "intranet"),
+        bad(
+            "wildcard before letters", ["wildcardEnd"], errSSLHostNameMismatch, host: "www.server.test",
+            others: "they allow part of a label"),
+        bad(
+            "wildcard behind letters", ["wildcardStart"], errSSLHostNameMismatch, host: "www.server.test",
+            others: "they allow part of a label"),
+        bad("wildcard in the second label", ["wildcardSecond"], errSSLHostNameMismatch, host: "www.server.test"),
+        bad("two wildcards", ["wildcardTwice"], errSSLHostNameMismatch, host: "www.server.test"),
+        bad("wildcard for an address", ["wildcardAddress"], errSSLHostNameMismatch, host: "127.0.0.1"),
+        bad("address for a name", ["address"], errSSLHostNameMismatch),
+        bad("name for an address", ["leaf"], errSSLHostNameMismatch, host: "127.0.0.1"),
+        bad("address written as a name", ["addressAsName"], errSSLHostNameMismatch, host: "127.0.0.1"),
+        bad("another address", ["otherAddress"], errSSLHostNameMismatch, host: "127.0.0.1"),
+        bad("IPv6 for IPv4", ["address6"], errSSLHostNameMismatch, host: "127.0.0.1"),
+        bad("final dot in the certificate", ["dot"], errSSLHostNameMismatch, others: "they take the dot off"),
+        bad("U-label in the certificate", ["uLabel"], errSSLHostNameMismatch, host: "xn--bcher-kva.test"),
+        bad("URI alone", ["uri"], errSSLHostNameMismatch), bad("mail address alone", ["mail"], errSSLHostNameMismatch),
+        bad("URI and a common name", ["uriAndCommonName"], errSSLHostNameMismatch, others: commonNames),
+        bad("zero octet behind the name", ["zero"], errSSLHostNameMismatch),
+        bad("list of names that is empty", ["noNames"], errSSLBadCert),
+        bad("no subject, names not critical", ["emptySubjectPlain"], errSSLBadCert, others: lenient),
+    ]
+
+    private static let badUses: [MatrixRow] = [
+        bad("expired", ["old"], errSSLCertExpired), bad("not valid yet", ["new"], errSSLCertNotYetValid),
+        bad("for clients", ["client"]), bad("for code", ["code"]),
+        bad("for anything", ["anything"], others: "they take a certificate for anything"),
+        bad("key for encipherment alone", ["encipherment"], others: "RFC 8446 §4.4.2.2 asks for signatures"),
+        bad("key for lists", ["lists"]), bad("an authority as a server", ["authorityLeaf"], others: "they do not mind"),
+        bad("unknown critical extension", ["unknownCritical"]),
+        bad(
+            "must-staple, nothing stapled", ["promise"], errSSLBadCertificateStatusResponse,
+            others: "they do not read RFC 7633"),
+        bad("no identifier of the issuer", ["noIdentifier"], errSSLBadCert, others: lenient),
+        bad("serial number below zero", ["serialNegative"], errSSLBadCert, others: lenient),
+        bad("serial number zero", ["serialZero"], errSSLBadCert, others: lenient),
+        bad("serial number of 24 octets", ["serialLong"], errSSLBadCert, others: lenient),
+        bad("version 1", ["version1"], errSSLHostNameMismatch, others: commonNames),
+        bad("140 KB of names", ["tooManyNames"], nil),
+    ]
+
+    private static let badChains: [MatrixRow] = [
+        bad("self-signed", ["selfSigned"]), bad("self-signed by req -x509", ["plainLeaf"]),
+        bad("unknown root", ["byStranger"]), bad("unknown root, sent along", ["byStranger", "stranger"]),
+        bad("a root with the same name", ["byImpostor"]),
+        bad("a root with the same name, sent", ["byImpostor", "impostor"]),
+        bad("signature damaged", ["damaged"]),
+        bad("intermediate missing", ["byMiddle"]), bad("lower intermediate missing", ["byLower", "middle"]),
+        bad("upper intermediate missing", ["byLower", "lower"]),
+        bad("intermediate expired", ["byMiddleOld", "middleOld"], errSSLCertExpired),
+        bad("intermediate not valid yet", ["byMiddleNew", "middleNew"], errSSLCertNotYetValid),
+        bad("intermediate no authority", ["byNoAuthority", "noAuthority"]),
+        bad("intermediate without constraints", ["byNoConstraints", "noConstraints"]),
+        bad("intermediate may not sign", ["byNoSigning", "noSigning"]),
+        bad("intermediate without key usage", ["byNoUsage", "noUsage"], errSSLBadCert, others: lenient),
+        bad("constraints not critical", ["byUncritical", "uncritical"], errSSLBadCert, others: lenient),
+        bad("intermediate for clients", ["byForClients", "forClients"]),
+        bad("path length exceeded", ["byBelowShort", "belowShort", "short"]),
+        bad(
+            "nine intermediates", ["byLevel9"] + (1...9).reversed().map { "level\($0)" }, others: "they allow a hundred"
+        ),
+        bad("names not permitted", ["byNamesElsewhere", "namesElsewhere"]),
+        bad("names excluded", ["byNamesNotHere", "namesNotHere"]),
+        bad(
+            "wildcard over an excluded name", ["wildcardNotBelow", "namesNotBelow"], host: "www.server.test",
+            others: "they compare ends of names"),
+        bad("addresses not permitted", ["byAddressesElsewhere", "addressesElsewhere"], host: "127.0.0.1"),
+        bad("names the root does not permit", ["byNarrowRoot"], anchors: ["narrowRoot"]),
+        bad("root expired", ["byOldRoot"], errSSLCertExpired, anchors: ["oldRoot"]),
+        bad("below a trusted server", ["bySelfSigned"], anchors: ["selfSigned"]),
+        bad(
+            "self-signed, trusted, another name", ["selfSigned"], errSSLHostNameMismatch, host: "other.test",
+            anchors: ["selfSigned"]),
+        bad("authorities in a circle", ["byLoop", "loopA", "loopB"]),
+        bad(
+            "50 certificates", ["byMiddle", "middle"] + (0..<48).map { _ in "stranger" },
+            others: "more than anyone needs"),
+    ]
+
+    private static let badKinds: [MatrixRow] = [
+        bad("RSA 1024", ["rsa1024"], errSSLATSMinimumKeySizeViolation),
+        bad("intermediate RSA 1024", ["byRSA1024", "rsa1024-middle"], errSSLATSMinimumKeySizeViolation),
+        bad("P-192", ["p192"], nil), bad("curve written out", ["explicit"], nil),
+        bad("SHA-1", ["sha1"], errSSLATSCertificateHashAlgorithmViolation),
+        bad("intermediate SHA-1", ["bySHA1", "sha1Middle"], errSSLATSCertificateHashAlgorithmViolation),
+    ]
+
+    private static let badServers: [MatrixRow] = [
+        bad("TLS 1.0", ["rsa2048"], nil, server: .limited(version: "TLSv1", suites: "ALL:@SECLEVEL=0")),
+        bad("TLS 1.1", ["rsa2048"], nil, server: .limited(version: "TLSv1_1", suites: "ALL:@SECLEVEL=0")),
+        bad(
+            "CBC alone", ["rsa2048"], nil,
+            server: .limited(version: "TLSv1_2", suites: "ECDHE-RSA-AES128-SHA:@SECLEVEL=0"),
+            others: "they allow suites without authenticated encryption"),
+        bad(
+            "RSA key exchange alone", ["enciphermentToo"], nil,
+            server: .limited(version: "TLSv1_2", suites: "AES128-GCM-SHA256"),
+            others: "they allow suites without forward secrecy"),
+    ]
+}
