@@ -11,6 +11,7 @@ struct NW: AsyncParsableCommand {
               nw demo                                  everything at work, in one process
               nw cat example.com 80                    talk to a server by hand
               nw cat -l 9000 > copy                    store what one client sends
+              nw cat --tls example.com 443             the same through TLS; wss://... for a WebSocket
               nw serve echo --port 7000                an echo server
               nw echo 127.0.0.1 7000                   measure round trips to it
               nw receive inbox --port 9100             accept files into the folder `inbox`

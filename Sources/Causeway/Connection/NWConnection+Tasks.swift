@@ -45,6 +45,7 @@ extension NWConnection {
     nonisolated(nonsending)
         package func send(_ content: Data) async throws(NWError)
     {
+        driver.contentCame()
         if let channel = driver.channel { return try await send(content, isFinal: false, on: channel) }
         if let error = await driver.flow.send(content) { throw error.networkError }
     }
@@ -53,6 +54,7 @@ extension NWConnection {
     nonisolated(nonsending)
         package func sendEnd() async throws(NWError)
     {
+        driver.contentCame()
         if let channel = driver.channel { return try await send(Data(), isFinal: true, on: channel) }
         if let error = await driver.flow.send(Data(), endsStream: true) { throw error.networkError }
     }

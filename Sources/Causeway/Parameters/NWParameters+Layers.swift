@@ -15,7 +15,9 @@ extension NWParameters {
         // From the bottom up: the first of the list is nearest to the program.
         var recipes: [Recipe] = []
         for options in protocols.reversed() {
-            recipes.append(try Recipe(options, isServer: endpoint == nil, isDatagram: isDatagram))
+            recipes.append(
+                try Recipe(
+                    options, isServer: endpoint == nil, isDatagram: isDatagram, allowsEarlyData: values.allowFastOpen))
         }
         let parameters = self
         return { [recipes] flow in
@@ -42,10 +44,14 @@ private enum Recipe: Sendable {
     case webSocket(NWProtocolWebSocket.Options)
     case framer(NWProtocolFramer.Options)
 
-    init(_ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool) throws(NWError) {
+    init(
+        _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false
+    ) throws(NWError) {
         switch options {
         case let options as NWProtocolTLS.Options:
-            self = .security(try TLSConfiguration(options, isServer: isServer, isDatagram: isDatagram))
+            self = .security(
+                try TLSConfiguration(
+                    options, isServer: isServer, isDatagram: isDatagram, allowsEarlyData: allowsEarlyData))
         case let options as NWProtocolWebSocket.Options where !isDatagram: self = .webSocket(options)
         case let options as NWProtocolFramer.Options: self = .framer(options)
         default: throw .posix(.ENOTSUP)

@@ -99,8 +99,11 @@ extension NWParameters {
         set { storage.withLock { $0.multipathServiceType = newValue } }
     }
 
-    /// Whether the program sends idempotent data before the connection is ready. Default `false`. Not applied yet: no data leaves
-    /// before the handshake is done.
+    /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may leave before the connection is ready. Default `false`.
+    ///
+    /// A client then connects when the first content is given to send, and is not ready before. What comes first and is marked goes
+    /// into the SYN (RFC 7413), or with TLS 1.3 along with the handshake of a resumed session (RFC 8446 §2.3), where kernel and peer
+    /// allow it: it may arrive twice. On a listener it allows the same to clients, so that what arrives may be a repetition.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }

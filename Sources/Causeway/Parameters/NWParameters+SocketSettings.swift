@@ -15,8 +15,11 @@ extension NWParameters {
         settings.ip.dscp = values.serviceClass.dscp
         settings.ip.priority = values.serviceClass.socketPriority
         settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
-        // TCP is the top of every stack there is, so the parameters have to agree to early data as well.
-        settings.tcp.fastOpen = settings.tcp.fastOpen && values.allowFastOpen
+        let protocols = defaultProtocolStack.applicationProtocols
+        // Where TCP is the top of the stack, the parameters have to agree as well: the SYN would carry the program's own content.
+        settings.tcp.fastOpen = settings.tcp.fastOpen && (values.allowFastOpen || !protocols.isEmpty)
+        settings.defersConnect =
+            protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
         settings.allowsFastOpen = values.allowFastOpen
         settings.reuseLocalAddress = values.allowLocalEndpointReuse
         settings.localAddress = try values.localAddress(for: settings.ip.version)

@@ -125,7 +125,8 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.disableAckStretching = newValue } }
         }
 
-        /// Whether data may ride on the SYN (RFC 7413 §4). ``NWParameters/allowFastOpen`` has to be set as well. Not applied yet.
+        /// Whether the first octets may ride on the SYN (RFC 7413 §4): those of the protocol above, such as TLS. Where TCP is the
+        /// top of the stack, ``NWParameters/allowFastOpen`` has to be set as well.
         public var enableFastOpen: Bool {
             get { storage.withLock { $0.enableFastOpen } }
             set { storage.withLock { $0.enableFastOpen = newValue } }

@@ -10,14 +10,17 @@ package struct TLSConfiguration: Sendable {
     let context: TLSContext
     let values: SecProtocolOptionValues
 
+    /// - Parameter allowsEarlyData: Whether content may come before the handshake is done, as if the options said so.
     /// - Throws: ``NWError/posix(_:)`` with `ENOTSUP` when something was asked for that the engine cannot do and that security depends
     ///   on; ``NWError/tls(_:)`` when the settings contradict themselves, or OpenSSL is missing.
     package init(
-        _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, logsKeys: Bool = false
+        _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
+        logsKeys: Bool = false
     ) throws(NWError) {
         let values = options.securityProtocolOptions.values
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
+        if allowsEarlyData { settings.isEarlyDataEnabled = true }
         // Reading them takes milliseconds, which neither this thread nor an event loop should spend: the answer of the peer that
         // they are needed for is a round trip away.
         if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {

@@ -55,12 +55,28 @@ package struct ProtocolStack: Sendable {
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
     package var hasEnded: Bool { phase == .ended }
+    /// Handshakes are under way, and nobody has closed.
+    package var isOpening: Bool { phase == .opening && closing == nil }
 
     /// The transport is ready.
     package mutating func start(at now: Duration) {
         guard !wasStarted else { return }
         wasStarted = true
         settle(at: now)
+    }
+
+    /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
+    ///
+    /// - Returns: Whether it was taken. If not, it is to be sent as usual.
+    package mutating func sendEarly(_ octets: [UInt8]) -> Bool {
+        // Beneath another protocol, what the program sends is not what is to be encrypted.
+        guard !wasStarted, places.count == 1 else { return false }
+        return places[0].stage.sendEarly(octets)
+    }
+
+    /// Whether a handshake goes on with the peer's next word.
+    package var awaitsPeer: Bool {
+        phase == .opening && places.contains { $0.wasStarted && $0.stage.awaitsPeer }
     }
 
     // MARK: Content

@@ -23,8 +23,16 @@ package enum StageStatus: Equatable, Sendable {
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { get }
 
+    /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
+    ///
+    /// - Returns: Whether it was taken. If not, it is to be sent as usual.
+    mutating func sendEarly(_ octets: [UInt8]) -> Bool
+
     /// The stage beneath is ready: begin the handshake. Called once.
     mutating func start(at now: Duration)
+
+    /// Whether the handshake goes on with the peer's next word: not with an answer of the owner's.
+    var awaitsPeer: Bool { get }
 
     /// How many octets from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
     var inboundRoom: Int { get }
@@ -60,6 +68,8 @@ extension ProtocolStage {
     /// Octets that wait in one direction of a stage before it holds back what comes.
     package static var bufferLimit: Int { 64 << 10 }
 
+    package mutating func sendEarly(_ octets: [UInt8]) -> Bool { false }
+    package var awaitsPeer: Bool { false }
     package var wakeUp: Duration? { nil }
     package mutating func advance(to now: Duration) {}
     package mutating func nextEvent() -> (any StageEvent)? { nil }

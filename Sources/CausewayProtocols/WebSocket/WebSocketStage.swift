@@ -53,6 +53,10 @@ package struct WebSocketStage: ProtocolStage {
         }
     }
 
+    package var awaitsPeer: Bool {
+        if failure == nil, case .opening = machine.phase { true } else { false }
+    }
+
     package mutating func start(at now: Duration) {
         machine.started()
         fill()

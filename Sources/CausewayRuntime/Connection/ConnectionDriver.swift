@@ -3,6 +3,7 @@ package import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 internal import DequeModule
+internal import FoundationEssentials
 
 /// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
 ///
@@ -30,6 +31,9 @@ package final class ConnectionDriver: FlowOwner {
         var observer: (any ConnectionObserver)?
         var delivery: Delivery?
         var hasStarted = false
+        /// Content was given to send, and whether establishing waits for some.
+        var hasContent = false
+        var isHeld = false
         var actions = InlineFirstQueue<Lifecycle.Action>()
         var isPerforming = false
         /// At most one, and none for what a listener accepted: on the heap, where idle connections do not pay for it.
@@ -119,6 +123,16 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
+    /// Content was given to send: what is to leave with the first packet, if that was allowed.
+    package func contentCame() {
+        guard settings.connectsWithContent else { return }
+        transition { progress in
+            progress.hasContent = true
+            defer { progress.isHeld = false }
+            return progress.isHeld ? [.establish] : []
+        }
+    }
+
     package func restart() { transition { progress in progress.lifecycle.retry() } }
 
     package func cancelCurrentEndpoint() {
@@ -137,17 +151,17 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: Events
 
     package func flowFailed(_ error: Failure) {
-        channel?.fail(error)
-        transition { progress in progress.lifecycle.broke(error) }
+        let reason = channel?.fail(error) ?? error
+        transition { progress in progress.lifecycle.broke(reason) }
     }
 
     package func flowClosed() {
         transition { progress in progress.lifecycle.closed() }
     }
 
-    package func flowDetached() {
+    package func flowDetached(because reason: Failure?) {
         channel?.detach()
-        tryNext()
+        tryNext(reason)
     }
 
     private func established(_ winner: Connector.Winner) {
@@ -162,9 +176,10 @@ package final class ConnectionDriver: FlowOwner {
             Descriptor(adopting: winner.fd).close()
             return transition { progress in progress.lifecycle.endpointsExhausted(Failure(errno: error.errno)) }
         }
-        flow.attach(.socket(winner.fd, registration), owner: self)
-        if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
         let channel = channel
+        flow.attach(
+            .socket(winner.fd, registration), owner: self, isProvisional: channel != nil, sentEarly: winner.sentEarly)
+        if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
         transition { progress in
             progress.establish(Establishment(facts: winner.facts, untried: winner.untried))
             return channel == nil ? progress.lifecycle.established() : []
@@ -179,14 +194,17 @@ package final class ConnectionDriver: FlowOwner {
     private func beginHandshake(_ channel: StackChannel) {
         guard let makeLayers = frozen.makeLayers else { return }
         switch makeLayers(flow) {
-        case .success(let layers): channel.begin(layers) { outcome in self.stackReported(outcome, channel) }
+        case .success(let layers):
+            channel.begin(layers, within: settings.handshakeLimit) { outcome in self.stackReported(outcome, channel) }
         case .failure(let failure): stackReported(.failed(failure), channel)
         }
     }
 
     private func stackReported(_ outcome: StackChannel.Outcome, _ channel: StackChannel) {
         switch outcome {
-        case .ready: transition { progress in progress.lifecycle.established() }
+        case .ready:
+            flow.confirm()
+            transition { progress in progress.lifecycle.established() }
         case .failed(let failure):
             let mayWait = progress.withLock { progress in
                 guard case .connect = progress.origin, case .preparing = progress.lifecycle.state,
@@ -270,6 +288,8 @@ package final class ConnectionDriver: FlowOwner {
             guard case .connect(let target, let resolver) = progress.origin,
                 case .preparing = progress.lifecycle.state
             else { return nil }
+            progress.isHeld = settings.connectsWithContent && !progress.hasContent
+            guard !progress.isHeld else { return nil }
             let connector = makeConnector(target, resolver)
             progress.establish(Establishment(connector: connector))
             return connector
@@ -277,8 +297,13 @@ package final class ConnectionDriver: FlowOwner {
         connector?.start()
     }
 
+    /// The kernel puts into a SYN what fits a packet.
+    private static let mostEarlyContent = 4 << 10
+
     private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
-        Connector(target, settings, on: flow.loop, resolver: resolver) { outcome in
+        let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
+        let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
+        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome in
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
@@ -298,8 +323,8 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// The endpoint in use was left: the addresses that were never tried are next.
-    private func tryNext() {
+    /// The endpoint in use was left, or broke for a reason: the addresses that were never tried are next.
+    private func tryNext(_ reason: Failure?) {
         let disagreement = progress.withLock { progress in
             progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
         }
@@ -315,7 +340,7 @@ package final class ConnectionDriver: FlowOwner {
         }
         if let connector { return connector.start() }
         transition { progress in
-            progress.lifecycle.endpointsExhausted(Failure(errno: Errno.connectionAborted))
+            progress.lifecycle.endpointsExhausted(reason ?? Failure(errno: Errno.connectionAborted))
         }
     }
 

@@ -1,5 +1,6 @@
 internal import CausewayProtocols
 package import CausewaySystem
+internal import FoundationEssentials
 
 /// One socket that is trying to connect. Confined to its connector's loop.
 final class Attempt: ReadinessHandler {
@@ -10,7 +11,7 @@ final class Attempt: ReadinessHandler {
     nonisolated(unsafe) private var fd: CInt?
     nonisolated(unsafe) private var registration: Registration?
     nonisolated(unsafe) private var timer: TimerID?
-    nonisolated(unsafe) private(set) var started: Duration = .zero
+    nonisolated(unsafe) private var beginning: (time: Duration, sentEarly: Int) = (.zero, 0)
     private let loop: any EventLoop
 
     init(_ candidate: Int, _ address: SocketAddress, _ connector: Connector) {
@@ -20,13 +21,13 @@ final class Attempt: ReadinessHandler {
         loop = connector.loop
     }
 
-    /// Returns whether the socket is connected at once, as datagram and local sockets are.
-    func start(_ settings: SocketSettings) throws(SystemError) -> Bool {
-        started = Machine.now
+    /// Returns whether the socket is connected at once, as datagram and local sockets are, and those whose first write opens them.
+    func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
+        beginning.time = Machine.now
         try settings.checkInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         try settings.bindLocal(descriptor.rawValue, address.family)
-        let isConnected = try Socket.connect(descriptor.rawValue, to: address)
+        let isConnected = try connect(descriptor.rawValue, settings, early)
         if !isConnected {
             registration = try loop.register(descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)
         }
@@ -37,6 +38,25 @@ final class Attempt: ReadinessHandler {
             }
         }
         return isConnected
+    }
+
+    /// When it began.
+    var started: Duration { beginning.time }
+
+    private func connect(_ fd: CInt, _ settings: SocketSettings, _ early: Data) throws(SystemError) -> Bool {
+        guard settings.usesFastOpen, address.family != .unix else { return try Socket.connect(fd, to: address) }
+        if settings.defersConnect {
+            try? Socket.set(.fastOpenConnect, to: 1, on: fd)
+        } else if !early.isEmpty {
+            let outcome = early.withUnsafeBytes { bytes in
+                Result { () throws(SystemError) in try Socket.connect(fd, to: address, sending: bytes) }
+            }
+            if let sent = try outcome.get() {
+                beginning.sentEarly = sent
+                return false
+            }
+        }
+        return try Socket.connect(fd, to: address)
     }
 
     func ready(for readiness: Readiness) {
@@ -55,7 +75,8 @@ final class Attempt: ReadinessHandler {
         stopTimer()
         guard let fd = fd.take() else { return nil }
         return Connector.Winner(
-            fd: fd, registration: registration.take(), address: address, facts: facts, untried: untried)
+            fd: fd, registration: registration.take(), address: address, facts: facts, untried: untried,
+            sentEarly: beginning.sentEarly)
     }
 
     func abandon() {

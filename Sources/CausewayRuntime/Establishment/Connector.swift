@@ -2,6 +2,7 @@ internal import CausewayProtocols
 package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
+package import FoundationEssentials
 
 /// Runs an ``AttemptRace`` against real sockets, once: it resolves, races and reports one outcome.
 ///
@@ -22,6 +23,8 @@ package final class Connector: Sendable {
         package var facts: EstablishmentFacts
         /// Addresses that were not tried.
         package var untried: [SocketAddress]
+        /// Octets of the early content that have left.
+        package var sentEarly = 0
     }
 
     package typealias Outcome = Result<Winner, Failure>
@@ -34,6 +37,8 @@ package final class Connector: Sendable {
         let target: Target
         let settings: SocketSettings
         let resolver: any NameResolver
+        /// What may leave with the first packet of each attempt.
+        let early: Data
         var completion: (@Sendable (Outcome) -> Void)?
         var race = AttemptRace()
         var addresses: [SocketAddress] = []
@@ -45,10 +50,11 @@ package final class Connector: Sendable {
 
     package init(
         _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
-        completion: @escaping @Sendable (Outcome) -> Void
+        early: Data = Data(), completion: @escaping @Sendable (Outcome) -> Void
     ) {
         self.loop = loop
-        progress = Progress(target: target, settings: settings, resolver: resolver, completion: completion)
+        progress = Progress(
+            target: target, settings: settings, resolver: resolver, early: early, completion: completion)
     }
 
     package func start() { loop.execute { self.begin() } }
@@ -122,7 +128,7 @@ package final class Connector: Sendable {
         let attempt = Attempt(candidate, progress.addresses[candidate], self)
         progress.attempts[candidate] = attempt
         do throws(SystemError) {
-            if try attempt.start(progress.settings) { connected(candidate) }
+            if try attempt.start(progress.settings, early: progress.early) { connected(candidate) }
         } catch {
             failed(candidate, error.errno)
         }

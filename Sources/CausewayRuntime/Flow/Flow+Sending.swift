@@ -391,7 +391,7 @@ extension Flow.State {
     }
 
     /// Moves queued content into flight, as much as one call can take.
-    private mutating func fillFlight(_ aftermath: inout Aftermath) {
+    mutating func fillFlight(_ aftermath: inout Aftermath) {
         while inFlight.count < Flow.gatherPieceLimit, inFlightByteCount < Flow.gatherByteLimit {
             switch backlog?.next(at: Machine.now) {
             case .send(let entry): begin(entry, &aftermath)
@@ -474,7 +474,7 @@ extension Flow.State {
     }
 
     /// Takes sent octets off the front.
-    private mutating func advance(by count: Int, _ aftermath: inout Aftermath) {
+    mutating func advance(by count: Int, _ aftermath: inout Aftermath) {
         sentByteCount &+= UInt64(count)
         inFlightByteCount -= count
         var left = count

@@ -7,7 +7,12 @@ internal import Synchronization
 
 extension Flow {
     enum Phase: Sendable { case idle, open, closed }
-    enum Ending: Sendable { case graceful, abortive, detached, broken(Failure) }
+    enum Ending: Sendable {
+        case graceful, abortive
+        /// The flow lives on; if its transport broke, by what.
+        case detached(Failure?)
+        case broken(Failure)
+    }
 
     /// What is left to do with a transport that nobody claims any more.
     struct Closing {
@@ -25,7 +30,7 @@ extension Flow {
             }
             switch ending {
             case .broken(let error): owner?.flowFailed(error)
-            case .detached: owner?.flowDetached()
+            case .detached(let reason): owner?.flowDetached(because: reason)
             case .graceful, .abortive: owner?.flowClosed()
             }
         }
@@ -39,6 +44,8 @@ extension Flow {
         let kind: Kind
         var phase = Phase.idle
         var mayTransfer = false
+        /// The protocols above have not agreed: if the transport breaks, there may be another one.
+        var isProvisional = false
 
         var isReadable = false
         var isReading = false
@@ -119,7 +126,7 @@ extension Flow.State {
     /// Takes the closing work if it is time for it: asked for, and no claim left.
     mutating func takeClosing() -> Flow.Closing? {
         guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
-        if case .detached = ending { return takeDetaching() }
+        if case .detached(let reason) = ending { return takeDetaching(reason) }
         phase = .closed
         let work = Flow.Closing(
             transport: transport.take(), ending: ending, isReadOut: receive.hasEnded, owner: owner.take())
@@ -128,17 +135,23 @@ extension Flow.State {
         return work
     }
 
-    private mutating func takeDetaching() -> Flow.Closing {
+    private mutating func takeDetaching(_ reason: Failure?) -> Flow.Closing {
         phase = .idle
         closing = nil
         mayTransfer = false
         (isReadable, isWritable) = (false, true)
         (hasEndPending, isEndDoubtful, hasErrorPending) = (false, false, false)
-        return Flow.Closing(transport: transport.take(), ending: .detached, owner: owner.take())
+        isProvisional = false
+        return Flow.Closing(transport: transport.take(), ending: .detached(reason), owner: owner.take())
     }
 
     mutating func breakDown(_ error: Failure, _ aftermath: inout Aftermath) {
         guard closing == nil, phase != .closed else { return }
+        if isProvisional {
+            abandon(error, &aftermath)
+            closing = .detached(error)
+            return
+        }
         closing = .broken(error)
         failure = error
         answerAll(error, &aftermath)

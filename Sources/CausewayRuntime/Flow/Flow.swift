@@ -2,7 +2,7 @@ internal import CausewayProtocols
 package import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Synchronization
 
 /// Moves content between the program's requests and one transport, in both directions, with back-pressure.
@@ -42,15 +42,47 @@ package final class Flow: ReadinessHandler {
     }
 
     /// Connects the flow to its transport. What was requested before begins now.
-    package func attach(_ transport: Transport, owner: any FlowOwner) {
-        let isGone = state.withLock { state -> Bool in
-            guard state.phase == .idle else { return true }
+    ///
+    /// - Parameters:
+    ///   - isProvisional: Until ``confirm()``, a transport that breaks is taken away as by ``detach(abandoning:)``.
+    ///   - sentEarly: Octets of what was requested that have left already.
+    package func attach(
+        _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
+    ) {
+        var aftermath = Aftermath()
+        let (isGone, delivery) = state.withLock { state -> (Bool, Delivery?) in
+            guard state.phase == .idle else { return (true, nil) }
             state.phase = .open
             state.transport = transport
             state.owner = owner
-            return false
+            state.isProvisional = isProvisional
+            if sentEarly > 0 { state.advance(by: sentEarly, &aftermath) }
+            return (false, state.delivery)
         }
+        aftermath.perform(delivery, on: loop)
         if isGone { transport.discard(on: loop) }
+    }
+
+    /// The protocols above the transport have agreed: from now on it is the only one.
+    package func confirm() { state.withLock { state in state.isProvisional = false } }
+
+    /// What may leave before the peer has answered: content at the head of the queue that does no harm when it arrives twice.
+    package func earlyContent(atMost limit: Int) -> Data {
+        var aftermath = Aftermath()
+        let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
+            var content = Data()
+            guard state.kind == .stream, state.phase == .idle else { return (content, nil) }
+            // What goes with the first packet has begun with it.
+            state.fillFlight(&aftermath)
+            for entry in state.inFlight {
+                guard case .nobody = entry.outbound.waiter, content.count < limit else { break }
+                content.append(entry.outbound.data.prefix(limit - content.count))
+                if entry.outbound.endsStream { break }
+            }
+            return (content, state.delivery)
+        }
+        aftermath.perform(delivery, on: loop)
+        return content
     }
 
     /// The transport may be used: the first readiness reports may have come before this.
@@ -75,7 +107,7 @@ package final class Flow: ReadinessHandler {
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             guard state.phase == .open, state.closing == nil else { return (nil, nil) }
             if let failure { state.abandon(failure, &aftermath) }
-            state.closing = .detached
+            state.closing = .detached(nil)
             return (state.delivery, state.takeClosing())
         }
         aftermath.perform(delivery, on: loop)

@@ -104,7 +104,9 @@ package protocol FlowOwner: AnyObject, Sendable {
     /// The flow is closed, as asked. Every outstanding request has been answered.
     func flowClosed()
     /// The transport was taken away; requests wait for another one.
-    func flowDetached()
+    ///
+    /// - Parameter reason: What it broke by; `nil` if it was whole.
+    func flowDetached(because reason: Failure?)
 }
 
 /// What must happen once the flow's lock is released, in this order.

@@ -67,14 +67,25 @@ package struct SocketSettings: Equatable, Sendable {
     package var prohibitedInterfaces: [NWInterface] = []
     package var requiredInterfaceType: NWInterface.InterfaceType?
     package var prohibitedInterfaceTypes: [NWInterface.InterfaceType] = []
-    /// The first content may leave before the handshake ends.
+    /// The first content may leave before the handshake ends, if it does no harm when it arrives twice.
     package var allowsFastOpen = false
+    /// The protocol above speaks first: nothing need leave before it does (RFC 7413 §4).
+    package var defersConnect = false
     /// A listener accepts peers of its own link only.
     package var acceptsLocalOnly = false
 
     package init(transport: Transport) {
         self.transport = transport
     }
+
+    /// Whether a client waits for content before it connects, so that the two can leave together.
+    package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
+    /// How long a peer may keep the protocols above the transport waiting: as for the transport itself, by default as long as
+    /// other systems wait for that.
+    var handshakeLimit: Duration {
+        .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
+    }
+    var usesFastOpen: Bool { transport == .tcp && (tcp.fastOpen || allowsFastOpen) }
 }
 
 /// Makes the protocols above a connected flow, from the bottom up, or says why there can be none.

@@ -17,6 +17,9 @@ extension SocketSettings {
         }
     }
 
+    /// Connections that may wait with content before the peer has proved its address: a bound against forged ones (RFC 7413 §5.1).
+    private static let fastOpenQueue = 256
+
     private func openListeningSocket(at address: SocketAddress) throws(SystemError) -> Descriptor {
         let descriptor = try openSocket(address.family)
         let fd = descriptor.rawValue
@@ -35,6 +38,8 @@ extension SocketSettings {
             }
         }
         try Socket.bind(fd, to: address)
+        // A kernel that does not let servers do it (net.ipv4.tcp_fastopen) asks clients for the usual handshake.
+        if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
     }
 }

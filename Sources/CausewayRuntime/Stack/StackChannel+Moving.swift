@@ -33,7 +33,8 @@ extension StackChannel.State {
 
     /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
     mutating func nextDelivery(_ now: Duration) -> Bool {
-        guard phase == .open, let waiter = waiters.first else { return false }
+        let hasContent = phase == .open || (phase == .failed && !(rest.isEmpty && inbox.content.isEmpty))
+        guard hasContent, let waiter = waiters.first else { return false }
         if inbox.hasEnded {
             waiters.removeFirst()
             let nothing = ReceivedContent(isFinal: true, isComplete: true, error: Failure(errno: Errno.noData))
@@ -46,13 +47,27 @@ extension StackChannel.State {
             return true
         }
         let room = waiter.maximum - inbox.content.count
-        guard let parcel = stack?.nextInbound(atMost: room, at: now) else { return false }
+        guard let parcel = nextInbound(atMost: room, now) else { return false }
         var octets = parcel.octets
         while let piece = octets.popPiece() { inbox.content.append(contentsOf: piece) }
         if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
         inbox.isWhole = parcel.endsMessage || parcel.isFinal
         inbox.isFinal = parcel.isFinal
         return true
+    }
+
+    private mutating func nextInbound(atMost room: Int, _ now: Duration) -> Parcel? {
+        guard phase == .failed else { return stack?.nextInbound(atMost: room, at: now) }
+        guard var first = rest.popFirst() else { return nil }
+        guard first.octets.count > room else { return first }
+        let piece = Parcel(first.octets.take(atMost: room), metadata: first.metadata, endsMessage: false)
+        rest.prepend(first)
+        return piece
+    }
+
+    /// The stack ends, and what it has decided on is kept: that is no more than it could hold.
+    mutating func keepRest(_ now: Duration) {
+        while let parcel = stack?.nextInbound(atMost: .max, at: now) { rest.append(parcel) }
     }
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {

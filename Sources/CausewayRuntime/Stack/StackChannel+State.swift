@@ -51,8 +51,17 @@ extension StackChannel {
         var transportHasEnded = false
         var waiters: Deque<Waiter> = []
         var inbox = Inbox()
+        /// What the stack had for the program when its transport broke.
+        var rest: Deque<Parcel> = []
+
+        /// How long the peer may keep the handshakes waiting, and until when from now on.
+        var openingLimit: Duration = .zero
+        var openingDeadline: Duration = .zero
+        var openingTimer: TimerID?
 
         var messages: Deque<StackMessage> = []
+        /// Went along with the handshake. They are sent again if that comes to nothing.
+        var early: [StackMessage] = []
         var sendingHasEnded = false
         /// Sends whose octets the stack has taken, and the count of outbound octets at which all of theirs are out; `nil` while the
         /// stack still holds some.
@@ -77,15 +86,16 @@ extension StackChannel {
 extension StackChannel.State {
     /// Every request is answered with this, now and from now on; what was received goes with the first.
     mutating func end(with failure: Failure) {
-        guard self.failure == nil else { return }
+        let failure = self.failure ?? failure
         self.failure = failure
         var rest: Data? = inbox.content.isEmpty ? nil : inbox.content
+        if !waiters.isEmpty { inbox = StackChannel.Inbox() }
         for waiter in waiters {
             answers.append(.received(waiter.completion, ReceivedContent(data: rest.take(), error: failure)))
         }
         for (waiter, _) in taken { answer(waiter, failure) }
         for message in messages { answer(message.waiter, failure) }
-        (waiters, taken, messages, inbox) = ([], [], [], StackChannel.Inbox())
+        (waiters, taken, messages, early) = ([], [], [], [])
     }
 
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {

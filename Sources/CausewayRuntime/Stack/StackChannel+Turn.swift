@@ -15,6 +15,7 @@ extension StackChannel {
         case write(Outbound, Int, UInt64)
         case read(Int, UInt64)
         case setAlarm(Duration, replacing: TimerID?)
+        case dropTimer(TimerID)
         case report(Outcome, @Sendable (Outcome) -> Void)
         case finish(@Sendable () -> Void)
         /// Look again: something moved inside.
@@ -59,12 +60,21 @@ extension StackChannel {
         if let answer = state.answers.popFirst() { return .answer(answer) }
         let now = Machine.now
         if let action = nextNews(&state, now) { return action }
+        // Ahead of the last words of the handshake: what the peer makes of those befalls a connection that is ready.
+        if case .ready = state.outcome, let report = state.report {
+            (state.outcome, state.early) = (nil, [])
+            return .report(.ready, report)
+        }
         if let action = state.nextWrite(now, Self.writeWindow, Self.largestWrite) {
             return .write(action.0, action.1, state.attempt)
         }
         if let outcome = state.outcome.take(), let report = state.report {
-            if case .failed = outcome { state.report = nil }
+            state.report = nil
             return .report(outcome, report)
+        }
+        if let timer = state.openingTimer, state.stack?.isOpening != true {
+            state.openingTimer = nil
+            return .dropTimer(timer)
         }
         if state.settleSends() || state.nextMessage(now) || state.nextDelivery(now) { return .again }
         if let length = state.nextRead(Self.largestRead) { return .read(length, state.attempt) }
@@ -114,6 +124,7 @@ extension StackChannel {
         case .setAlarm(let deadline, let old):
             if let old { flow.loop.cancel(old) }
             setAlarm(at: deadline)
+        case .dropTimer(let timer): flow.loop.cancel(timer)
         case .report(let outcome, let report): report(outcome)
         case .finish(let completion): completion()
         }

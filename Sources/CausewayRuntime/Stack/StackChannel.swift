@@ -29,9 +29,13 @@ package final class StackChannel: Sendable {
     // MARK: Life
 
     /// The transport is there: begins the handshakes. `report` is called in turns: once with `ready`, at most once with a failure.
-    package func begin(_ layers: [StackLayer], _ report: @escaping @Sendable (Outcome) -> Void) {
-        state.withLock { state in
-            guard state.phase == .idle else { return }
+    ///
+    /// - Parameter limit: How long the peer may keep the handshakes waiting in all. What the program takes to answer does not count.
+    package func begin(
+        _ layers: [StackLayer], within limit: Duration, _ report: @escaping @Sendable (Outcome) -> Void
+    ) {
+        let attempt = state.withLock { state -> UInt64? in
+            guard state.phase == .idle else { return nil }
             state.attempt += 1
             state.phase = .open
             (state.isReadOutstanding, state.transportHasEnded) = (false, false)
@@ -46,9 +50,13 @@ package final class StackChannel: Sendable {
                 uniqueKeysWithValues: zip(stack.stageIDs, layers).compactMap { id, layer in
                     layer.attendant.map { (id, $0) }
                 })
+            state.sendEarly(through: &stack)
             stack.start(at: Machine.now)
             state.stack = stack
+            (state.openingLimit, state.openingDeadline) = (limit, Machine.now + limit)
+            return state.attempt
         }
+        if let attempt { limitOpening(to: limit, attempt) }
         requestTurn()
     }
 
@@ -59,6 +67,7 @@ package final class StackChannel: Sendable {
             state.stack?.abort(Failure(errno: Errno.connectionAborted))
             state.phase = .idle
             (state.report, state.outcome) = (nil, nil)
+            state.takeBackEarly()
         }
         requestTurn()
     }
@@ -102,20 +111,28 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// The transport is gone for good: every request is answered with this, now and from now on.
-    package func fail(_ failure: Failure) {
-        state.withLock { state in
+    /// The transport is gone for good: every request is answered with this, now and from now on, once what has arrived is read.
+    ///
+    /// - Returns: Why the connection ends: if a protocol has failed and waits to say so, what befell the transport came after.
+    @discardableResult
+    package func fail(_ failure: Failure) -> Failure {
+        let reason = state.withLock { state -> Failure in
             guard state.phase == .idle || state.phase == .open else {
                 // Nobody is left to say goodbye to.
                 state.hasSaidGoodbye = true
                 state.unacknowledged = 0
-                return
+                return failure
             }
-            state.stack?.abort(failure)
+            while state.nextDelivery(Machine.now) {}
+            state.keepRest(Machine.now)
+            let reason = if case .failed(let known) = state.outcome { known } else { failure }
+            state.stack?.abort(reason)
             state.phase = .failed
-            state.end(with: failure)
+            state.end(with: reason)
+            return reason
         }
         requestTurn()
+        return reason
     }
 
     // MARK: Requests
@@ -134,11 +151,10 @@ package final class StackChannel: Sendable {
 
     private func enqueue(_ waiter: Waiter) {
         state.withLock { state in
-            if let failure = state.failure {
-                state.answers.append(.received(waiter.completion, ReceivedContent(error: failure)))
-            } else {
-                state.waiters.append(waiter)
-            }
+            state.waiters.append(waiter)
+            guard let failure = state.failure else { return }
+            while state.nextDelivery(Machine.now) {}
+            if !state.waiters.isEmpty { state.end(with: failure) }
         }
         requestTurn()
     }
@@ -168,6 +184,7 @@ package final class StackChannel: Sendable {
     ) -> Result? {
         let result = state.withLock { state -> Result? in
             guard state.attempt == attempt else { return nil }
+            state.openingDeadline = Machine.now + state.openingLimit
             let result = state.stack?.withStage(id, as: type) { stage in body(&stage) }
             state.stack?.resume(at: Machine.now)
             return result

@@ -50,7 +50,7 @@ package struct TLSStage: ProtocolStage {
     /// Sends a request that does no harm when it arrives twice, before the handshake (RFC 8446 §2.3). Before the stack starts.
     ///
     /// - Returns: False when the session does not allow it: then nothing was sent.
-    package func sendEarly(_ octets: [UInt8]) -> Bool { core.sendEarly(octets) }
+    package mutating func sendEarly(_ octets: [UInt8]) -> Bool { core.sendEarly(octets) }
 
     /// Why it failed, with a text for people.
     package var failure: TLSFailure? { core.failure }
@@ -65,6 +65,7 @@ package struct TLSStage: ProtocolStage {
     // MARK: The stage
 
     package var status: StageStatus { core.status }
+    package var awaitsPeer: Bool { core.awaitsPeer }
     package mutating func start(at now: Duration) { core.start(at: now) }
 
     package var inboundRoom: Int { core.inboundRoom }

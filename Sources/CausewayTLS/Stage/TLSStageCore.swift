@@ -51,6 +51,8 @@ final class TLSStageCore: @unchecked Sendable {
 
     /// The last time that was told.
     var now: Duration = .zero
+    /// When the engine repeats what was not answered.
+    private var deadline: Duration?
 
     init(_ engine: any TLSEngine, usesDatagrams: Bool) {
         self.engine = engine
@@ -82,6 +84,8 @@ final class TLSStageCore: @unchecked Sendable {
 
     /// Nothing goes in or out any more, but for what the engine has left to send.
     var isOver: Bool { abortion != nil || failure != nil || status == .closed }
+
+    var awaitsPeer: Bool { phase == .handshaking && !isAsking && !isOver }
 
     var negotiation: TLSNegotiation? { engine.negotiation }
 
@@ -141,6 +145,7 @@ final class TLSStageCore: @unchecked Sendable {
     func moveOn() {
         if phase == .handshaking, !isAsking { shakeHands() }
         if phase == .established { read() }
+        noteDeadline()
     }
 
     private func shakeHands() {
@@ -189,14 +194,19 @@ final class TLSStageCore: @unchecked Sendable {
     // MARK: Time
 
     var wakeUp: Duration? {
-        guard usesDatagrams, !isOver, !isAsking, phase != .idle, let timeout = engine.timeout else { return nil }
-        return now + timeout
+        guard usesDatagrams, !isOver, !isAsking, phase != .idle else { return nil }
+        return deadline
+    }
+
+    /// The engine counts down by a clock of its own: asked again and again, it would name another moment each time.
+    private func noteDeadline() {
+        deadline = usesDatagrams ? engine.timeout.map { now + $0 } : nil
     }
 
     func advance(to now: Duration) {
         self.now = max(self.now, now)
         guard usesDatagrams, !isOver, phase != .idle, !isAsking else { return }
-        guard let timeout = engine.timeout, timeout <= .zero else { return }
+        guard let timeout = engine.timeout, timeout <= .zero else { return noteDeadline() }
         if case .failed(let reason) = engine.timeoutElapsed() { return fail(reason) }
         moveOn()
     }

@@ -1,16 +1,33 @@
 import Causeway
+import FoundationEssentials
 
 /// `nw cat HOST PORT`.
 struct CatClient: Sendable {
     let options: CatOptions
+    /// Whether the first input is to leave with the first packet.
+    var isEager = false
+    var isWebSocket = false
+    var verdict = CatVerdict()
 
     func run(to endpoint: NWEndpoint, using parameters: NWParameters) async throws {
         let connection = NWConnection(to: endpoint, using: parameters)
-        try await connection.connect(within: options.limit)
+        if isEager { try await sendFirst(over: connection) }
+        do {
+            try await connection.connect(within: options.limit)
+        } catch let failure as Failure {
+            throw verdict.text.map { Failure("connection to \(endpoint.label) failed: \($0)") } ?? failure
+        }
         if options.isVerbose {
             let reached = connection.currentPath?.remoteEndpoint ?? endpoint
             printError("nw: cat: connected to \(reached.label)")
         }
+        if isWebSocket { return try await WebSocketRelay(connection: connection, options: options).run() }
         try await Relay(connection: connection, options: options).run()
+    }
+
+    /// The connection waits for content, which a packet can take along then.
+    private func sendFirst(over connection: NWConnection) async throws {
+        let first = options.readsInput ? try await StandardInput.shared.next(atMost: 1_024) : nil
+        connection.send(content: first ?? Data(), completion: .idempotent)
     }
 }

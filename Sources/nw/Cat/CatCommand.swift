@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import FoundationEssentials
 
 /// `nw cat`: standard input to a connection, the connection to standard output.
 struct CatCommand: AsyncParsableCommand {
@@ -11,11 +12,13 @@ struct CatCommand: AsyncParsableCommand {
             nw cat -l [<options>] [HOST] PORT
             nw cat -z [<options>] HOST PORT[-PORT]
             nw cat -U [-l] [<options>] PATH
+            nw cat [<options>] ws://HOST[:PORT]/PATH | wss://...
             """,
         discussion: """
             Copying goes on until the peer and standard input have both ended; if standard input is a terminal, until \
             the peer has. The end of standard input reaches the peer at once with -N, else when the program ends. \
-            PORT 0 with -l takes any free port, which -v names.
+            PORT 0 with -l takes any free port, which -v names. To a WebSocket each line goes as a text message, and each \
+            message comes as a line; with -N the end of standard input closes it.
 
             Examples:
               nw cat -N example.com 7 < request   send a file, print the answer
@@ -23,6 +26,11 @@ struct CatCommand: AsyncParsableCommand {
               nw cat -lk 9000                     print what client after client sends
               nw cat -u -w 2 127.0.0.1 9000       a datagram per line; end when idle
               nw cat -z -v localhost 20-25        which ports answer
+              nw cat --tls example.com 443        through TLS, with the server's certificate verified
+              nw cat --tls --ca root.pem --server-name db.test 10.0.0.7 5433
+              nw cat -l --tls --cert server.pem --key server.key 9000
+              nw cat --tls --psk game:00112233445566778899aabbccddeeff 127.0.0.1 9000
+              nw cat wss://example.com/chat       lines to a WebSocket, its messages out
             """)
 
     @Flag(name: .short, help: "Listen for a connection instead of making one.")
@@ -75,11 +83,16 @@ struct CatCommand: AsyncParsableCommand {
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
 
-    @Argument(help: "HOST PORT, or the path of a Unix-domain socket.")
+    @OptionGroup(title: "TLS") var security: CatSecurity
+
+    @Argument(help: "HOST PORT, the path of a Unix-domain socket, or the URL of a WebSocket.")
     var address: [String] = []
 
     func validate() throws {
         if unix, datagrams { throw ValidationError("Unix-domain sockets are stream sockets here: -U excludes -u.") }
+        if unix, security.tls { throw ValidationError("-U excludes --tls.") }
+        if scan, security.tls { throw ValidationError("-z excludes --tls.") }
+        try security.check(isServer: listen, isSecure: security.tls || webSocketURL?.scheme == "wss")
         if unix, v4Only || v6Only || source != nil || sourcePort != nil {
             throw ValidationError("-U excludes -4, -6, -s and -p.")
         }
@@ -90,14 +103,21 @@ struct CatCommand: AsyncParsableCommand {
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
             throw ValidationError("-w needs a positive number of seconds.")
         }
-        _ = try plan()
+        // Files are read when it is time to use them.
+        _ = try plan(tls: nil)
     }
 
     func run() async throws {
         try await reporting("cat") {
-            switch try plan() {
+            let verdict = CatVerdict()
+            let isSecure = security.tls || webSocketURL?.scheme == "wss"
+            let tls = isSecure ? try security.makeOptions(isServer: listen, verdict) : nil
+            switch try plan(tls: tls) {
             case .connect(let endpoint, let parameters):
-                try await CatClient(options: options).run(to: endpoint, using: parameters)
+                let client = CatClient(
+                    options: options, isEager: parameters.allowFastOpen, isWebSocket: webSocketURL != nil,
+                    verdict: verdict)
+                try await client.run(to: endpoint, using: parameters)
             case .listen(let label, let port, let parameters):
                 try await CatListener(options: options, label: label).run(on: port, using: parameters)
             case .scan(let host, let ports, let parameters):
@@ -137,11 +157,21 @@ extension CatCommand {
             ecn: ecn?.value)
     }
 
-    func plan() throws -> Plan {
-        let parameters = datagrams ? NWParameters.udp : makeTCPParameters()
+    /// The one argument, if it is the URL of a WebSocket.
+    var webSocketURL: URL? {
+        guard address.count == 1, !unix, let url = URL(string: address[0]), ["ws", "wss"].contains(url.scheme) else {
+            return nil
+        }
+        return url
+    }
+
+    func plan(tls: NWProtocolTLS.Options?) throws -> Plan {
+        let parameters =
+            datagrams ? NWParameters(dtls: tls) : makeTCPParameters(tls: tls, fastOpen: security.fastOpen)
         parameters.serviceClass = trafficClass?.value ?? .bestEffort
         (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
         if unix { return try unixPlan(parameters) }
+        if let webSocketURL { return try webSocketPlan(webSocketURL, parameters) }
         if listen { return try listeningPlan(parameters) }
         guard address.count == 2 else { throw ValidationError("Give HOST and PORT.") }
         let host = NWEndpoint.Host(address[0])
@@ -152,6 +182,18 @@ extension CatCommand {
         }
         if scan { return .scan(host, try parsePorts(address[1]), parameters) }
         return .connect(.hostPort(host: host, port: try parsePort(address[1])), parameters)
+    }
+
+    private func webSocketPlan(_ url: URL, _ parameters: NWParameters) throws -> Plan {
+        guard !listen, !scan, !datagrams, source == nil, sourcePort == nil, url.host() != nil else {
+            throw ValidationError("A URL goes with none of -l, -z, -u, -s and -p, and names a host.")
+        }
+        let options = NWProtocolWebSocket.Options()
+        options.autoReplyPing = true
+        parameters.defaultProtocolStack.applicationProtocols.insert(options, at: 0)
+        // What it says first is its own request.
+        parameters.allowFastOpen = false
+        return .connect(.url(url), parameters)
     }
 
     private func unixPlan(_ parameters: NWParameters) throws -> Plan {

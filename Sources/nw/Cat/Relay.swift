@@ -133,11 +133,13 @@ extension NWConnection {
         }
     }
 
-    /// Waits for one whole datagram, which may be empty.
-    func nextDatagram() async throws -> Data {
+    /// Waits for one whole datagram, which may be empty. `nil` when the peer has said goodbye, as it can with DTLS.
+    func nextDatagram() async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
-            receiveMessage { content, _, _, error in
-                if let error, content == nil {
+            receiveMessage { content, context, _, error in
+                if content == nil, context?.isFinal == true || error == .posix(.ENODATA) {
+                    continuation.resume(returning: nil)
+                } else if let error, content == nil {
                     continuation.resume(throwing: error)
                 } else {
                     continuation.resume(returning: content ?? Data())

@@ -30,11 +30,14 @@ func parsePort(_ text: String) throws -> NWEndpoint.Port {
     return port
 }
 
-/// Plain TCP without Nagle's delay: this tool's programs write whole messages.
-func makeTCPParameters() -> NWParameters {
+/// TCP without Nagle's delay: this tool's programs write whole messages.
+func makeTCPParameters(tls: NWProtocolTLS.Options? = nil, fastOpen: Bool = false) -> NWParameters {
     let options = NWProtocolTCP.Options()
     options.noDelay = true
-    return NWParameters(tls: nil, tcp: options)
+    options.enableFastOpen = fastOpen
+    let parameters = NWParameters(tls: tls, tcp: options)
+    parameters.allowFastOpen = fastOpen
+    return parameters
 }
 
 /// An address family forced on the command line.

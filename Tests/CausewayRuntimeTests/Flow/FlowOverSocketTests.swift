@@ -42,7 +42,7 @@ extension Runtime {
             init(_ events: Recorder<String>) { self.events = events }
             func flowFailed(_ error: Failure) { events.note("failed \(error.code)") }
             func flowClosed() { events.note("closed") }
-            func flowDetached() { events.note("detached") }
+            func flowDetached(because reason: Failure?) { events.note("detached") }
         }
 
         static func pattern(_ count: Int, seed: UInt64) -> [UInt8] {

@@ -19,6 +19,37 @@ extension Runtime {
             #expect(stage.flow.transferred == (0, 6))
         }
 
+        @Test("What may come twice and leads the queue can leave before the transport is there, and is not sent again")
+        func early() {
+            let stage = Stage(begins: false)
+            for text in ["early ", "too "] { stage.flow.send(Outbound(Data(text.utf8), waiter: .nobody)) }
+            stage.send("late", "late")
+            stage.flow.send(Outbound(Data(" behind".utf8), waiter: .nobody))
+            #expect(stage.flow.earlyContent(atMost: 100) == Data("early too ".utf8))
+            #expect(stage.flow.earlyContent(atMost: 7) == Data("early t".utf8))
+            // The kernel took a part of it.
+            stage.flow.attach(.scripted(stage.kernel), owner: stage.owner, sentEarly: 8)
+            stage.loop.batch { stage.flow.begin() }
+            stage.settle()
+            #expect(Self.text(stage.kernel) == "o late behind")
+            #expect(stage.log.all == ["late sent"] && stage.flow.transferred == (0, 21))
+        }
+
+        @Test("A transport that breaks before it is confirmed is taken away, and the flow takes another one")
+        func provisional() {
+            let stage = Stage(begins: false)
+            stage.flow.attach(.scripted(stage.kernel), owner: stage.owner, isProvisional: true)
+            stage.loop.batch { stage.flow.begin() }
+            stage.send("1", "first")
+            stage.kernel.failNextWrite(ECONNRESET)
+            stage.send("2", "second")
+            #expect(stage.log.all == ["1 sent", "2 error \(ECONNRESET)", "detached"])
+            let next = ScriptedKernel(room: .max)
+            stage.begin(next)
+            stage.send("3", "third")
+            #expect(String(decoding: next.written, as: UTF8.self) == "third")
+        }
+
         @Test("Content is answered when all of it was taken, not before")
         func backPressure() {
             let stage = Stage(room: 3)

@@ -22,7 +22,7 @@ extension Runtime {
             }
 
             func begin() {
-                channel.begin([StackLayer(LineStage())]) { [log = stage.log] outcome in
+                channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [log = stage.log] outcome in
                     switch outcome {
                     case .ready: log.note("ready")
                     case .failed(let failure): log.note("failed \(failure.code)")

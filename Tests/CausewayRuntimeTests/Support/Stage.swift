@@ -58,7 +58,7 @@ final class Stage: Sendable {
 
         func flowFailed(_ error: Failure) { note("failed \(error.code)") }
         func flowClosed() { note("closed") }
-        func flowDetached() { note("detached") }
+        func flowDetached(because reason: Failure?) { note("detached") }
     }
 
     func begin(_ other: ScriptedKernel? = nil) {

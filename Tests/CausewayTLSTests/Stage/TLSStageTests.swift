@@ -192,6 +192,19 @@ struct TLSStageTests {
         #expect(one != nil && one == other)
     }
 
+    @Test(
+        "The moment of the next repetition stays the same until something happens, and the peer is awaited until then")
+    func repetition() throws {
+        var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })
+        pair.client.stack.start(at: .seconds(5))
+        let deadline = try #require(pair.client.stack.wakeUp)
+        #expect(deadline > .seconds(5) && deadline <= .seconds(6))
+        #expect((0..<100).allSatisfy { _ in pair.client.stack.wakeUp == deadline })
+        #expect(pair.client.stack.awaitsPeer && pair.client.stack.isOpening)
+        pair.start()
+        #expect(pair.client.isReady && !pair.client.stack.awaitsPeer)
+    }
+
     @Test("Over datagrams each message stays one, and one that does not fit is refused")
     func datagrams() throws {
         var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })

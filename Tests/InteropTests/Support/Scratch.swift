@@ -59,9 +59,10 @@ final class Scratch {
         try start(try #require(Peer.find("python3"), "python3 is not installed"), arguments, input: .nothing)
     }
 
-    /// Starts a program that is no peer of other tests.
-    func start(program path: String, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
-        try start(path, arguments, input: input)
+    /// Starts a program by its name, or by its path.
+    func startProgram(_ name: String, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
+        let path = name.hasPrefix("/") ? name : try #require(Peer.find(name), "\(name) is not installed")
+        return try start(path, arguments, input: input)
     }
 
     private func start(_ path: String, _ arguments: [String], input: Child.Input) throws -> Child {

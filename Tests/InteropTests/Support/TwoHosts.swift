@@ -93,7 +93,7 @@ extension Scratch {
         _ program: String, _ arguments: [String], on host: String, input: Child.Input = .nothing
     ) throws -> Child {
         let ip = try #require(Peer.find("ip"), "ip is not installed")
-        return try start(program: ip, ["netns", "exec", host, program] + arguments, input: input)
+        return try startProgram(ip, ["netns", "exec", host, program] + arguments, input: input)
     }
 
     /// Starts `nw group` and waits until it has joined.

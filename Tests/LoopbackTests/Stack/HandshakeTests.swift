@@ -41,6 +41,60 @@ extension Loopback {
             withExtendedLifetime(peer) {}
         }
 
+        /// Neither side's peer may take longer than this, in seconds.
+        private static func limited(_ parameters: NWParameters) -> NWParameters {
+            (parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options)?.connectionTimeout = 1
+            return parameters
+        }
+
+        @Test("A client waits once a silent peer's time is over, with its content unsent", arguments: Kind.allCases)
+        func stalledServer(_ kind: Kind) async throws {
+            let raw = try RawSocket.listening(.tcp4)
+            let client = Probe(
+                to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: raw.port)),
+                using: Self.limited(kind.parameters))
+            client.start()
+            let peer = try await raw.accept()
+            try await client.states.expect(.preparing)
+            try await client.states.expect(.waiting(.posix(.ETIMEDOUT)))
+            try await client.cancel()
+            withExtendedLifetime(peer) {}
+        }
+
+        @Test("A server's connection fails once a silent peer's time is over, and the listener lives on")
+        func stalledClient() async throws {
+            let parameters = Self.limited(Kind.webSocket.parameters)
+            parameters.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: .any)
+            let listener = ListenerProbe(try NWListener(using: parameters))
+            try await listener.listen()
+            defer { listener.listener.cancel() }
+            let raw = try await RawSocket.connected(to: Medium.tcp4.socketAddress(port: listener.port.rawValue))
+            let accepted = try await listener.connections.next()
+            accepted.start()
+            try await accepted.states.expect(.preparing)
+            try await accepted.states.expect(.failed(.posix(.ETIMEDOUT)))
+            #expect(listener.listener.state == .ready)
+            accepted.connection.cancel()
+            withExtendedLifetime(raw) {}
+        }
+
+        @Test("A reset makes a client wait, as a refused connection does", arguments: Kind.allCases)
+        func reset(_ kind: Kind) async throws {
+            let raw = try RawSocket.listening(.tcp4)
+            let client = Self.client(of: raw, kind)
+            client.start()
+            let peer = try await raw.accept()
+            _ = try await peer.read()
+            peer.reset()
+            try await client.states.expect(.preparing)
+            try await client.states.expect(.waiting(.posix(.ECONNRESET)))
+            // The next attempt is a new one.
+            client.connection.restart()
+            _ = try await raw.accept().read()
+            try await client.states.expect(.preparing)
+            try await client.cancel()
+        }
+
         @Test("Garbage makes a client wait, with its content unsent", arguments: Kind.allCases)
         func garbage(_ kind: Kind) async throws {
             let raw = try RawSocket.listening(.tcp4)

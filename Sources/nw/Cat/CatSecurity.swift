@@ -1,0 +1,156 @@
+import ArgumentParser
+import Causeway
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// The options of `nw cat` about TLS.
+struct CatSecurity: ParsableArguments {
+    @Flag(help: "TLS over TCP; with -u, DTLS.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("Application protocols to offer or accept, best first.", valueName: "name,..."))
+    var alpn: String?
+
+    @Option(
+        help: ArgumentHelp("Our certificate and those of its issuers (PEM). With -l it is needed.", valueName: "file"))
+    var cert: String?
+
+    @Option(help: ArgumentHelp("Its private key (PEM), unless it is in the same file.", valueName: "file"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Trust only these authorities (PEM). With -l, clients must present a certificate of theirs.",
+            valueName: "file"))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("A key that both sides have, in hexadecimal.", valueName: "identity:key"))
+    var psk: String?
+
+    @Option(help: ArgumentHelp("The name that the server has to prove, instead of HOST.", valueName: "name"))
+    var serverName: String?
+
+    @Flag(help: "Take any server's certificate: whoever is in between can read and change everything.")
+    var insecureSkipVerify = false
+
+    @Flag(
+        help: "Send the first input with the first packet where the peer allows it. It may arrive twice.")
+    var fastOpen = false
+
+    /// Whether something was given that means nothing without TLS.
+    private var isTuned: Bool {
+        [alpn, cert, key, ca, psk, serverName].contains { $0 != nil } || insecureSkipVerify
+    }
+
+    func check(isServer: Bool, isSecure: Bool) throws {
+        if !isSecure, isTuned { throw ValidationError("Options about TLS need --tls.") }
+        if isServer, isSecure, cert == nil, psk == nil { throw ValidationError("-l --tls needs --cert or --psk.") }
+        if isServer, insecureSkipVerify || serverName != nil {
+            throw ValidationError("--insecure-skip-verify and --server-name are for clients.")
+        }
+        if insecureSkipVerify, ca != nil {
+            throw ValidationError("--insecure-skip-verify and --ca exclude each other.")
+        }
+        if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        _ = try preSharedKey
+    }
+
+    /// - Parameter verdict: Learns why a peer is not trusted.
+    func makeOptions(isServer: Bool, _ verdict: CatVerdict) throws -> NWProtocolTLS.Options {
+        let options = NWProtocolTLS.Options()
+        let security = options.securityProtocolOptions
+        for name in alpn?.split(separator: ",") ?? [] {
+            sec_protocol_options_add_tls_application_protocol(security, String(name))
+        }
+        if let cert, let identity = sec_identity_create(try Self.identity(cert, key)) {
+            sec_protocol_options_set_local_identity(security, identity)
+        }
+        if let (identity, key) = try preSharedKey {
+            sec_protocol_options_add_pre_shared_key(security, Self.bytes(key), Self.bytes(identity))
+        }
+        if let serverName { sec_protocol_options_set_tls_server_name(security, serverName) }
+        let anchors = try ca.map(Self.authorities)
+        if insecureSkipVerify {
+            sec_protocol_options_set_peer_authentication_required(security, false)
+        } else if !isServer || anchors != nil {
+            sec_protocol_options_set_peer_authentication_required(security, true)
+            verdict.judge(by: anchors, security)
+        }
+        return options
+    }
+
+    private static func identity(_ cert: String, _ key: String?) throws -> SecIdentity {
+        do {
+            return try SecIdentity(certificateFile: cert, keyFile: key)
+        } catch {
+            throw Failure("cannot use \(cert)\(key.map { " and \($0)" } ?? "")", error)
+        }
+    }
+
+    private static func authorities(_ path: String) throws -> [SecCertificate] {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw Failure("cannot read \(path)")
+        }
+        var certificates: [SecCertificate] = []
+        var body: String?
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("-----BEGIN CERTIFICATE") {
+                body = ""
+            } else if line.hasPrefix("-----END"), let encoded = body {
+                body = nil
+                guard let der = Data(base64Encoded: encoded),
+                    let certificate = SecCertificateCreateWithData(nil, der)
+                else { throw Failure("\(path) holds a damaged certificate") }
+                certificates.append(certificate)
+            } else {
+                body?.append(contentsOf: line)
+            }
+        }
+        guard !certificates.isEmpty else { throw Failure("\(path) holds no certificate") }
+        return certificates
+    }
+
+    private var preSharedKey: (identity: [UInt8], key: [UInt8])? {
+        get throws {
+            guard let psk else { return nil }
+            guard let colon = psk.lastIndex(of: ":") else {
+                throw ValidationError("--psk needs an identity, a colon and a key.")
+            }
+            let digits = Array(psk[psk.index(after: colon)...])
+            let octets = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+                UInt8(String(digits[$0...($0 + 1)]), radix: 16)
+            }
+            guard !digits.isEmpty, octets.count * 2 == digits.count else {
+                throw ValidationError("The key of --psk is not hexadecimal.")
+            }
+            return (Array(psk[..<colon].utf8), octets)
+        }
+    }
+
+    private static func bytes(_ octets: [UInt8]) -> __DispatchData {
+        octets.withUnsafeBytes { DispatchData(bytes: $0) }
+    }
+}
+
+/// Judges peers, and remembers why one was not trusted: the connection's own error says only that the program refused.
+final class CatVerdict: Sendable {
+    private let reason = Mutex<String?>(nil)
+
+    /// Why the last peer was not trusted.
+    var text: String? { reason.withLock { $0 } }
+
+    /// - Parameter anchors: The only authorities to trust; `nil` for the system's.
+    func judge(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {
+        sec_protocol_options_set_verify_block(
+            options,
+            { _, trust, complete in
+                let trust = sec_trust_copy_ref(trust).takeRetainedValue()
+                if let anchors { SecTrustSetAnchorCertificates(trust, anchors) }
+                var error: CFError?
+                let isTrusted = SecTrustEvaluateWithError(trust, &error)
+                self.reason.withLock { $0 = isTrusted ? nil : error.map { describe($0.underlyingError) } }
+                complete(isTrusted)
+            }, .global())
+    }
+}

@@ -1,0 +1,52 @@
+import Causeway
+import Foundation
+import Testing
+
+/// nginx as a server of TLS, in the foreground and all in one folder.
+enum NginxPeer {
+    static let path = ["/usr/sbin/nginx", "/usr/bin/nginx"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    /// Its page says the version, whether the session was resumed (`r`), and whether the request came early (`1`).
+    static func start(_ files: TLSFiles, as key: String, in scratch: Scratch) async throws -> UInt16 {
+        let port = try await scratch.freePort("127.0.0.1", using: .tcp)
+        let folder = scratch.directory.path
+        let configuration = """
+            daemon off;
+            master_process off;
+            pid \(folder)/nginx.pid;
+            error_log stderr warn;
+            events { worker_connections 128; }
+            http {
+                access_log off;
+                client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy;
+                fastcgi_temp_path \(folder)/fastcgi; uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
+                server {
+                    listen 127.0.0.1:\(port) ssl;
+                    ssl_certificate \(files.certificate(key));
+                    ssl_certificate_key \(files.key(key));
+                    ssl_protocols TLSv1.2 TLSv1.3;
+                    ssl_session_cache shared:sessions:1m;
+                    ssl_early_data on;
+                    location / { return 200 "$ssl_protocol $ssl_session_reused $ssl_early_data\\n"; }
+                }
+            }
+            """
+        let file = scratch.directory.appendingPathComponent("nginx.conf")
+        try Data(configuration.utf8).write(to: file)
+        _ = try scratch.startProgram(try #require(path), ["-p", folder, "-c", file.path])
+        try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
+        return port
+    }
+
+    /// What it says to a new connection with these parameters.
+    static func page(from port: UInt16, _ parameters: NWParameters) async throws -> String {
+        let connection = TLSParty.connection(to: port, parameters)
+        defer { connection.cancel() }
+        try await connection.open()
+        try await connection.send(Data("GET / HTTP/1.0\r\nHost: server.test\r\n\r\n".utf8))
+        let answer = String(decoding: try await connection.everything(), as: UTF8.self)
+        return answer.split(separator: "\r\n\r\n").last.map(String.init) ?? ""
+    }
+}

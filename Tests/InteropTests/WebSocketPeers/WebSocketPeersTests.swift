@@ -1,0 +1,257 @@
+import Causeway
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+extension Interop {
+    /// WebSocket with implementations of other people's.
+    @Suite(
+        "WebSocket peers", .enabled(if: PythonPeer.interpreter != nil || Interop.mustRun, "python3 is not installed"))
+    struct WebSocketPeers {
+        // MARK: A client of ours
+
+        private static func parameters(
+            tls: NWProtocolTLS.Options? = nil, _ tune: (NWProtocolWebSocket.Options) -> Void = { _ in }
+        ) -> NWParameters {
+            let parameters = NWParameters(tls: tls)
+            let options = NWProtocolWebSocket.Options()
+            options.autoReplyPing = true
+            tune(options)
+            parameters.defaultProtocolStack.applicationProtocols.insert(options, at: 0)
+            return parameters
+        }
+
+        private static func withServer(
+            _ program: WebSocketProgram, secure: Bool = false,
+            _ body: (NWConnection, Child) async throws -> Void
+        ) async throws {
+            let files = try await TLSFiles.shared
+            try await Scratch.run { scratch in
+                guard try await program.isPresent(in: scratch) else { return }
+                let port = try await scratch.freePort("127.0.0.1", using: .tcp)
+                let server = try await program.startServer(on: port, certificate: secure ? files : nil, in: scratch)
+                let parameters = Self.parameters(tls: secure ? try TLSParty.client(files) : nil) { options in
+                    options.setSubprotocols(["none", "chat"])
+                    options.setAdditionalHeaders([(name: "X-Test", value: "from here")])
+                }
+                let url = try #require(URL(string: "\(secure ? "wss" : "ws")://127.0.0.1:\(port)/room?number=7"))
+                let connection = NWConnection(to: .url(url), using: parameters)
+                defer { connection.cancel() }
+                try await connection.open()
+                try await body(connection, server)
+            }
+        }
+
+        @Test("A client of ours sees what was agreed on", arguments: WebSocketProgram.allCases)
+        func agreement(_ program: WebSocketProgram) async throws {
+            try await Self.withServer(program) { connection, _ in
+                let found = connection.metadata(definition: NWProtocolWebSocket.definition)
+                let metadata = try #require(found as? NWProtocolWebSocket.Metadata)
+                #expect(metadata.selectedSubprotocol == "chat")
+                let field = metadata.additionalServerHeaders?.first { $0.0.lowercased() == "x-server" }
+                #expect(field?.1 == "yes")
+                try await connection.say(Data("headers".utf8), .text)
+                #expect(try await connection.hear().text == "/room?number=7 from here")
+            }
+        }
+
+        @Test("Messages of a client of ours come back", arguments: WebSocketProgram.allCases, [false, true])
+        func messages(_ program: WebSocketProgram, _ secure: Bool) async throws {
+            try await Self.withServer(program, secure: secure) { connection, _ in
+                for size in [0, 1, 125, 126, 65_535, 65_536, 16 << 20] {
+                    let block = Data((0..<min(size, 65_521)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+                    var content = Data()
+                    while content.count < size { content.append(block.prefix(size - content.count)) }
+                    try await connection.say(content, .binary)
+                    let message = try await connection.hear()
+                    #expect(message.opcode == .binary)
+                    #expect(message.data == content ? true : false, "\(size) octets differ")
+                }
+                let text = String(repeating: "Grüße, 世界 ", count: 1_000)
+                try await connection.say(Data(text.utf8), .text)
+                let message = try await connection.hear()
+                #expect(message.opcode == .text && message.text == text)
+            }
+        }
+
+        @Test("A message in three frames is one message", arguments: WebSocketProgram.allCases)
+        func fragments(_ program: WebSocketProgram) async throws {
+            try await Self.withServer(program) { connection, _ in
+                try await connection.say(Data("fragments".utf8), .text)
+                #expect(try await connection.hear().text == "one two three")
+                // And the other way: the pieces are sends of one message.
+                let context = NWConnection.context(.text)
+                for (piece, isLast) in [("one ", false), ("two ", false), ("three", true)] {
+                    connection.send(
+                        content: Data(piece.utf8), contentContext: context, isComplete: isLast, completion: .idempotent)
+                }
+                #expect(try await connection.hear().text == "one two three")
+            }
+        }
+
+        @Test("Pings are answered both ways", arguments: WebSocketProgram.allCases)
+        func pings(_ program: WebSocketProgram) async throws {
+            try await Self.withServer(program) { connection, _ in
+                try await connection.say(Data("ping".utf8), .text)
+                #expect(try await connection.hear().text == "ponged")
+                let isAnswered = Mutex(false)
+                let metadata = NWProtocolWebSocket.Metadata(opcode: .ping)
+                metadata.setPongHandler(DispatchQueue(label: "pong")) { error in
+                    isAnswered.withLock { $0 = error == nil }
+                }
+                connection.send(
+                    content: Data("hello".utf8),
+                    contentContext: NWConnection.ContentContext(identifier: "ping", metadata: [metadata]),
+                    completion: .idempotent)
+                try await eventually("our ping is answered") { isAnswered.withLock { $0 } }
+            }
+        }
+
+        @Test("A server's code and reason arrive, then the end", arguments: WebSocketProgram.allCases)
+        func closedByServer(_ program: WebSocketProgram) async throws {
+            try await Self.withServer(program) { connection, _ in
+                try await connection.say(Data("close 3001 enough".utf8), .text)
+                let message = try await connection.hear()
+                #expect(message.opcode == .close && message.closeCode == .applicationCode(3001))
+                #expect(message.text == "enough")
+                #expect(try await connection.hear().isFinal)
+            }
+        }
+
+        @Test("A client's code and reason arrive", arguments: WebSocketProgram.allCases)
+        func closedByClient(_ program: WebSocketProgram) async throws {
+            try await Self.withServer(program) { connection, server in
+                let metadata = NWProtocolWebSocket.Metadata(opcode: .close)
+                metadata.closeCode = .privateCode(4001)
+                connection.send(
+                    content: Data("bye".utf8),
+                    contentContext: NWConnection.ContentContext(identifier: "close", metadata: [metadata]),
+                    completion: .idempotent)
+                #expect(try await connection.hear().opcode == .close)
+                #expect(try await connection.hear().isFinal)
+                try await server.prints("closed 4001 bye\n")
+            }
+        }
+
+        @Test("A cancel says goodbye", arguments: WebSocketProgram.allCases)
+        func closedByCancel(_ program: WebSocketProgram) async throws {
+            try await Self.withServer(program) { connection, server in
+                try await connection.say(Data("hello".utf8), .text)
+                #expect(try await connection.hear().text == "hello")
+                connection.cancel()
+                try await eventually("the server sees a normal end: \(server.text)") {
+                    server.text.hasPrefix("closed 1000") || server.text.hasPrefix("closed 1005")
+                }
+            }
+        }
+
+        // MARK: A server of ours
+
+        @Test("A server of ours does what their own does", arguments: WebSocketProgram.allCases, [false, true])
+        func server(_ program: WebSocketProgram, _ secure: Bool) async throws {
+            // Tornado cannot look for another name than the one it connects to.
+            if secure, program == .tornado { return }
+            let files = try await TLSFiles.shared
+            let parameters = Self.parameters(tls: secure ? try TLSParty.server(files) : nil) { options in
+                options.setClientRequestHandler(DispatchQueue(label: "requests")) { offered, fields in
+                    let field = fields.first { $0.name.lowercased() == "x-test" }
+                    return NWProtocolWebSocket.Response(
+                        status: .accept, subprotocol: offered.last,
+                        additionalHeaders: [(name: "X-Server", value: field?.value ?? "-")])
+                }
+            }
+            try await Scratch.run { scratch in
+                guard try await program.isPresent(in: scratch) else { return }
+                try await InProcessServer.run(parameters, serve: Self.serve) { server, port in
+                    let url = "\(secure ? "wss" : "ws")://127.0.0.1:\(port)/room"
+                    let client = try program.startClient(
+                        url, authority: secure ? files.certificate("root") : nil, in: scratch)
+                    #expect(try await client.finished() == 0, "\(client.errors)")
+                    let wanted = [
+                        "agreed chat from the client", "text True", "binary True", "empty True", "fragments True",
+                        "headers headers", "pong", "closed 4321 enough", "",
+                    ]
+                    #expect(client.text.components(separatedBy: "\n") == wanted, "\(client.errors)")
+                    #expect(server.failures.isEmpty)
+                }
+            }
+        }
+
+        @Test("A refused client learns so", arguments: WebSocketProgram.allCases)
+        func refused(_ program: WebSocketProgram) async throws {
+            let parameters = Self.parameters { options in
+                options.setClientRequestHandler(DispatchQueue(label: "requests")) { _, _ in
+                    NWProtocolWebSocket.Response(status: .reject, subprotocol: nil)
+                }
+            }
+            try await Scratch.run { scratch in
+                guard try await program.isPresent(in: scratch) else { return }
+                try await InProcessServer.run(parameters, serve: Self.serve) { _, port in
+                    let client = try program.startClient("ws://127.0.0.1:\(port)/", in: scratch)
+                    #expect(try await client.finished() == 0, "\(client.errors)")
+                    #expect(client.text == "refused 400\n")
+                }
+            }
+        }
+
+        @Sendable private static func serve(_ connection: NWConnection) async throws {
+            while true {
+                let message = try await connection.hear()
+                guard !message.isFinal, let opcode = message.opcode, opcode != .close else { return }
+                let words = opcode == .text ? message.text.split(separator: " ") : []
+                if words.first == "close", words.count == 3, let code = UInt16(words[1]) {
+                    let metadata = NWProtocolWebSocket.Metadata(opcode: .close)
+                    metadata.closeCode = try NWProtocolWebSocket.CloseCode(rawValue: code)
+                    connection.send(
+                        content: Data(words[2].utf8),
+                        contentContext: NWConnection.ContentContext(identifier: "close", metadata: [metadata]),
+                        completion: .idempotent)
+                } else {
+                    try await connection.say(message.data, opcode)
+                }
+            }
+        }
+    }
+}
+
+/// A message of WebSocket.
+private struct Heard: Sendable {
+    var data: Data
+    var opcode: NWProtocolWebSocket.Opcode?
+    var closeCode: NWProtocolWebSocket.CloseCode?
+    var isFinal: Bool
+
+    var text: String { String(decoding: data, as: UTF8.self) }
+}
+
+extension NWConnection {
+    fileprivate static func context(_ opcode: NWProtocolWebSocket.Opcode) -> ContentContext {
+        ContentContext(identifier: "message", metadata: [NWProtocolWebSocket.Metadata(opcode: opcode)])
+    }
+
+    fileprivate func say(_ content: Data, _ opcode: NWProtocolWebSocket.Opcode) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            send(
+                content: content, contentContext: Self.context(opcode),
+                completion: .contentProcessed { error in
+                    continuation.resume(with: error.map { .failure($0) } ?? .success(()))
+                })
+        }
+    }
+
+    fileprivate func hear() async throws -> Heard {
+        try await withCheckedThrowingContinuation { continuation in
+            receiveMessage { content, context, _, error in
+                let isFinal = context?.isFinal ?? false
+                if let error, !isFinal { return continuation.resume(throwing: error) }
+                let found = context?.protocolMetadata(definition: NWProtocolWebSocket.definition)
+                let metadata = found as? NWProtocolWebSocket.Metadata
+                continuation.resume(
+                    returning: Heard(
+                        data: content ?? Data(), opcode: metadata?.opcode, closeCode: metadata?.closeCode,
+                        isFinal: isFinal))
+            }
+        }
+    }
+}
