@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Causeway", targets: ["Causeway"]),
         .library(name: "Network", targets: ["Network"]),
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
         .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
         .executable(name: "nw", targets: ["nw"]),
     ],
@@ -65,6 +66,7 @@ let package = Package(
             swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
+        .target(name: "CausewayStreams", dependencies: ["Causeway", "CausewaySystem"], swiftSettings: house),
         .target(
             name: "CausewayTestKit",
             dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
@@ -72,7 +74,7 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTLS", "CausewayTypes",
+                "Causeway", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTLS", "CausewayTypes",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
@@ -103,8 +105,11 @@ let package = Package(
             name: "ProgramSwift5Tests", dependencies: ["Network"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "LoopbackTests",
-            dependencies: ["Causeway", "CausewayRuntime", "CausewaySystem", "CausewayTestKit", "CausewayTLS"],
+            dependencies: [
+                "Causeway", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS",
+            ],
             swiftSettings: house),
+        .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
         .testTarget(name: "InteropTests", dependencies: ["Causeway", "nw"], swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -2,7 +2,10 @@
 import PackageDescription
 
 /// One executable for each idea. Their sources say `import Network`, as on Apple platforms.
-let examples = ["EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "MulticastChat"]
+let examples = [
+    "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer",
+    "TLVGame", "MulticastChat",
+]
 
 let package = Package(
     name: "examples",

@@ -12,6 +12,7 @@ struct NW: AsyncParsableCommand {
               nw cat example.com 80                    talk to a server by hand
               nw cat -l 9000 > copy                    store what one client sends
               nw cat --tls example.com 443             the same through TLS; wss://... for a WebSocket
+              nw chat -l 9000                          wait for somebody to talk with, line by line
               nw serve echo --port 7000                an echo server
               nw echo 127.0.0.1 7000                   measure round trips to it
               nw receive inbox --port 9100             accept files into the folder `inbox`
@@ -28,8 +29,8 @@ struct NW: AsyncParsableCommand {
               64  wrong usage
             """,
         subcommands: [
-            BrowseCommand.self, CatCommand.self, DemoCommand.self, EchoCommand.self, GroupCommand.self,
-            InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self, SendCommand.self,
+            BrowseCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self, EchoCommand.self,
+            GroupCommand.self, InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self, SendCommand.self,
             ServeCommand.self, TLSCommand.self,
         ])
 }

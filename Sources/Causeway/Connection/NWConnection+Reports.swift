@@ -31,49 +31,81 @@ extension NWConnection {
     }
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
-        guard case .ready = driver.state, let facts = driver.establishment else { return nil }
-        let transport = driver.settings.transport == .udp ? NWProtocolUDP.definition : NWProtocolTCP.definition
-        let duration = (facts.finished - facts.attemptStarted).timeInterval
-        let roundTrip = driver.flow.withDescriptor { try? TCPInformation(of: $0).smoothedRTT.timeInterval }.flatMap {
-            $0
-        }
-        let used = currentPath?.remoteEndpoint ?? endpoint
-        let resolutions = facts.resolution.map { resolution in
-            EstablishmentReport.Resolution(
-                source: .query, duration: resolution.duration.timeInterval, endpointCount: resolution.addressCount,
-                successfulEndpoint: used, preferredEndpoint: facts.firstAddress.map { NWEndpoint($0.unmapped) } ?? used,
-                dnsProtocol: .unknown)
-        }
+        guard case .ready = driver.state else { return nil }
+        // What a listener accepted was ready at once, if no protocol above the transport had anything to say.
+        guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
+        let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
-            duration: duration, attemptStartedAfterInterval: (facts.attemptStarted - facts.started).timeInterval,
-            previousAttemptCount: facts.previousAttempts, resolutions: resolutions.map { [$0] } ?? [],
-            handshakes: [
-                EstablishmentReport.Handshake(
-                    definition: transport, handshakeDuration: duration, handshakeRTT: roundTrip ?? duration)
-            ])
+            duration: (facts.finished - facts.attemptStarted).timeInterval,
+            attemptStartedAfterInterval: interval.timeInterval, previousAttemptCount: facts.previousAttempts,
+            resolutions: resolutions(facts), handshakes: handshakes(facts))
     }
 
-    /// Begins to count what is transferred from now on.
+    private func resolutions(_ facts: EstablishmentFacts) -> [EstablishmentReport.Resolution] {
+        let used = currentPath?.remoteEndpoint ?? endpoint
+        return facts.resolution.map { resolution in
+            [
+                EstablishmentReport.Resolution(
+                    source: .query, duration: resolution.duration.timeInterval,
+                    endpointCount: resolution.addressCount, successfulEndpoint: used,
+                    preferredEndpoint: facts.firstAddress.map { NWEndpoint($0.unmapped) } ?? used,
+                    dnsProtocol: .unknown)
+            ]
+        } ?? []
+    }
+
+    private func handshakes(_ facts: EstablishmentFacts) -> [EstablishmentReport.Handshake] {
+        let roundTrip = (facts.baseline?.information ?? information)?.smoothedRTT
+        var durations: [(NWProtocolDefinition, Duration)] = []
+        if let connected = facts.connected {
+            let transport = driver.settings.transport == .udp ? NWProtocolUDP.definition : NWProtocolTCP.definition
+            durations.append((transport, connected - facts.attemptStarted))
+        }
+        for (attendant, duration) in driver.channel?.handshakes ?? [] {
+            guard let definition = (attendant as? any HandshakeSource)?.handshakeDefinition else { continue }
+            durations.append((definition, duration))
+        }
+        return durations.map { definition, duration in
+            EstablishmentReport.Handshake(
+                definition: definition, handshakeDuration: duration.timeInterval,
+                handshakeRTT: (roundTrip ?? duration).timeInterval)
+        }
+    }
+
+    /// What the kernel knows of the connection, if that is TCP's.
+    private var information: TCPInformation? {
+        driver.flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
+    }
+
+    /// Begins to count what is transferred from now on, or from when the connection is ready.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public func startDataTransferReport() -> PendingDataTransferReport {
         let started = Machine.now
-        let before = transferCounters()
+        let before = isReady ? transferCounters() : nil
+        let interface = currentPath?.availableInterfaces.first
         return PendingDataTransferReport { queue, completion in
-            let primary = self.pathReport(since: before)
-            let report = DataTransferReport(duration: (Machine.now - started).timeInterval, primary: primary)
+            let facts = self.driver.establishment
+            let begun = before == nil ? max(started, facts?.finished ?? .zero) : started
+            let primary = self.pathReport(since: before ?? TransferCounters(facts?.baseline), interface)
+            let report = DataTransferReport(duration: (Machine.now - begun).timeInterval, primary: primary)
             queue.async { completion(report) }
         }
     }
 
-    private func pathReport(since before: TransferCounters) -> DataTransferReport.PathReport {
-        let information = driver.flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
+    private var isReady: Bool {
+        if case .ready = driver.state { true } else { false }
+    }
+
+    private func pathReport(
+        since before: TransferCounters, _ known: NWInterface?
+    ) -> DataTransferReport.PathReport {
         let roundTrip = information.map { information in
             RoundTripTimes(
                 smoothed: information.smoothedRTT.timeInterval, minimum: information.minimumRTT.timeInterval,
                 variance: information.rttVariance.timeInterval)
         }
-        let interface = currentPath?.availableInterfaces.first ?? NWInterface(name: "", index: 0, type: .other)
+        let interface = currentPath?.availableInterfaces.first ?? known ?? NWInterface(name: "", index: 0, type: .other)
         return DataTransferReport.PathReport(
             interface: interface, radioType: nil, counters: transferCounters().since(before),
             roundTrip: roundTrip ?? RoundTripTimes())
@@ -81,20 +113,29 @@ extension NWConnection {
 
     private func transferCounters() -> TransferCounters {
         let (received, sent) = driver.flow.transferred
-        var counters = TransferCounters()
-        counters.receivedApplicationBytes = received
-        counters.sentApplicationBytes = sent
-        guard let information = driver.flow.withDescriptor({ try? TCPInformation(of: $0) }).flatMap({ $0 }) else {
-            counters.receivedTransportBytes = received
-            counters.sentTransportBytes = sent
-            return counters
-        }
-        counters.receivedIPPackets = information.segmentsIn
-        counters.sentIPPackets = information.segmentsOut
-        counters.receivedTransportBytes = information.bytesReceived
-        counters.sentTransportBytes = information.bytesSent
-        counters.retransmittedTransportBytes = information.bytesRetransmitted
+        var counters = TransferCounters(information, received: received, sent: sent)
+        let program = driver.channel?.transferred ?? (received: received, sent: sent)
+        counters.receivedApplicationBytes = program.received
+        counters.sentApplicationBytes = program.sent
         return counters
+    }
+}
+
+extension TransferCounters {
+    /// What the transport counted: the kernel, where it does, else the flow.
+    fileprivate init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
+        guard let information else {
+            self.init(receivedTransportBytes: received, sentTransportBytes: sent)
+            return
+        }
+        self.init(
+            receivedIPPackets: information.segmentsIn, sentIPPackets: information.segmentsOut,
+            receivedTransportBytes: information.bytesReceived, sentTransportBytes: information.bytesSent,
+            retransmittedTransportBytes: information.bytesRetransmitted)
+    }
+
+    fileprivate init(_ baseline: EstablishmentFacts.Baseline?) {
+        self.init(baseline?.information, received: baseline?.received ?? 0, sent: baseline?.sent ?? 0)
     }
 }
 

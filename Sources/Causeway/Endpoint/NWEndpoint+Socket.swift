@@ -1,5 +1,5 @@
 internal import CausewayRuntime
-internal import CausewaySystem
+package import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
@@ -15,7 +15,7 @@ extension NWEndpoint {
         }
     }
 
-    init(_ address: SocketAddress) {
+    package init(_ address: SocketAddress) {
         switch address {
         case .ipv4(let bits, let port):
             self = .hostPort(host: .ipv4(IPv4Address(bits: bits)), port: Port(port))

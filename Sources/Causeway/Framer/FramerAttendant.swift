@@ -11,6 +11,7 @@ final class FramerAttendant: ProgramAttendant {
         var place: (any StageAccess)?
         var instance: NWProtocolFramer.Instance?
         var framer: Unchecked<any NWProtocolFramerImplementation>?
+        var hasHandshake = false
     }
 
     let options: NWProtocolFramer.Options
@@ -24,6 +25,9 @@ final class FramerAttendant: ProgramAttendant {
 
     /// The way to the stage; `nil` before the first call and after the last.
     var place: (any StageAccess)? { life.withLock { $0.place } }
+
+    /// Whether the framer was not ready when it was started.
+    var hasHandshake: Bool { life.withLock { $0.hasHandshake } }
 
     func handle(_ event: any StageEvent, at place: any StageAccess) {
         guard case .call(let call)? = event as? FramerEvent else { return }
@@ -51,6 +55,7 @@ final class FramerAttendant: ProgramAttendant {
         switch call.kind {
         case .start:
             let isReady = framer.start(framer: instance) == .ready
+            life.withLock { $0.hasHandshake = !isReady }
             place.withStage(as: FramerStage.self) { $0.startEnded(isReady: isReady) }
         case .input:
             let wanted = framer.handleInput(framer: instance)

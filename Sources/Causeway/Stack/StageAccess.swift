@@ -26,6 +26,24 @@ protocol MetadataSource {
     var connectionMetadata: NWProtocolMetadata? { get }
 }
 
+/// An attendant of a protocol that shakes hands.
+protocol HandshakeSource {
+    /// Which protocol; `nil` if it had nothing to say.
+    var handshakeDefinition: NWProtocolDefinition? { get }
+}
+
+extension TLSAttendant: HandshakeSource {
+    var handshakeDefinition: NWProtocolDefinition? { NWProtocolTLS.definition }
+}
+
+extension WebSocketAttendant: HandshakeSource {
+    var handshakeDefinition: NWProtocolDefinition? { NWProtocolWebSocket.definition }
+}
+
+extension FramerAttendant: HandshakeSource {
+    var handshakeDefinition: NWProtocolDefinition? { hasHandshake ? options.definition : nil }
+}
+
 /// An attendant that needs no more of a connection than ``StageAccess``.
 protocol ProgramAttendant: StageAttendant, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)

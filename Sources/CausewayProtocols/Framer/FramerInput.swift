@@ -26,6 +26,8 @@ struct FramerInput: Sendable {
     /// Octets that left the cursor's front in any way.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
+    /// The framer has begun a message for above and not ended it.
+    private var isMidMessage = false
 
     init() {}
 
@@ -85,7 +87,7 @@ struct FramerInput: Sendable {
     mutating func pop(atMost limit: Int) -> Parcel? { delivered.pop(atMost: limit) }
 
     /// Whether a message to above lacks octets that will not come.
-    var isCutOff: Bool { hasEnded && !decisions.isEmpty }
+    var isCutOff: Bool { hasEnded && !passesThrough && (!decisions.isEmpty || isMidMessage) }
 
     mutating func removeAll() { self = FramerInput() }
 
@@ -97,7 +99,7 @@ struct FramerInput: Sendable {
     private mutating func carryOut() {
         while let decision = decisions.popFirst() {
             switch decision {
-            case .made(let parcel): delivered.append(parcel)
+            case .made(let parcel): append(parcel)
             case .skip(let count):
                 let taken = consume(min(count, octets.count)).count
                 if taken < count { return decisions.prepend(.skip(count - taken)) }
@@ -105,7 +107,7 @@ struct FramerInput: Sendable {
                 let content = consume(min(count, octets.count))
                 let isWhole = content.count == count
                 if isWhole || !content.isEmpty {
-                    delivered.append(Parcel(content, metadata: metadata, endsMessage: isWhole && endsMessage))
+                    append(Parcel(content, metadata: metadata, endsMessage: isWhole && endsMessage))
                 }
                 if !isWhole {
                     return decisions.prepend(
@@ -114,6 +116,11 @@ struct FramerInput: Sendable {
             }
         }
         if passesThrough { carryThrough() }
+    }
+
+    private mutating func append(_ parcel: Parcel) {
+        isMidMessage = !parcel.endsMessage
+        delivered.append(parcel)
     }
 
     /// Everything goes up as it came, message by message.

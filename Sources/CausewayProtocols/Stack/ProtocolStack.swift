@@ -32,7 +32,9 @@ package struct ProtocolStack: Sendable {
     private struct Place: Sendable {
         let id: StageID
         var stage: any ProtocolStage
-        var wasStarted = false
+        var started: Duration?
+        var opened: Duration?
+        var wasStarted: Bool { started != nil }
     }
 
     /// From the bottom up.
@@ -54,6 +56,13 @@ package struct ProtocolStack: Sendable {
     /// From the bottom up.
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
+    /// How long the handshakes took that are done, from the bottom up.
+    package var handshakes: [(stage: StageID, duration: Duration)] {
+        places.compactMap { place in
+            guard let started = place.started, let opened = place.opened else { return nil }
+            return (place.id, opened - started)
+        }
+    }
     package var hasEnded: Bool { phase == .ended }
     /// Handshakes are under way, and nobody has closed.
     package var isOpening: Bool { phase == .opening && closing == nil }
@@ -235,11 +244,12 @@ extension ProtocolStack {
         guard phase == .opening, closing == nil else { return false }
         for index in places.indices {
             if !places[index].wasStarted {
-                places[index].wasStarted = true
+                places[index].started = now
                 places[index].stage.start(at: now)
                 return true
             }
             guard places[index].stage.status == .ready else { return false }
+            places[index].opened = places[index].opened ?? now
         }
         phase = .ready
         news = .ready

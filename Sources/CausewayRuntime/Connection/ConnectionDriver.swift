@@ -50,6 +50,9 @@ package final class ConnectionDriver: FlowOwner {
         var channel: StackChannel?
         /// Why they did not agree with the peer's.
         var disagreement: Failure?
+        /// When the first chapter began, and how many attempts there were in all.
+        var firstStarted: Duration?
+        var attemptCount = 0
     }
 
     package let flow: Flow
@@ -182,6 +185,7 @@ package final class ConnectionDriver: FlowOwner {
         if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
         transition { progress in
             progress.establish(Establishment(facts: winner.facts, untried: winner.untried))
+            progress.countAttempts(winner.facts.previousAttempts + 1)
             return channel == nil ? progress.lifecycle.established() : []
         }
         guard let channel else { return }
@@ -204,7 +208,12 @@ package final class ConnectionDriver: FlowOwner {
         switch outcome {
         case .ready:
             flow.confirm()
-            transition { progress in progress.lifecycle.established() }
+            let (received, sent) = flow.transferred
+            let information = flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
+            transition { progress in
+                progress.noteAgreement(.init(information: information, received: received, sent: sent))
+                return progress.lifecycle.established()
+            }
         case .failed(let failure):
             let mayWait = progress.withLock { progress in
                 guard case .connect = progress.origin, case .preparing = progress.lifecycle.state,
@@ -292,6 +301,7 @@ package final class ConnectionDriver: FlowOwner {
             guard !progress.isHeld else { return nil }
             let connector = makeConnector(target, resolver)
             progress.establish(Establishment(connector: connector))
+            if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = Machine.now }
             return connector
         }
         connector?.start()
@@ -303,12 +313,13 @@ package final class ConnectionDriver: FlowOwner {
     private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
         let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
         let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
-        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome in
+        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, attemptCount in
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
                 self.transition { progress in
                     _ = progress.takeConnector()
+                    progress.countAttempts(attemptCount)
                     return progress.lifecycle.endpointsExhausted(error)
                 }
             }
@@ -357,7 +368,10 @@ package final class ConnectionDriver: FlowOwner {
     private func open() {
         attachAccepted()
         flow.begin()
-        if let channel, case .preparing = state { return beginHandshake(channel) }
+        if let channel, case .preparing = state {
+            progress.withLock { progress in progress.beginAgreement() }
+            return beginHandshake(channel)
+        }
         guard let observer = progress.withLock({ progress in progress.observer }), observer.wantsPathReports else {
             return
         }
@@ -414,7 +428,33 @@ extension ConnectionDriver.Progress {
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment
         establishment.channel = establishments.first?.channel
+        establishment.firstStarted = establishments.first?.firstStarted
+        establishment.attemptCount = establishments.first?.attemptCount ?? 0
         establishments = [establishment]
+    }
+
+    /// Attempts were made. What is known of the connection's making counts those before the last of them.
+    mutating func countAttempts(_ count: Int) {
+        guard !establishments.isEmpty else { return }
+        var last = establishments[0]
+        last.attemptCount += count
+        last.facts?.previousAttempts = last.attemptCount - 1
+        if let firstStarted = last.firstStarted { last.facts?.started = firstStarted }
+        establishments[0] = last
+    }
+
+    /// What a listener accepted comes about by its protocols alone.
+    mutating func beginAgreement() {
+        guard !establishments.isEmpty, establishments[0].facts == nil else { return }
+        var facts = EstablishmentFacts()
+        (facts.started, facts.attemptStarted) = (Machine.now, Machine.now)
+        establishments[0].facts = facts
+    }
+
+    mutating func noteAgreement(_ baseline: EstablishmentFacts.Baseline) {
+        guard !establishments.isEmpty else { return }
+        establishments[0].facts?.finished = Machine.now
+        establishments[0].facts?.baseline = baseline
     }
 
     mutating func takeConnector() -> Connector? {

@@ -101,10 +101,22 @@ package struct EstablishmentFacts: Sendable {
         package var addressCount: Int
     }
 
+    /// What the transport had counted when the connection became ready.
+    package struct Baseline: Sendable {
+        package var information: TCPInformation?
+        package var received: UInt64
+        package var sent: UInt64
+    }
+
     package var started: Duration = .zero
     package var attemptStarted: Duration = .zero
+    /// When the transport was connected; `nil` for what a listener accepted.
+    package var connected: Duration?
+    /// When every protocol was ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
+    /// Only where protocols above the transport talked before.
+    package var baseline: Baseline?
     package var firstAddress: SocketAddress?
     package var resolution: Resolution?
 

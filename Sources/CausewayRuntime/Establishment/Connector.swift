@@ -28,6 +28,8 @@ package final class Connector: Sendable {
     }
 
     package typealias Outcome = Result<Winner, Failure>
+    /// Told the outcome, and how many addresses were tried.
+    package typealias Completion = @Sendable (Outcome, _ attemptCount: Int) -> Void
 
     // SAFETY: touched on the loop's thread only: every public method goes there first.
     nonisolated(unsafe) private var progress: Progress
@@ -39,7 +41,7 @@ package final class Connector: Sendable {
         let resolver: any NameResolver
         /// What may leave with the first packet of each attempt.
         let early: Data
-        var completion: (@Sendable (Outcome) -> Void)?
+        var completion: Completion?
         var race = AttemptRace()
         var addresses: [SocketAddress] = []
         var attempts: [Int: Attempt] = [:]
@@ -50,7 +52,7 @@ package final class Connector: Sendable {
 
     package init(
         _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
-        early: Data = Data(), completion: @escaping @Sendable (Outcome) -> Void
+        early: Data = Data(), completion: @escaping Completion
     ) {
         self.loop = loop
         progress = Progress(
@@ -159,6 +161,7 @@ package final class Connector: Sendable {
         progress.facts.attemptStarted = attempt.started
         progress.facts.previousAttempts = progress.race.startedCount - 1
         progress.facts.finished = Machine.now
+        progress.facts.connected = progress.facts.finished
         progress.facts.firstAddress = progress.addresses.first
         guard progress.completion != nil, let winner = attempt.win(progress.facts, Array(untried)) else { return }
         finish(.success(winner))
@@ -167,7 +170,7 @@ package final class Connector: Sendable {
     private func finish(_ outcome: Outcome) {
         let completion = progress.completion.take()
         stop()
-        completion?(outcome)
+        completion?(outcome, progress.race.startedCount)
     }
 
     private func stop() {

@@ -53,6 +53,7 @@ extension StackChannel.State {
         if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
         inbox.isWhole = parcel.endsMessage || parcel.isFinal
         inbox.isFinal = parcel.isFinal
+        inbox.isCutOff = parcel.isFinal && !parcel.endsMessage
         return true
     }
 
@@ -72,14 +73,19 @@ extension StackChannel.State {
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
         let isAll = inbox.content.count <= limit
-        let isEnd = isAll && inbox.isWhole
+        // What is there of a message that was cut off never looks like a whole one: the end follows by itself.
+        let isCutOff = isAll && inbox.isCutOff && !inbox.content.isEmpty
+        let isEnd = isAll && inbox.isWhole && !isCutOff
         // Programs index from zero.
         let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
+        receivedByteCount += UInt64(data.count)
         let content = ReceivedContent(
             data: data.isEmpty ? nil : data, isFinal: isEnd && inbox.isFinal, isComplete: isEnd,
             metadata: inbox.metadata)
         if isEnd {
             inbox = StackChannel.Inbox(hasEnded: inbox.isFinal)
+        } else if isCutOff {
+            inbox = StackChannel.Inbox(isWhole: true, isFinal: true)
         } else {
             inbox.content = isAll ? Data() : Data(inbox.content.dropFirst(limit))
         }
@@ -120,6 +126,7 @@ extension StackChannel.State {
         let parcel = Parcel(
             [UInt8](next.content), metadata: next.metadata, endsMessage: next.endsMessage, isFinal: next.isFinal)
         if stack?.send(parcel, at: now) == true {
+            sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
             answer(next.waiter, Failure(errno: Errno.brokenPipe))

@@ -68,6 +68,9 @@ extension StackChannel {
         var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
         var producedByteCount: UInt64 = 0
         var unacknowledged = 0
+        /// What the program received and sent.
+        var receivedByteCount: UInt64 = 0
+        var sentByteCount: UInt64 = 0
 
         init(isDatagram: Bool) { self.isDatagram = isDatagram }
     }
@@ -78,6 +81,8 @@ extension StackChannel {
         var metadata: [any StageMetadata] = []
         var isWhole = false
         var isFinal = false
+        /// The end came in the middle of the message.
+        var isCutOff = false
         /// The end was delivered: nothing follows.
         var hasEnded = false
     }

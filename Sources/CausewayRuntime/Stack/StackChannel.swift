@@ -179,6 +179,20 @@ package final class StackChannel: Sendable {
     /// Those who answer the stages of the attempt under way.
     package var attendants: [any StageAttendant] { state.withLock { state in Array(state.attendants.values) } }
 
+    /// How long the handshakes of the attempt under way took, from the bottom up, by those who answer the stages.
+    package var handshakes: [(attendant: any StageAttendant, duration: Duration)] {
+        state.withLock { state in
+            (state.stack?.handshakes ?? []).compactMap { stage, duration in
+                state.attendants[stage].map { ($0, duration) }
+            }
+        }
+    }
+
+    /// Octets that the program received and sent so far, above all protocols.
+    package var transferred: (received: UInt64, sent: UInt64) {
+        state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
+    }
+
     func withStage<Stage: ProtocolStage, Result: Sendable>(
         _ id: ProtocolStack.StageID, _ attempt: UInt64, as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result? {

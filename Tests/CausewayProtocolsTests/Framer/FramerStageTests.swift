@@ -163,6 +163,20 @@ struct FramerStageTests {
         #expect(got.last?.ends == false)
     }
 
+    @Test("So it does when the framer had delivered a part of the message itself")
+    func cutOffPart() {
+        var stage = reading([1, 2])
+        stage.advanceInput(by: 2)
+        stage.deliver(ByteChain([1, 2]), metadata: [], endsMessage: false)
+        stage.inputEnded(wanting: 0)
+        stage.receive(.end, at: .zero)
+        #expect(call(&stage)?.kind == .input)
+        stage.inputEnded(wanting: 0)
+        let got = inbound(&stage)
+        #expect(got.map(\.octets) == [[1, 2], []])
+        #expect(got.last?.final == true && got.last?.ends == false)
+    }
+
     @Test("A framer that wants more than may be held fails, and its stage asks for no more")
     func tooMuch() {
         var stage = reading([1])

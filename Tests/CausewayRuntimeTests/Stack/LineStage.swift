@@ -45,7 +45,8 @@ struct LineStage: ProtocolStage {
         guard !messages.isEmpty else {
             guard hasInboundEnded, !hasDeliveredEnd else { return nil }
             hasDeliveredEnd = true
-            return .end
+            // What follows the last line was cut off.
+            return Parcel(inbound, endsMessage: inbound.isEmpty, isFinal: true)
         }
         let mark = Mark(length: messages[0].count)
         guard messages[0].count > limit else { return Parcel(messages.removeFirst(), metadata: [mark]) }

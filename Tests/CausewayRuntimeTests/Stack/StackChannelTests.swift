@@ -103,6 +103,17 @@ extension Runtime {
                 ])
         }
 
+        @Test("A message that was cut off never looks like a whole one")
+        func cutOff() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.stage.arrive("abc\nde")
+            rig.stage.kernel.end()
+            rig.stage.edge([.readable, .peerClosed])
+            for name in ["1", "2", "3"] { rig.receiveMessage(name) }
+            #expect(rig.stage.log.all == ["1 'abc' complete of 3", "2 'de'", "3 complete final"])
+        }
+
         @Test("A program that does not read stops the peer")
         func readsNoFurther() {
             let rig = Rig()

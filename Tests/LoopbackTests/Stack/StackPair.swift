@@ -9,14 +9,17 @@ struct StackPair: Sendable {
 
     /// Calls `body` with a fresh pair, and takes it down whatever happens.
     ///
-    /// - Parameter endpoint: Where the client connects to, of the listener's port.
+    /// - Parameters:
+    ///   - medium: What the listener listens on.
+    ///   - endpoint: Where the client connects to, of the listener's port, if that is not simply the listener.
     static func with(
-        client: NWParameters, server: NWParameters,
-        endpoint: (NWEndpoint.Port) -> NWEndpoint = { .hostPort(host: .ipv4(.loopback), port: $0) },
+        client: NWParameters, server: NWParameters, on medium: Medium = .tcp4,
+        endpoint: ((NWEndpoint.Port) -> NWEndpoint)? = nil,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: (StackPair) async throws -> Void
     ) async throws {
-        try await connecting(client: client, server: server, endpoint: endpoint, sourceLocation: sourceLocation) {
-            pair in
+        try await connecting(
+            client: client, server: server, on: medium, endpoint: endpoint, sourceLocation: sourceLocation
+        ) { pair in
             try await pair.client.ready(sourceLocation: sourceLocation)
             try await pair.server.ready(sourceLocation: sourceLocation)
             try await body(pair)
@@ -25,15 +28,15 @@ struct StackPair: Sendable {
 
     /// The same, before it is known whether they agree.
     static func connecting(
-        client parameters: NWParameters, server: NWParameters,
-        endpoint: (NWEndpoint.Port) -> NWEndpoint = { .hostPort(host: .ipv4(.loopback), port: $0) },
+        client parameters: NWParameters, server: NWParameters, on medium: Medium = .tcp4,
+        endpoint: ((NWEndpoint.Port) -> NWEndpoint)? = nil,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: (StackPair) async throws -> Void
     ) async throws {
         Backend.choose()
-        server.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: .any)
+        server.requiredLocalEndpoint = medium.freshLocalEndpoint()
         let listener = ListenerProbe(try NWListener(using: server))
         try await listener.listen(sourceLocation: sourceLocation)
-        let client = Probe(to: endpoint(listener.port), using: parameters)
+        let client = Probe(to: endpoint?(listener.port) ?? listener.endpoint, using: parameters)
         defer {
             listener.listener.cancel()
             client.connection.cancel()

@@ -1,0 +1,212 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Foundation
+
+/// A pair of streams' connection: fills one pipe and empties the other, each only as far as there is room.
+final class ConnectionLink: StreamLink {
+    enum Target: Sendable {
+        case endpoint(NWEndpoint, NWParameters?)
+        case connection(NWConnection)
+    }
+
+    private struct State: Sendable {
+        var settings = StreamSettings()
+        var connection: NWConnection?
+        var isReady = false
+        var isReading = false
+        var isWriting = false
+        var hasSentEnd = false
+        var opening: [StreamCore] = []
+        var whenEnded: [@Sendable () -> Void] = []
+        var open: Set<Side> = [.input, .output]
+    }
+
+    private enum Side: Sendable { case input, output }
+
+    /// Octets that each direction holds at most, beside what is on its way.
+    static let bufferSize = 64 << 10
+    /// The longest that written content may take to leave after both streams were closed, in seconds.
+    private static let patience = 30
+
+    let inbound = OctetPipe(capacity: bufferSize)
+    let outbound = OctetPipe(capacity: bufferSize)
+    private let target: Target
+    private let queue = DispatchQueue(label: "causeway.streams", target: .global())
+    private let state = Guarded(State())
+
+    init(_ target: Target) {
+        self.target = target
+        inbound.observe { [weak self] in self?.pumpIn() }
+        outbound.observe { [weak self] in self?.pumpOut() }
+    }
+
+    // MARK: Life
+
+    func open(_ core: StreamCore) {
+        let (isReady, connection) = state.withLock { state -> (Bool, NWConnection?) in
+            if !state.isReady { state.opening.append(core) }
+            guard state.connection == nil else { return (state.isReady, nil) }
+            let connection = state.settings.connection(to: target)
+            state.connection = connection
+            return (state.isReady, connection)
+        }
+        if isReady { return core.opened() }
+        guard let connection else { return }
+        // Started, a connection lives until it is cancelled, and the link with it.
+        connection.stateUpdateHandler = { self.connectionChanged(to: $0) }
+        connection.start(queue: queue)
+    }
+
+    private func connectionChanged(to state: NWConnection.State) {
+        switch state {
+        case .ready:
+            let opening = self.state.withLock { state in
+                state.isReady = true
+                defer { state.opening = [] }
+                return state.opening
+            }
+            for core in opening { core.opened() }
+            pumpIn()
+            pumpOut()
+        // A stream has no word for waiting.
+        case .waiting(let error), .failed(let error): fail(error)
+        case .setup, .preparing, .cancelled: break
+        }
+    }
+
+    private func fail(_ error: NWError) {
+        inbound.fail(error)
+        outbound.fail(error)
+        let connection = state.withLock { state in
+            state.opening = []
+            return state.connection
+        }
+        connection?.cancel()
+        tellEnd()
+    }
+
+    func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenEnded.append(body) }
+        tellEnd()
+    }
+
+    /// What was written has left, or never will.
+    private func tellEnd() {
+        let hasFailed = outbound.failure != nil
+        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+            let isOver = hasFailed || state.hasSentEnd && !state.isWriting || state.open.isEmpty && !state.isReady
+            guard isOver else { return [] }
+            defer { state.whenEnded = [] }
+            return state.whenEnded
+        }
+        for body in waiting { body() }
+    }
+
+    func closed(_ direction: StreamCore.Direction) {
+        let (connection, isAlone, isReady) = state.withLock { state in
+            state.open.remove(direction == .input ? .input : .output)
+            return (state.connection, state.open.isEmpty, state.isReady)
+        }
+        switch direction {
+        case .input: inbound.abandon()
+        case .output: outbound.finish()
+        }
+        guard isAlone, let connection else { return }
+        if isReady, outbound.failure == nil {
+            queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak connection] in
+                connection?.forceCancel()
+            }
+            endWhenSent()
+        } else {
+            connection.cancel()
+        }
+    }
+
+    private func endWhenSent() {
+        let connection = state.withLock { state in
+            state.open.isEmpty && state.hasSentEnd && !state.isWriting ? state.connection : nil
+        }
+        connection?.cancel()
+    }
+
+    // MARK: Content
+
+    private func pumpIn() {
+        guard inbound.room > 0 else { return }
+        let connection = state.withLock { state -> NWConnection? in
+            guard state.isReady, !state.isReading else { return nil }
+            state.isReading = true
+            return state.connection
+        }
+        guard let connection else { return }
+        connection.receive(minimumIncompleteLength: 1, maximumLength: max(1, inbound.room)) {
+            content, context, isComplete, error in
+            content?.withUnsafeBytes { _ = self.inbound.write($0) }
+            if context?.isFinal == true, isComplete {
+                self.inbound.finish()
+            } else if let error {
+                self.fail(error)
+            }
+            self.state.withLock { $0.isReading = false }
+            self.pumpIn()
+        }
+    }
+
+    private func pumpOut() {
+        let isFinished = outbound.hasFinished
+        let connection = state.withLock { state -> NWConnection? in
+            guard state.isReady, !state.isWriting, !state.hasSentEnd, isFinished || outbound.count > 0 else {
+                return nil
+            }
+            state.isWriting = true
+            return state.connection
+        }
+        guard let connection else { return }
+        var content = Data(count: Self.bufferSize)
+        let count = content.withUnsafeMutableBytes { outbound.read(into: $0) }
+        let isEnd = isFinished && count == 0
+        if isEnd { state.withLock { $0.hasSentEnd = true } }
+        connection.send(
+            content: isEnd ? nil : content.prefix(count), contentContext: isEnd ? .finalMessage : .defaultMessage,
+            isComplete: true,
+            completion: .contentProcessed { error in
+                self.state.withLock { $0.isWriting = false }
+                if let error { self.fail(error) } else { self.pumpOut() }
+                self.tellEnd()
+                self.endWhenSent()
+            })
+    }
+
+    // MARK: Properties
+
+    func property(_ key: Stream.PropertyKey) -> AnyObject? { state.withLock { $0.settings }.property(key) }
+
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool {
+        let change = StreamSettings.Change(value, key)
+        return state.withLock { state in
+            guard state.connection == nil, let change else { return false }
+            state.settings.apply(change)
+            return true
+        }
+    }
+}
+
+/// Two streams, one of which reads what is written to the other.
+struct BoundLink: StreamLink {
+    /// Of the output stream, when there is an input stream.
+    var pipe: OctetPipe?
+
+    func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }
+
+    func open(_ core: StreamCore) { core.opened() }
+
+    func closed(_ direction: StreamCore.Direction) {
+        switch direction {
+        case .input: pipe?.abandon()
+        case .output: pipe?.finish()
+        }
+    }
+
+    func property(_ key: Stream.PropertyKey) -> AnyObject? { nil }
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool { false }
+}

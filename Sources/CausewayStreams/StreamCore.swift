@@ -1,0 +1,155 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Foundation
+
+/// What an input and an output stream have in common: their progress, and the telling of events where they are scheduled.
+final class StreamCore: Sendable {
+    enum Direction: Sendable { case input, output }
+
+    private struct State: Sendable {
+        var progress = StreamProgress()
+        var queue: DispatchQueue?
+        var places: [RunLoopPlace] = []
+        /// A turn on the queue has been asked for.
+        var isQueued = false
+        var isTelling = false
+    }
+
+    /// Touched under the lock only.
+    private final class Faces {
+        weak var stream: Stream?
+        weak var delegate: (any StreamDelegate)?
+    }
+
+    let direction: Direction
+    let pipe: OctetPipe
+    let link: any StreamLink
+    private let state = Guarded(State())
+    private let faces = Unchecked(Faces())
+
+    init(_ direction: Direction, _ pipe: OctetPipe, _ link: any StreamLink) {
+        self.direction = direction
+        self.pipe = pipe
+        self.link = link
+        pipe.observe { [weak self] in self?.poke() }
+    }
+
+    func attach(_ stream: Stream) { state.withLock { _ in faces.value.stream = stream } }
+
+    var delegate: (any StreamDelegate)? {
+        get { state.withLock { _ in Unchecked(faces.value.delegate) }.value }
+        set {
+            let delegate = Unchecked(newValue)
+            state.withLock { _ in faces.value.delegate = delegate.value }
+        }
+    }
+
+    // MARK: Life
+
+    var facts: StreamProgress.Facts {
+        switch direction {
+        case .input: StreamProgress.Facts(isReady: pipe.count > 0, isAtEnd: pipe.isAtEnd, failure: pipe.failure)
+        case .output:
+            StreamProgress.Facts(
+                isReady: pipe.room > 0, failure: pipe.failure ?? (pipe.isAbandoned ? .posix(.EPIPE) : nil))
+        }
+    }
+
+    var status: Stream.Status {
+        let facts = facts
+        return state.withLock { $0.progress.status(facts) }
+    }
+
+    func open() {
+        guard state.withLock({ $0.progress.openCalled() }) else { return }
+        link.open(self)
+    }
+
+    /// The link is there.
+    func opened() {
+        state.withLock { $0.progress.opened() }
+        pipe.changed()
+    }
+
+    func close() {
+        guard state.withLock({ $0.progress.closeCalled() }) else { return }
+        let places = state.withLock { state in
+            defer { (state.places, state.queue) = ([], nil) }
+            return state.places
+        }
+        for place in places { place.end() }
+        link.closed(direction)
+    }
+
+    /// A read or write was tried: the delegate may be told of the next.
+    func touched() {
+        state.withLock { $0.progress.touched() }
+        poke()
+    }
+
+    // MARK: Telling
+
+    func schedule(on queue: DispatchQueue?) {
+        state.withLock { $0.queue = queue }
+        poke()
+    }
+
+    func schedule(in loop: RunLoop, _ mode: RunLoop.Mode) {
+        let place = RunLoopPlace(loop, mode) { [weak self] in self?.tell() }
+        state.withLock { $0.places.append(place) }
+        poke()
+    }
+
+    func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
+        let removed = state.withLock { state -> [RunLoopPlace] in
+            let removed = state.places.filter { $0.isIn(loop, mode) }
+            state.places.removeAll { $0.isIn(loop, mode) }
+            return removed
+        }
+        for place in removed { place.end() }
+    }
+
+    /// Something may be to tell: asks for a turn where the stream is scheduled.
+    private func poke() {
+        let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
+            guard let queue = state.queue else { return (nil, state.places) }
+            guard !state.isQueued else { return (nil, []) }
+            state.isQueued = true
+            return (queue, [])
+        }
+        queue?.async {
+            self.state.withLock { $0.isQueued = false }
+            self.tell()
+        }
+        for place in places { place.wake() }
+    }
+
+    /// Tells one event; more follow in turns of their own, so that a busy stream does not keep a run loop to itself.
+    private func tell() {
+        let facts = facts
+        let next = state.withLock { state -> Unchecked<(Stream, any StreamDelegate, Stream.Event)>? in
+            guard !state.isTelling, let stream = faces.value.stream, let delegate = faces.value.delegate,
+                let event = state.progress.nextEvent(
+                    facts, ready: direction == .input ? .hasBytesAvailable : .hasSpaceAvailable)
+            else { return nil }
+            state.isTelling = true
+            return Unchecked((stream, delegate, event))
+        }
+        guard let (stream, delegate, event) = next?.value else { return }
+        delegate.stream(stream, handle: event)
+        state.withLock { $0.isTelling = false }
+        poke()
+    }
+}
+
+/// What a stream leads to.
+protocol StreamLink: Sendable {
+    /// One of the streams was opened; it is told when the way is there.
+    func open(_ core: StreamCore)
+    func closed(_ direction: StreamCore.Direction)
+    /// Calls `body` once what was written to a stream that is closed has left, or never will.
+    func whenEnded(_ body: @escaping @Sendable () -> Void)
+    func property(_ key: Stream.PropertyKey) -> AnyObject?
+    /// Returns whether the property is known and can still be set.
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool
+}

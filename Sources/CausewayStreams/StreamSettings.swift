@@ -1,0 +1,111 @@
+internal import Causeway
+internal import Foundation
+
+/// What a pair of streams was told by properties before it was opened.
+struct StreamSettings: Sendable {
+    /// One property with a value that makes sense.
+    enum Change: Sendable {
+        case level(String)
+        case options(NWProtocolTLS.Options)
+        case validatesChain(Bool), peerName(String)
+        case several([Change])
+    }
+
+    private var level: String?
+    private var options: NWProtocolTLS.Options?
+    private var validatesChain = true
+    private var peerName: String?
+
+    private var isSecure: Bool {
+        options != nil || level.map { $0 != StreamSocketSecurityLevel.none.rawValue } ?? false
+    }
+
+    mutating func apply(_ change: Change) {
+        switch change {
+        case .level(let level): self.level = level
+        case .options(let options): self.options = options
+        case .validatesChain(let validates): validatesChain = validates
+        case .peerName(let name): peerName = name
+        case .several(let changes): for change in changes { apply(change) }
+        }
+    }
+
+    func property(_ key: Stream.PropertyKey) -> AnyObject? {
+        switch key {
+        case .socketSecurityLevelKey: level as AnyObject?
+        case .tlsOptions: options
+        default: nil
+        }
+    }
+
+    func connection(to target: ConnectionLink.Target) -> NWConnection {
+        switch target {
+        case .connection(let connection): return connection
+        case .endpoint(let endpoint, let parameters):
+            let parameters = parameters?.copy() ?? .tcp
+            if isSecure { parameters.defaultProtocolStack.applicationProtocols.append(security) }
+            return NWConnection(to: endpoint, using: parameters)
+        }
+    }
+
+    private var security: NWProtocolTLS.Options {
+        let options = options ?? NWProtocolTLS.Options()
+        let security = options.securityProtocolOptions
+        if let peerName { sec_protocol_options_set_tls_server_name(security, peerName) }
+        if !validatesChain {
+            sec_protocol_options_set_verify_block(security, { _, _, complete in complete(true) }, .global())
+        }
+        return options
+    }
+}
+
+extension StreamSettings.Change {
+    /// `nil` for what is not known, or not honoured.
+    init?(_ value: AnyObject?, _ key: Stream.PropertyKey) {
+        let value: Any = value as Any
+        switch key {
+        case .socketSecurityLevelKey:
+            guard let level = (value as? StreamSocketSecurityLevel)?.rawValue ?? value as? String,
+                Self.levels.contains(level)
+            else { return nil }
+            self = .level(level)
+        case .tlsOptions:
+            guard let options = value as? NWProtocolTLS.Options else { return nil }
+            self = .options(options)
+        case .tlsSettings:
+            guard let settings = value as? [String: Any] else { return nil }
+            var changes: [Self] = []
+            for (name, value) in settings {
+                switch (name, value) {
+                case ("kCFStreamSSLValidatesCertificateChain", let value as Bool):
+                    changes.append(.validatesChain(value))
+                case ("kCFStreamSSLPeerName", let value as String): changes.append(.peerName(value))
+                default: return nil
+                }
+            }
+            self = .several(changes)
+        default: return nil
+        }
+    }
+
+    /// Versions 2 and 3 of SSL are broken, and never spoken.
+    private static let levels = [
+        StreamSocketSecurityLevel.none, StreamSocketSecurityLevel.tlSv1, StreamSocketSecurityLevel.negotiatedSSL,
+    ].map(\.rawValue)
+}
+
+extension NWError {
+    /// In the domains that programs with streams look at.
+    var streamError: NSError {
+        let (domain, code): (String, Int) =
+            switch self {
+            case .posix(let code): (NSPOSIXErrorDomain, Int(code.rawValue))
+            case .tls(let status): ("NSOSStatusErrorDomain", Int(status))
+            case .dns(let code): ("kDNSServiceErrorDomain", Int(code))
+            case .wifiAware(let code): (NWError.errorDomain, Int(code))
+            }
+        return NSError(
+            domain: domain, code: code,
+            userInfo: [NSLocalizedDescriptionKey: debugDescription, NSUnderlyingErrorKey: self])
+    }
+}

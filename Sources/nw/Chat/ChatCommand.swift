@@ -1,0 +1,167 @@
+import ArgumentParser
+import Causeway
+import CausewayStreams
+import CausewaySystem
+import Foundation
+
+/// `nw chat`: a conversation in lines, over a transport of one's choice.
+struct ChatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chat",
+        abstract: "Talk line by line with somebody else, over a transport of your choice.",
+        usage: """
+            nw chat [<options>] HOST PORT
+            nw chat -l [<options>] [HOST] PORT
+            """,
+        discussion: """
+            What you type is sent line by line, ending in CR LF; what the other side sends is printed. A line has at \
+            most 1,024 octets: a longer one is not sent, and one that arrives ends the conversation. The end of \
+            standard input ends your side. PORT 0 with -l takes any free port, which -v names.
+
+            All transports speak the same, with each other and with other programs: `network` is NWConnection with a \
+            framer, `sockets` the system's sockets, without TLS, `streams` a pair of Foundation's streams.
+
+            Examples:
+              nw chat -l 9000                                 wait for somebody
+              nw chat 192.0.2.7 9000                          talk to them
+              nc -C 192.0.2.7 9000                            the same with netcat
+              nw chat --transport sockets 192.0.2.7 9000      over plain sockets
+              nw chat -l --tls --cert host.pem --key host.key 9001
+              nw chat --tls --ca root.pem host.example 9001   talk in private
+            """)
+
+    @Flag(name: .short, help: "Wait for a connection instead of making one.")
+    var listen = false
+
+    @Option(help: ArgumentHelp("What carries the lines: network, sockets or streams.", valueName: "name"))
+    var transport = TransportKind.network
+
+    @OptionGroup(title: "Security")
+    var security: ChatSecurity
+
+    @Flag(name: [.customShort("4")], help: "IPv4 only.")
+    var v4Only = false
+
+    @Flag(name: [.customShort("6")], help: "IPv6 only.")
+    var v6Only = false
+
+    @Flag(name: .short, help: "Report connections on standard error.")
+    var verbose = false
+
+    @Argument(help: "HOST PORT; with -l only PORT, or an address to listen on before it.")
+    var address: [String] = []
+
+    func validate() throws {
+        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        if security.isOn, transport == .sockets {
+            throw ValidationError("Sockets alone have no TLS: choose --transport network or streams.")
+        }
+        if security.isOn, listen, security.cert == nil { throw ValidationError("-l with --tls needs --cert.") }
+        _ = try place()
+    }
+
+    /// What the arguments name. Without a host, any address of this one.
+    func place() throws -> (host: String?, port: NWEndpoint.Port) {
+        guard address.count == 2 || (listen && address.count == 1), let port = address.last else {
+            throw ValidationError(listen ? "-l needs [HOST] PORT." : "Give HOST and PORT.")
+        }
+        return (address.count == 2 ? address[0] : nil, try parsePort(port))
+    }
+
+    func run() async throws {
+        try await reporting("chat") {
+            let (host, port) = try place()
+            let transport = listen ? try await accept(at: host, port) : try await connect(to: host ?? "", port)
+            try await transport.open()
+            if verbose {
+                printError("nw: chat: \(listen ? "connection from" : "connected to") \(transport.peer)")
+            }
+            try await Conversation(transport: transport).run()
+        }
+    }
+
+    private var parameters: NWParameters {
+        get throws {
+            let parameters = makeTCPParameters()
+            if security.isOn {
+                parameters.defaultProtocolStack.applicationProtocols = [try security.options()]
+            }
+            (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
+            return parameters
+        }
+    }
+
+    private var lineParameters: NWParameters {
+        get throws {
+            let parameters = try parameters
+            parameters.defaultProtocolStack.applicationProtocols.insert(
+                NWProtocolFramer.Options(definition: LineFramer.definition), at: 0)
+            return parameters
+        }
+    }
+
+    private var family: SocketAddress.Family? { v4Only ? .ipv4 : v6Only ? .ipv6 : nil }
+
+    // MARK: Transports
+
+    private func connect(to host: String, _ port: NWEndpoint.Port) async throws -> any LineTransport {
+        switch transport {
+        case .network:
+            let connection = NWConnection(host: NWEndpoint.Host(host), port: port, using: try lineParameters)
+            return NetworkLineTransport(connection: connection)
+        case .streams:
+            let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
+            return StreamsLineTransport(
+                Stream.streams(to: endpoint, using: try parameters), peer: endpoint.label.printable)
+        case .sockets:
+            return try await SocketLineTransport.connecting(to: host, port: port.rawValue, family: family)
+        }
+    }
+
+    private func accept(at host: String?, _ port: NWEndpoint.Port) async throws -> any LineTransport {
+        let label = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: port).label } ?? "port \(port)"
+        switch transport {
+        case .network:
+            let connection = try await acceptConnection(using: try lineParameters, at: host, port, label)
+            return NetworkLineTransport(connection: connection)
+        case .streams:
+            let connection = try await acceptConnection(using: try parameters, at: host, port, label)
+            return StreamsLineTransport(
+                Stream.streams(over: connection), peer: connection.endpoint.label.printable)
+        case .sockets:
+            return try await acceptSocket(at: host, port.rawValue, label)
+        }
+    }
+
+    private func acceptConnection(
+        using parameters: NWParameters, at host: String?, _ port: NWEndpoint.Port, _ label: String
+    ) async throws -> NWConnection {
+        if let host { parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port) }
+        let listener: NWListener
+        do {
+            listener = try host == nil ? NWListener(using: parameters, on: port) : NWListener(using: parameters)
+        } catch {
+            throw Failure("listening on \(label) failed", error)
+        }
+        return try await acceptOne(from: listener, at: label) { announce($0.port?.rawValue ?? 0) }
+    }
+
+    private func acceptSocket(at host: String?, _ port: UInt16, _ label: String) async throws -> any LineTransport {
+        do {
+            let isV4 = host.map { IPv4Address($0) != nil } ?? v4Only
+            guard let local = try SystemResolver.addresses(of: host ?? (isV4 ? "0.0.0.0" : "::")).first else {
+                throw NWError.posix(.EADDRNOTAVAIL)
+            }
+            let (socket, peer) = try await ReadySocket.accepted(at: local.with(port: port)) { announce($0) }
+            return SocketLineTransport(socket, peer: peer.map { NWEndpoint($0.unmapped).label } ?? "somebody")
+        } catch {
+            throw Failure("listening on \(label) failed", error)
+        }
+    }
+
+    private func announce(_ port: UInt16) {
+        if verbose { printError("nw: chat: listening on port \(port)") }
+    }
+}
+
+extension TransportKind: ExpressibleByArgument {}

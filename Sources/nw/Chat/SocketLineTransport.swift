@@ -1,0 +1,190 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+
+/// Lines over the system's sockets alone: non-blocking calls, and Dispatch to say when to make them again.
+final class SocketLineTransport: LineTransport {
+    let peer: String
+    private let socket: ReadySocket
+    private let decoder = Guarded(LineDecoder())
+
+    init(_ socket: ReadySocket, peer: String) {
+        self.socket = socket
+        self.peer = peer
+    }
+
+    /// Connects to the first address of a name that answers.
+    static func connecting(to host: String, port: UInt16, family: SocketAddress.Family?) async throws
+        -> SocketLineTransport
+    {
+        let label = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: .init(integerLiteral: port)).label
+        do {
+            var problem: any Error = NWError(errno: Errno.addressNotAvailable)
+            for address in try await addresses(of: host, family: family) {
+                do {
+                    return SocketLineTransport(try await .connected(to: address.with(port: port)), peer: label)
+                } catch {
+                    problem = error
+                }
+            }
+            throw problem
+        } catch {
+            throw Failure("connection to \(label) failed", error)
+        }
+    }
+
+    /// Finding addresses blocks, so a thread that may wait does it.
+    private static func addresses(of host: String, family: SocketAddress.Family?) async throws -> [SocketAddress] {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                do throws(NameFailure) {
+                    continuation.resume(returning: try SystemResolver.addresses(of: host, family: family))
+                } catch {
+                    let reason = error == .notFound ? "no such host" : "no name server answered"
+                    continuation.resume(throwing: Failure(reason))
+                }
+            }
+        }
+    }
+
+    func open() async throws {}
+
+    func send(_ line: Data) async throws { try await socket.write(line + Line.end) }
+
+    func sendEnd() async throws { try socket.endWriting() }
+
+    func next() async throws -> Data? {
+        while true {
+            if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
+            let chunk = try await socket.read(atMost: 16_384)
+            if chunk.isEmpty {
+                try decoder.withLock { decoder throws(LineProblem) in try decoder.finish() }
+                return nil
+            }
+            decoder.withLock { $0.append(chunk) }
+        }
+    }
+
+    func close() { socket.shutDown() }
+}
+
+/// A non-blocking stream socket whose calls wait without holding a thread. Closed when nobody uses it any more.
+final class ReadySocket: Sendable {
+    private let descriptor: Descriptor
+    private static let queue = DispatchQueue(label: "nw.sockets", target: .global())
+
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+    static func connected(to address: SocketAddress) async throws -> ReadySocket {
+        do {
+            let socket = ReadySocket(try Socket.open(address.family, .stream))
+            // Lines are whole messages: they need not wait for more.
+            try Socket.set(.noDelay, to: 1, on: socket.descriptor.rawValue)
+            if try !Socket.connect(socket.descriptor.rawValue, to: address) {
+                await socket.writable()
+                let code = Socket.takeError(socket.descriptor.rawValue)
+                if code != 0 { throw NWError(errno: code) }
+            }
+            return socket
+        } catch let error as SystemError {
+            throw NWError(errno: error.errno)
+        }
+    }
+
+    /// Takes the first connection that comes to an address; `announce` learns of the port.
+    static func accepted(
+        at address: SocketAddress, announce: (UInt16) -> Void
+    ) async throws -> (ReadySocket, SocketAddress?) {
+        do {
+            let listener = ReadySocket(try Socket.open(address.family, .stream))
+            let number = listener.descriptor.rawValue
+            // A server must be able to start again while connections of the last one fade out.
+            try Socket.set(.reuseAddress, to: 1, on: number)
+            try Socket.bind(number, to: address)
+            try Socket.listen(number, backlog: 1)
+            announce(Socket.localAddress(number)?.port ?? 0)
+            return try await withTaskCancellationHandler {
+                while true {
+                    try Task.checkCancellation()
+                    var peer: SocketAddress?
+                    if let accepted = try Socket.accept(number, peer: &peer) { return (ReadySocket(accepted), peer) }
+                    await listener.readable()
+                }
+            } onCancel: {
+                listener.shutDown()
+            }
+        } catch let error as SystemError {
+            throw NWError(errno: error.errno)
+        }
+    }
+
+    /// What comes next, at least one octet. Empty at the end of the stream.
+    func read(atMost limit: Int) async throws -> Data {
+        while true {
+            let (result, content) = readNow(limit)
+            switch result {
+            case .moved: return content
+            case .wouldBlock: await readable()
+            case .failed(let code): throw NWError(errno: code)
+            }
+        }
+    }
+
+    private func readNow(_ limit: Int) -> (IOResult, Data) {
+        withUnsafeTemporaryAllocation(byteCount: limit, alignment: 16) { buffer in
+            let result = Socket.receive(descriptor.rawValue, into: buffer)
+            guard case .moved(let count) = result else { return (result, Data()) }
+            return (result, Data(buffer[..<count]))
+        }
+    }
+
+    func write(_ content: Data) async throws {
+        var rest = content[...]
+        while !rest.isEmpty {
+            switch rest.withUnsafeBytes({ Socket.send(descriptor.rawValue, $0) }) {
+            case .moved(let count): rest = rest.dropFirst(count)
+            case .wouldBlock: await writable()
+            case .failed(let code): throw NWError(errno: code)
+            }
+        }
+    }
+
+    func endWriting() throws {
+        do throws(SystemError) {
+            try Socket.shutdownWrite(descriptor.rawValue)
+        } catch {
+            throw NWError(errno: error.errno)
+        }
+    }
+
+    /// Ends both directions: whoever waits is woken up.
+    func shutDown() { _ = shutdown(descriptor.rawValue, Int32(SHUT_RDWR)) }
+
+    private func readable() async {
+        await wait(for: DispatchSource.makeReadSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
+    }
+
+    private func writable() async {
+        await wait(for: DispatchSource.makeWriteSource(fileDescriptor: descriptor.rawValue, queue: Self.queue))
+    }
+
+    private func wait(for source: some DispatchSourceProtocol) async {
+        await withCheckedContinuation { continuation in
+            source.setEventHandler { source.cancel() }
+            // Only then has Dispatch let go of the descriptor.
+            source.setCancelHandler { continuation.resume() }
+            source.resume()
+        }
+    }
+}
+
+extension SocketAddress {
+    func with(port: UInt16) -> SocketAddress {
+        switch self {
+        case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
+        case .ipv6(let high, let low, _, let scope): .ipv6(high: high, low: low, port: port, scope: scope)
+        case .unix: self
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Causeway
+import CausewayStreams
+import CausewaySystem
+import Foundation
+
+/// Lines over a pair of Foundation's streams, which say by their events when to try again.
+final class StreamsLineTransport: LineTransport, StreamDelegate {
+    let peer: String
+    private let input: Unchecked<InputStream>
+    private let output: Unchecked<OutputStream>
+    private let inputNews = News()
+    private let outputNews = News()
+    private let decoder = Guarded(LineDecoder())
+    private static let chunk = 16_384
+
+    init(_ streams: (input: InputStream, output: OutputStream), peer: String) {
+        (input, output) = (Unchecked(streams.input), Unchecked(streams.output))
+        self.peer = peer
+    }
+
+    func open() async throws {
+        let queue = DispatchQueue(label: "nw.streams", target: .global())
+        for stream in [input.value, output.value] as [Stream] {
+            stream.delegate = self
+            stream.schedule(on: queue)
+            stream.open()
+        }
+        while output.value.streamStatus == .opening { await outputNews.wait() }
+        guard output.value.streamStatus == .open else {
+            throw Failure("connection to \(peer) failed", error(of: output.value))
+        }
+    }
+
+    func stream(_ stream: Stream, handle event: Stream.Event) {
+        (stream === input.value ? inputNews : outputNews).tell()
+    }
+
+    func send(_ line: Data) async throws {
+        var rest = line + Line.end
+        while !rest.isEmpty {
+            guard output.value.hasSpaceAvailable else {
+                guard output.value.streamStatus == .open else { throw error(of: output.value) }
+                await outputNews.wait()
+                continue
+            }
+            let count = rest.withUnsafeBytes { bytes in
+                bytes.withMemoryRebound(to: UInt8.self) { octets in
+                    octets.baseAddress.map { output.value.write($0, maxLength: octets.count) } ?? 0
+                }
+            }
+            guard count > 0 else { throw error(of: output.value) }
+            rest = Data(rest.dropFirst(count))
+        }
+    }
+
+    func sendEnd() async throws {
+        await withCheckedContinuation { continuation in
+            output.value.close(whenSent: { continuation.resume() })
+        }
+    }
+
+    func next() async throws -> Data? {
+        while true {
+            if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
+            if input.value.hasBytesAvailable {
+                let chunk = read()
+                decoder.withLock { $0.append(chunk) }
+                continue
+            }
+            switch input.value.streamStatus {
+            case .atEnd:
+                try decoder.withLock { decoder throws(LineProblem) in try decoder.finish() }
+                return nil
+            case .error, .closed: throw error(of: input.value)
+            case .notOpen, .opening, .open, .reading, .writing: await inputNews.wait()
+            }
+        }
+    }
+
+    private func read() -> Data {
+        var block = [UInt8](repeating: 0, count: Self.chunk)
+        let count = input.value.read(&block, maxLength: block.count)
+        return Data(block.prefix(max(0, count)))
+    }
+
+    func close() {
+        input.value.close()
+        output.value.close()
+        inputNews.tell()
+        outputNews.tell()
+    }
+
+    private func error(of stream: Stream) -> any Error {
+        guard let error = stream.streamError as NSError? else { return CancellationError() }
+        return error.userInfo[NSUnderlyingErrorKey] as? NWError ?? error
+    }
+}
+
+/// Lets one task wait until somebody says that something has changed.
+private final class News: Sendable {
+    private struct State: Sendable {
+        var isThere = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Guarded(State())
+
+    func tell() {
+        let waiter = state.withLock { state in
+            state.isThere = state.waiter == nil
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                defer { state.isThere = false }
+                if !state.isThere { state.waiter = continuation }
+                return state.isThere
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Causeway
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    /// Every stack moves messages of random sizes in random pieces, both ways at once, octet by octet the same.
+    ///
+    /// `CAUSEWAY_MESSAGES=100000` moves so many each way.
+    @Suite("Messages through stacks")
+    struct MessageTests {
+        private static let count = Settings.number("CAUSEWAY_MESSAGES", default: 1_000)
+
+        @Test("Over TCP and IPv4", arguments: MessageStack.allCases.filter { !$0.isDatagram })
+        func streams(stack: MessageStack) async throws { try await Self.exchange(stack, .tcp4) }
+
+        @Test("Over TCP and IPv6", arguments: [MessageStack.twoFramers])
+        func version6(stack: MessageStack) async throws { try await Self.exchange(stack, .tcp6) }
+
+        @Test("Over Unix sockets", arguments: [MessageStack.twoFramers, .framerOverTLS, .webSocket])
+        func local(stack: MessageStack) async throws { try await Self.exchange(stack, .unix) }
+
+        @Test("Over UDP", arguments: [MessageStack.framerOverUDP, .framerOverDTLS], Medium.datagrams)
+        func datagrams(stack: MessageStack, medium: Medium) async throws { try await Self.exchange(stack, medium) }
+
+        private static func exchange(_ stack: MessageStack, _ medium: Medium) async throws {
+            try await StackPair.with(
+                client: try stack.parameters(isServer: false, seed: 1),
+                server: try stack.parameters(isServer: true, seed: 2), on: medium
+            ) { pair in
+                if stack.isDatagram { #expect(try await pair.server.receiveMessage().text == "hello") }
+                let started = Machine.now
+                async let there = move(stack, from: pair.client, to: pair.server, seed: 11)
+                async let back = move(stack, from: pair.server, to: pair.client, seed: 12)
+                let octets = try await (there, back)
+                let seconds = Double((Machine.now - started).nanoseconds) / 1e9
+                if count >= 10_000 {
+                    print("\(stack.rawValue), \(medium): \(count) messages each way, \(octets) octets, \(seconds) s")
+                }
+                guard !stack.isDatagram else { return }
+                try await pair.client.sendEnd()
+                var end = try await pair.server.receiveMessage()
+                // The goodbye of WebSocket is a message of its own.
+                if !stack.hasKinds { end = try await pair.server.receiveMessage() }
+                #expect(end.isFinal && end.data == nil)
+            }
+        }
+
+        /// Returns how many octets were moved.
+        private static func move(
+            _ stack: MessageStack, from one: Probe, to other: Probe, seed: UInt64
+        ) async throws -> Int {
+            let sender = MessageSender(stack, on: one.connection, one.queue, seed: seed, count: count)
+            let receiver = MessageReceiver(stack, on: other.connection, seed: seed, count: count) { _, length in
+                sender.wasReceived(length)
+            }
+            receiver.ask()
+            sender.begin()
+            let outcome = try await receiver.outcome.next(within: Patience.limit + .milliseconds(20 * count))
+            #expect(outcome == .all)
+            #expect(await eventually { sender.isAnswered } && sender.failure == nil)
+            return receiver.octets
+        }
+    }
+}

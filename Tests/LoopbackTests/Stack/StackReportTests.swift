@@ -1,0 +1,156 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    @Suite("Reports on connections with protocols above the transport")
+    struct StackReportTests {
+        private typealias Report = NWConnection.EstablishmentReport
+
+        private static func establishment(of probe: Probe) async throws -> Report {
+            let reports = Mailbox<Report?>()
+            probe.connection.requestEstablishmentReport(queue: probe.queue) { reports.put($0) }
+            return try #require(try await reports.next())
+        }
+
+        private static func collect(
+            _ pending: NWConnection.PendingDataTransferReport
+        ) async throws -> NWConnection.DataTransferReport {
+            let reports = Mailbox<NWConnection.DataTransferReport>()
+            pending.collect(queue: DispatchQueue(label: "report")) { reports.put($0) }
+            return try await reports.next()
+        }
+
+        /// A framer that greets over WebSocket over TLS.
+        private static func parameters(isServer: Bool) throws -> NWParameters {
+            let parameters = try MessageStack.webSocketOverTLS.parameters(isServer: isServer)
+            parameters.defaultProtocolStack.applicationProtocols.insert(
+                PieceFramer.options(greets: true, seed: 1), at: 0)
+            return parameters
+        }
+
+        @Test("Every protocol's handshake is told, the lowest first")
+        func handshakes() async throws {
+            try await StackPair.with(
+                client: try Self.parameters(isServer: false), server: try Self.parameters(isServer: true)
+            ) { pair in
+                let above: [NWProtocolDefinition] = [
+                    NWProtocolTLS.definition, NWProtocolWebSocket.definition, PieceFramer.definition,
+                ]
+                let report = try await Self.establishment(of: pair.client)
+                #expect(report.handshakes.map(\.definition) == [NWProtocolTCP.definition] + above)
+                #expect(report.handshakes.allSatisfy { $0.handshakeDuration > 0 && $0.handshakeRTT > 0 })
+                // They follow one another, and nothing else takes part.
+                #expect(report.handshakes.map(\.handshakeDuration).reduce(0, +) <= report.duration)
+                #expect(report.handshakes[1].handshakeRTT < report.duration)
+                // What came before it was accepted the server does not know.
+                let other = try await Self.establishment(of: pair.server)
+                #expect(other.handshakes.map(\.definition) == above)
+                #expect(other.handshakes.map(\.handshakeDuration).reduce(0, +) <= other.duration)
+                #expect(other.resolutions.isEmpty && other.previousAttemptCount == 0 && !other.usedProxy)
+            }
+        }
+
+        @Test("A framer that is ready at once shook no hands")
+        func noHandshake() async throws {
+            try await StackPair.with(
+                client: LengthFramer.parameters(.tcp), server: LengthFramer.parameters(.tcp)
+            ) { pair in
+                let report = try await Self.establishment(of: pair.client)
+                #expect(report.handshakes.map(\.definition) == [NWProtocolTCP.definition])
+            }
+        }
+
+        @Test("What a listener accepted without further protocols was ready at once")
+        func accepted() async throws {
+            try await Pair.with(.tcp4) { pair in
+                let report = try await Self.establishment(of: pair.server)
+                #expect(report.duration == 0 && report.handshakes.isEmpty && report.previousAttemptCount == 0)
+            }
+        }
+
+        @Test("Attempts that failed are counted, over waiting as well")
+        func previousAttempts() async throws {
+            let vanished = try ListenerProbe(.tcp4)
+            try await vanished.listen()
+            let endpoint = vanished.endpoint
+            try await vanished.cancel()
+            let client = Probe(to: endpoint, using: .tcp).start()
+            defer { client.connection.cancel() }
+            try await client.states.first { $0 == .waiting(.posix(.ECONNREFUSED)) }
+            let listener = try ListenerProbe(.tcp4) { $0.requiredLocalEndpoint = endpoint }
+            try await listener.listen()
+            defer { listener.listener.cancel() }
+            client.connection.restart()
+            try await client.states.first { $0 == .ready }
+            let report = try await Self.establishment(of: client)
+            #expect(report.previousAttemptCount == 1 && report.attemptStartedAfterInterval > 0)
+        }
+
+        @Test("The resolution of a name is told")
+        func resolution() async throws {
+            let listener = try ListenerProbe(.tcp4)
+            try await listener.listen()
+            defer { listener.listener.cancel() }
+            let parameters = NWParameters.tcp
+            (parameters.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options)?.version = .v4
+            let client = Probe(to: .hostPort(host: "localhost", port: listener.port), using: parameters).start()
+            defer { client.connection.cancel() }
+            try await client.ready()
+            let report = try await Self.establishment(of: client)
+            let resolution = try #require(report.resolutions.first)
+            #expect(report.resolutions.count == 1 && resolution.endpointCount == 1 && resolution.duration > 0)
+            #expect(resolution.successfulEndpoint == listener.endpoint)
+            #expect(resolution.preferredEndpoint == listener.endpoint)
+            #expect(report.attemptStartedAfterInterval == 0)
+        }
+
+        @Test("A transfer report tells the program's octets from the transport's")
+        func transfer() async throws {
+            try await StackPair.with(
+                client: try Self.parameters(isServer: false), server: try Self.parameters(isServer: true)
+            ) { pair in
+                let context = MessageStack.framer.context(kind: 1)
+                let pending = pair.client.connection.startDataTransferReport()
+                let pendingServer = pair.server.connection.startDataTransferReport()
+                try await pair.client.deliver(Data(count: 20_000), context)
+                #expect(try await pair.server.receiveMessage().data?.count == 20_000)
+                try await pair.server.deliver(Data(count: 300), context)
+                #expect(try await pair.client.receiveMessage().data?.count == 300)
+                for (report, received, sent) in [
+                    (try await Self.collect(pending), 300, 20_000),
+                    (try await Self.collect(pendingServer), 20_000, 300),
+                ] {
+                    let sum = report.aggregatePathReport
+                    #expect(sum.sentApplicationByteCount == sent && sum.receivedApplicationByteCount == received)
+                    // A header each of the framer, of WebSocket and of TLS; the window of a connection on one host is wide.
+                    #expect(sum.sentTransportByteCount > sent && sum.sentTransportByteCount < sent + 2_000)
+                    #expect(sum.receivedTransportByteCount > received)
+                    #expect(sum.sentIPPacketCount > 0 && sum.receivedIPPacketCount > 0)
+                    #expect(sum.transportSmoothedRTT > 0 && sum.transportMinimumRTT > 0)
+                    #expect(sum.interface.name == "lo" && report.pathReports.count == 1)
+                }
+            }
+        }
+
+        @Test("A transfer report that was begun early counts from when the connection is ready")
+        func early() async throws {
+            let stack = MessageStack.framer
+            let listener = ListenerProbe(try NWListener(using: try stack.parameters(isServer: true)))
+            listener.listener.newConnectionHandler = { $0.start(queue: DispatchQueue(label: "accepted")) }
+            try await listener.listen()
+            defer { listener.listener.cancel() }
+            let client = Probe(to: listener.endpoint, using: try stack.parameters(isServer: false))
+            defer { client.connection.cancel() }
+            let pending = client.connection.startDataTransferReport()
+            client.start()
+            try await client.ready()
+            // The greetings of the framers came before.
+            let sum = try await Self.collect(pending).aggregatePathReport
+            #expect(sum.sentTransportByteCount == 0 && sum.receivedTransportByteCount == 0)
+            #expect(sum.sentApplicationByteCount == 0 && sum.receivedApplicationByteCount == 0)
+        }
+    }
+}
