@@ -3,8 +3,9 @@ import PackageDescription
 
 /// One executable for each idea. Their sources say `import Network`, as on Apple platforms.
 let examples = [
-    "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer",
-    "TLVGame", "MulticastChat",
+    "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer", "TLVGame",
+    "MulticastChat", "StructuredEchoServer", "StructuredEchoClient", "TLSClient", "JSONMessages", "TypedMessages",
+    "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline",
 ]
 
 let package = Package(

@@ -8,10 +8,18 @@ import Testing
 struct StructuredTests {
     private let endpoint = NWEndpoint.hostPort(host: "127.0.0.1", port: 9)
 
-    @Test("The first operation fails the connection, which is reported once")
+    /// An element that no stack can have yet.
+    private struct Unknown: MessageProtocol, StreamProtocol {
+        typealias BelowProtocol = Void
+        typealias LegacyMessage = Void
+        typealias ContentType = Void
+        struct Metadata: NetworkMetadataProtocol {}
+    }
+
+    @Test("The first operation fails a connection that cannot be, which is reported once")
     func failing() async {
-        let states = Guarded<[NetworkChannel<TCP>.State]>([])
-        let connection = NetworkConnection(to: endpoint) { TCP() }.onStateUpdate { _, state in
+        let states = Guarded<[NetworkChannel<Unknown>.State]>([])
+        let connection = NetworkConnection(to: endpoint) { Unknown() }.onStateUpdate { _, state in
             states.withLock { $0.append(state) }
         }
         #expect(connection.state == .setup)
@@ -19,30 +27,26 @@ struct StructuredTests {
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.send(Data([1])) }
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.receive(atMost: 9) }
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await connection.establishmentReport() }
+        await #expect(throws: NWError.posix(.ENOTSUP)) {
+            for try await _ in connection.messages { Issue.record("no message can arrive") }
+        }
         #expect(connection.state == .failed(.posix(.ENOTSUP)))
-        #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
         #expect(connection.maximumDatagramSize == 0 && connection.currentPath == nil)
         #expect(connection.metadata(definition: NWProtocolTCP.definition) == nil)
+        await connection.end()
+        #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP)), .cancelled])
     }
 
-    @Test("Content that nobody waits for fails the connection as well")
+    @Test("Content that nobody waits for starts the connection as well")
     func idempotent() async {
-        let (states, feed) = AsyncStream.makeStream(of: NetworkChannel<TCP>.State.self)
-        let connection = NetworkConnection(to: endpoint, using: .parameters { TCP() })
+        let (states, feed) = AsyncStream.makeStream(of: NetworkChannel<Unknown>.State.self)
+        let connection = NetworkConnection(to: endpoint, using: .parameters { Unknown() })
         connection.onStateUpdate { _, state in feed.yield(state) }
         connection.sendIdempotent(Data([1]))
         #expect(await states.first { _ in true } == .failed(.posix(.ENOTSUP)))
     }
 
-    @Test("The sequence of messages ends with the error")
-    func messages() async {
-        let connection = NetworkConnection(to: endpoint) { UDP() }
-        await #expect(throws: NWError.posix(.ENOTSUP)) {
-            for try await _ in connection.messages { Issue.record("no message can arrive") }
-        }
-    }
-
-    @Test("A scope ends its connection, whatever happens in it")
+    @Test("A scope ends its connection, whatever happens in it, and whether or not it was used")
     func scope() async throws {
         let kept = Guarded<NetworkConnection<TCP>?>(nil)
         let states = Guarded<[NetworkChannel<TCP>.State]>([])
@@ -56,13 +60,14 @@ struct StructuredTests {
         let connection = try #require(kept.withLock { $0 })
         await #expect(throws: NWError.posix(.ECANCELED)) { try await connection.send(Data([1])) }
         #expect(connection.state == .cancelled)
-        await #expect(throws: NWError.posix(.ENOTSUP)) {
-            try await withNetworkConnection(to: endpoint, using: .parameters { TCP() }) { connection in
-                kept.withLock { $0 = connection }
-                _ = try await connection.receive(exactly: 1)
-            }
-        }
-        #expect(kept.withLock { $0 }?.state == .cancelled)
+    }
+
+    @Test("Something to connect to that is not known here leads nowhere")
+    func unknownConnectable() async {
+        struct Nowhere: Connectable {}
+        let connection = NetworkConnection(to: Nowhere()) { TCP() }
+        #expect(connection.remoteEndpoint == nil)
+        await #expect(throws: NWError.posix(.EINVAL)) { try await connection.receive(exactly: 1) }
     }
 
     @Test("Channels have names of their own, and are equal to themselves only")
@@ -99,26 +104,26 @@ struct StructuredTests {
         let metadata = NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
         metadata.update { $0.streamIdentifier = number }
         let parent = NetworkConnection(to: endpoint) { QUIC(alpn: ["h3"]) }
-        let stream = QUIC.Stream<QUICStream>(parent: parent, parameters: parent.parameters, metadata: metadata)
+        let stream = QUIC.Stream<QUICStream>(parent: parent, metadata: metadata)
         #expect(stream.streamID == number && stream.parent === parent)
         #expect(stream.directionality == directionality && stream.initiator == initiator)
         stream.streamApplicationErrorCode = 3
         #expect(metadata.streamApplicationErrorCode == 3)
     }
 
-    @Test("A listener keeps what is set, and fails when it runs")
+    @Test("A listener keeps what is set; one that cannot be fails when it runs, once")
     func listener() async throws {
-        let states = Guarded<[NetworkListener<TLS>.State]>([])
+        let states = Guarded<[NetworkListener<QUIC>.State]>([])
         let record = NWTXTRecord(["a": "1"])
-        let listener = try NetworkListener(for: .bonjour(type: "_echo._tcp", txtRecord: record)) { TLS() }
+        let listener = try NetworkListener(for: .bonjour(type: "_echo._tcp", txtRecord: record)) { QUIC(alpn: ["a"]) }
             .newConnectionLimit(3)
             .onStateUpdate { _, state in states.withLock { $0.append(state) } }
         #expect(listener.newConnectionLimit == 3 && listener.port == nil)
         #expect(listener.service?.txtRecordObject == record)
         listener.service = nil
         #expect(listener.service == nil)
-        for _ in 1...2 {
-            await #expect(throws: NWError.posix(.ENOTSUP)) {
+        for error in [NWError.posix(.ENOTSUP), .posix(.EALREADY)] {
+            await #expect(throws: error) {
                 try await listener.run { _ in Issue.record("no connection can arrive") }
             }
         }

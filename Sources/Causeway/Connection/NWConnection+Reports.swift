@@ -97,8 +97,8 @@ extension NWConnection {
         if case .ready = driver.state { true } else { false }
     }
 
-    private func pathReport(
-        since before: TransferCounters, _ known: NWInterface?
+    func pathReport(
+        since before: TransferCounters, _ known: NWInterface? = nil
     ) -> DataTransferReport.PathReport {
         let roundTrip = information.map { information in
             RoundTripTimes(

@@ -87,7 +87,7 @@ extension SendWaiter {
             switch self {
             case .nobody: break
             case .callback(let completion): completion(failure)
-            case .task(let continuation): continuation.resume(returning: failure)
+            case .task(_, let continuation): continuation.resume(returning: failure)
             }
         }
     }

@@ -14,31 +14,22 @@ extension NWConnection {
         package func receive(atMost maximumLength: Int) async throws(NWError) -> Data?
     {
         guard driver.channel == nil else { return try await receiveMessagePart(atMost: maximumLength) }
-        switch await driver.flow.receive(minimum: 1, maximum: maximumLength) {
-        case .success(let content): return content
+        switch await driver.flow.receivePiece(minimum: 1, maximum: maximumLength) {
+        case .success(let piece): return piece.data
+        case .failure(Failure(errno: Errno.noData)): return nil
         case .failure(let failure): throw failure.networkError
         }
     }
 
-    /// The same through the protocols above the transport. Cancelling the task does not end it: cancelling the connection does.
+    /// The same through the protocols above the transport.
     @inline(never)
     nonisolated(nonsending)
         private func receiveMessagePart(atMost maximumLength: Int) async throws(NWError) -> Data?
     {
-        guard let channel = driver.channel else { return nil }
-        let received = await withUnsafeContinuation { continuation in
-            channel.receive(minimum: 1, maximum: maximumLength) { continuation.resume(returning: $0) }
-        }
+        guard let received = await driver.channel?.receive(minimum: 1, maximum: maximumLength) else { return nil }
         if let data = received.data { return data }
         if let error = received.error, !received.isFinal { throw error.networkError }
         return received.isFinal ? nil : Data()
-    }
-
-    private func send(_ message: Data, isFinal: Bool, on channel: StackChannel) async throws(NWError) {
-        let failure = await withUnsafeContinuation { continuation in
-            channel.send(StackMessage(message, isFinal: isFinal, waiter: .task(continuation)))
-        }
-        if let failure { throw failure.networkError }
     }
 
     /// Sends content; suspends until the transport has taken all of it.
@@ -46,8 +37,9 @@ extension NWConnection {
         package func send(_ content: Data) async throws(NWError)
     {
         driver.contentCame()
-        if let channel = driver.channel { return try await send(content, isFinal: false, on: channel) }
-        if let error = await driver.flow.send(content) { throw error.networkError }
+        let failure =
+            if let channel = driver.channel { await channel.send(content) } else { await driver.flow.send(content) }
+        if let failure { throw failure.networkError }
     }
 
     /// Ends the sending side after everything sent before. The receiving side stays open.
@@ -55,8 +47,13 @@ extension NWConnection {
         package func sendEnd() async throws(NWError)
     {
         driver.contentCame()
-        if let channel = driver.channel { return try await send(Data(), isFinal: true, on: channel) }
-        if let error = await driver.flow.send(Data(), endsStream: true) { throw error.networkError }
+        let failure =
+            if let channel = driver.channel {
+                await channel.send(Data(), isFinal: true)
+            } else {
+                await driver.flow.send(Data(), endsStream: true)
+            }
+        if let failure { throw failure.networkError }
     }
 
     /// Receives all datagrams that have arrived, at least one.
@@ -67,6 +64,18 @@ extension NWConnection {
             return try await driver.flow.receiveBatch()
         } catch {
             throw error.networkError
+        }
+    }
+
+    /// Cancels gracefully, and suspends until everything is closed: at once without protocols above the transport, within two seconds
+    /// with them. Cancelling the task shortens nothing.
+    nonisolated(nonsending)
+        package func close() async
+    {
+        guard state != .cancelled else { return }
+        await withUnsafeContinuation { continuation in
+            update { handlers in handlers.released = { continuation.resume() } }
+            cancel()
         }
     }
 

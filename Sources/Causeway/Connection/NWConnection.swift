@@ -18,6 +18,8 @@ public final class NWConnection: Sendable {
         var viability: (@Sendable (Bool) -> Void)?
         var betterPath: (@Sendable (Bool) -> Void)?
         var path: (@Sendable (NWPath) -> Void)?
+        /// Called when everything is closed and nothing else will be called.
+        var released: (@Sendable () -> Void)?
     }
 
     /// The endpoint given when the connection was made; for an accepted connection, the peer's address.
@@ -132,7 +134,7 @@ extension NWConnection {
 
     private var handlers: Handlers { storedHandlers.withLock { $0.first } ?? Handlers() }
 
-    private func update(_ body: (inout Handlers) -> Void) {
+    func update(_ body: (inout Handlers) -> Void) {
         // What is replaced may hold the last reference to something of the program's: it is released outside the lock.
         let old = storedHandlers.withLock { stored in
             let old = stored
@@ -168,7 +170,11 @@ extension NWConnection: ConnectionObserver {
         handlers.viability?(true)
     }
 
-    package func connectionReleased() { releaseHandlers() }
+    package func connectionReleased() {
+        let released = handlers.released
+        releaseHandlers()
+        released?()
+    }
 }
 
 extension NWConnection {

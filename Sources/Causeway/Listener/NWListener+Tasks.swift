@@ -7,7 +7,11 @@ internal import Dispatch
 extension NWListener {
     /// Listens until the task is cancelled or the listener fails. Each connection's `body` runs in a task of its own, on the
     /// connection's event loop; the connection is started before and cancelled after.
-    package func run(_ body: @escaping @Sendable (NWConnection) async -> Void) async throws(NWError) {
+    ///
+    /// - Parameter startsConnections: Give `false` to leave the start to `body`.
+    package func run(
+        startsConnections: Bool = true, _ body: @escaping @Sendable (NWConnection) async -> Void
+    ) async throws(NWError) {
         let accepted = AcceptedConnections()
         let failure = Guarded<NWError?>(nil)
         newConnectionHandler = { accepted.append($0) }
@@ -26,19 +30,21 @@ extension NWListener {
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
             // Where connections are accepted they are started as well: no other thread is woken.
-            await withTaskExecutorPreference(driver.executor) { await Self.serve(accepted, served) }
+            await withTaskExecutorPreference(driver.executor) { await Self.serve(accepted, served, startsConnections) }
         } onCancel: {
             cancel()
-            served.cancelReceives()
+            served.cancelRequests()
         }
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    private static func serve(_ accepted: AcceptedConnections, _ served: ServedConnections) async {
+    private static func serve(
+        _ accepted: AcceptedConnections, _ served: ServedConnections, _ startsConnections: Bool
+    ) async {
         // No child throws. Asked for a group of those that do not, the library wraps each in one that does.
         try? await withThrowingDiscardingTaskGroup { group in
             while let connection = await accepted.next() {
-                connection.driver.start(on: nil, observer: connection)
+                if startsConnections { connection.driver.start(on: nil, observer: connection) }
                 group.addTask(executorPreference: connection.taskExecutor) {
                     let place = served.add(connection)
                     await served.body(connection)
@@ -46,7 +52,7 @@ extension NWListener {
                 }
             }
             group.cancelAll()
-            served.cancelReceives()
+            served.cancelRequests()
         }
     }
 }
@@ -129,7 +135,7 @@ private final class ServedConnections: Sendable {
         }
     }
 
-    func cancelReceives() {
+    func cancelRequests() {
         for connection in places.withLock({ $0.taken }) { connection?.driver.flow.cancelHome() }
     }
 }

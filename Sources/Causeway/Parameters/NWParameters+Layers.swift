@@ -1,3 +1,4 @@
+internal import CausewayProtocols
 package import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
@@ -14,11 +15,17 @@ extension NWParameters {
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
         // From the bottom up: the first of the list is nearest to the program.
         var recipes: [Recipe] = []
+        var carrier = isDatagram ? TypeLengthStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
-            recipes.append(
-                try Recipe(
-                    options, isServer: endpoint == nil, isDatagram: isDatagram, allowsEarlyData: values.allowFastOpen))
+            // A datagram carries one value, and says itself where it ends.
+            if options is CoderOptions, isDatagram { continue }
+            let recipe = try Recipe(
+                options, isServer: endpoint == nil, isDatagram: isDatagram, allowsEarlyData: values.allowFastOpen,
+                over: carrier)
+            if case .stream = carrier, recipe.makesMessages { carrier = .messages }
+            recipes.append(recipe)
         }
+        guard !recipes.isEmpty else { return nil }
         let parameters = self
         return { [recipes] flow in
             let surroundings = StackSurroundings(flow, endpoint: endpoint, parameters, isDatagram: isDatagram)
@@ -43,9 +50,13 @@ private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)
     case framer(NWProtocolFramer.Options)
+    case typeLength(TypeLengthHeader, over: TypeLengthStage.Carrier)
+    case values(over: TypeLengthStage.Carrier)
 
+    /// - Parameter carrier: What lies beneath.
     init(
-        _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false
+        _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
+        over carrier: TypeLengthStage.Carrier = .stream
     ) throws(NWError) {
         switch options {
         case let options as NWProtocolTLS.Options:
@@ -54,7 +65,17 @@ private enum Recipe: Sendable {
                     options, isServer: isServer, isDatagram: isDatagram, allowsEarlyData: allowsEarlyData))
         case let options as NWProtocolWebSocket.Options where !isDatagram: self = .webSocket(options)
         case let options as NWProtocolFramer.Options: self = .framer(options)
+        case let options as TLVOptions: self = .typeLength(options.header, over: carrier)
+        case is CoderOptions: self = .values(over: carrier)
         default: throw .posix(.ENOTSUP)
+        }
+    }
+
+    /// Whether messages come out of a byte stream.
+    var makesMessages: Bool {
+        switch self {
+        case .security: false
+        case .webSocket, .framer, .typeLength, .values: true
         }
     }
 
@@ -67,6 +88,12 @@ private enum Recipe: Sendable {
                 options, isServer: surroundings.isServer, endpoint: surroundings.remote,
                 isSecure: surroundings.isSecure)
         case .framer(let options): makeFramerLayer(options, in: surroundings.framer)
+        case .typeLength(let header, let carrier): StackLayer(TypeLengthStage(header, over: carrier))
+        case .values(let carrier):
+            // A value is decoded whole, so what a peer may send of one is bounded.
+            StackLayer(
+                TypeLengthStage(
+                    TypeLengthHeader(typeWidth: 0, lengthWidth: 4), over: carrier, limit: TypeLengthStage.messageLimit))
         }
     }
 }

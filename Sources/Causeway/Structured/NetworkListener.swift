@@ -3,8 +3,16 @@ public import CausewayTypes
 
 /// A listener whose stack is part of its type.
 ///
-/// Listeners of this kind are declared and not implemented: `run` ends in the state `.failed(.posix(.ENOTSUP))` and
-/// throws that error.
+/// ```swift
+/// let listener = try NetworkListener(using: .parameters { TCP() }.localPort(7000))
+/// try await listener.run { connection in
+///     while true {
+///         let (content, metadata) = try await connection.receive(atMost: 65_536)
+///         try await connection.send(content, endOfStream: metadata.endOfStream)
+///         if metadata.endOfStream { return }
+///     }
+/// }
+/// ```
 ///
 /// Counterpart: macOS 26, iOS 26.
 public final class NetworkListener<ApplicationProtocol>: Sendable, CustomDebugStringConvertible
@@ -48,16 +56,17 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     private struct Progress: Sendable {
-        var state = State.setup
-        var limit = NWListener.InfiniteConnectionLimit
-        var service: NWListener.Service?
+        var hasRun = false
         var stateHandler: StateUpdateHandler?
         var registrationHandler: ServiceRegistrationUpdateHandler?
     }
 
+    private let listener: NWListener
+    private let calls = HandlerCalls()
+    private let progress = Guarded(Progress())
+
     /// As given when the listener was made.
-    package let parameters: NWParameters
-    private let progress: Guarded<Progress>
+    package var parameters: NWParameters { listener.parameters }
 
     /// Makes a listener over a stack.
     ///
@@ -68,19 +77,19 @@ where ApplicationProtocol: NetworkProtocolOptions {
         for provider: (any ListenerProvider)? = nil,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) throws {
-        self.init(provider, NWParameters(top: builder()))
+        try self.init(provider, NWParameters(top: builder()))
     }
 
     /// Makes a listener with parameters, of which the local port is that to listen at.
     public convenience init(
         for provider: (any ListenerProvider)? = nil, using builder: NWParametersBuilder<ApplicationProtocol>
     ) throws {
-        self.init(provider, builder.parameters)
+        try self.init(provider, builder.parameters)
     }
 
-    private init(_ provider: (any ListenerProvider)?, _ parameters: NWParameters) {
-        self.parameters = parameters
-        progress = Guarded(Progress(service: provider?.service))
+    private init(_ provider: (any ListenerProvider)?, _ parameters: NWParameters) throws {
+        listener = try NWListener(using: parameters)
+        listener.service = provider?.service
     }
 
     /// Calls a closure at each change of state, in the isolation in which it was written.
@@ -114,46 +123,78 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// How many connections may still be handed over.
+    /// How many connections may still be handed over. It counts down; at 0 further ones wait in the system's queue until it is raised.
     public var newConnectionLimit: Int {
-        get { progress.withLock { $0.limit } }
-        set { progress.withLock { $0.limit = newValue } }
+        get { listener.newConnectionLimit }
+        set { listener.newConnectionLimit = newValue }
     }
 
     /// The service to advertise.
     public var service: NWListener.Service? {
-        get { progress.withLock { $0.service } }
-        set { progress.withLock { $0.service = newValue } }
+        get { listener.service }
+        set { listener.service = newValue }
     }
 
     /// The port in use once the listener is ready; `nil` before.
-    public var port: NWEndpoint.Port? { nil }
+    public var port: NWEndpoint.Port? { listener.port }
 
     /// The stack and the state.
     public var debugDescription: String {
-        "[listener \(parameters.defaultProtocolStack.summary), \(progress.withLock { $0.state })]"
+        "[listener \(parameters.defaultProtocolStack.summary), \(State(listener.state))]"
     }
 
-    fileprivate func fail() async throws {
-        let failure = NWError.posix(.ENOTSUP)
-        let handler = progress.withLock { progress -> StateUpdateHandler? in
-            guard progress.state == .setup else { return nil }
-            progress.state = .failed(failure)
-            return progress.stateHandler
+    private func report(_ state: NWListener.State) {
+        guard let handler = progress.withLock({ $0.stateHandler }) else { return }
+        calls.add { await handler(self, State(state)) }
+    }
+
+    private func report(_ change: NWListener.ServiceRegistrationChange) {
+        guard let handler = progress.withLock({ $0.registrationHandler }) else { return }
+        calls.add { await handler(self, ServiceRegistrationChange(change)) }
+    }
+
+    fileprivate func serve(
+        _ handler: @escaping @isolated(any) @Sendable (NetworkConnection<ApplicationProtocol>) async throws -> Void
+    ) async throws {
+        let isFirst = progress.withLock { progress in
+            defer { progress.hasRun = true }
+            return !progress.hasRun
         }
-        await handler?(self, .failed(failure))
-        throw failure
+        guard isFirst else { throw NWError.posix(.EALREADY) }
+        listener.stateUpdateHandler = { state in self.report(state) }
+        listener.serviceRegistrationUpdateHandler = { change in self.report(change) }
+        defer { (listener.stateUpdateHandler, listener.serviceRegistrationUpdateHandler) = (nil, nil) }
+        do throws(NWError) {
+            try await listener.run(startsConnections: false) { accepted in
+                let connection = NetworkConnection<ApplicationProtocol>(accepted: accepted)
+                // What goes wrong with one peer is no business of the others.
+                try? await handler(connection)
+                await connection.end()
+            }
+        } catch {
+            await calls.settle()
+            throw error
+        }
+        await calls.settle()
+        // A listener that did not fail ends only by being cancelled.
+        throw NWError.posix(.ECANCELED)
     }
 }
 
 extension NetworkListener where ApplicationProtocol: OneToOneProtocol {
     /// Listens, and runs a closure for each connection in a task of its own, until the task is cancelled or the listener
     /// fails. Once only.
+    ///
+    /// A connection ends gracefully when its closure has returned or thrown; what one closure throws does not concern the others. When the
+    /// listener ends, the closures' tasks are cancelled, and `run` returns when all have ended and their connections are closed. Unless the
+    /// closure belongs to an actor, it runs on its connection's event loop and must not block.
+    ///
+    /// - Throws: Why the listener failed, `.posix(.ECANCELED)` when the task was cancelled, `.posix(.EALREADY)` the second time.
     public func run(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (NetworkConnection<ApplicationProtocol>) async throws -> Void
     ) async throws {
-        try await fail()
+        try await serve(handler)
     }
 }
 
@@ -164,6 +205,27 @@ extension NetworkListener where ApplicationProtocol: MultiplexProtocol {
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (NetworkConnection<ApplicationProtocol>) async throws -> Void
     ) async throws {
-        try await fail()
+        try await serve(handler)
+    }
+}
+
+extension NetworkListener.State {
+    init(_ state: NWListener.State) {
+        switch state {
+        case .setup: self = .setup
+        case .waiting(let error): self = .waiting(error)
+        case .ready: self = .ready
+        case .failed(let error): self = .failed(error)
+        case .cancelled: self = .cancelled
+        }
+    }
+}
+
+extension NetworkListener.ServiceRegistrationChange {
+    init(_ change: NWListener.ServiceRegistrationChange) {
+        switch change {
+        case .add(let endpoint): self = .add(endpoint)
+        case .remove(let endpoint): self = .remove(endpoint)
+        }
     }
 }

@@ -102,6 +102,13 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return earliest
     }
 
+    /// Takes back the oldest content for which the predicate holds, unless its message has begun.
+    package mutating func withdraw(where isWanted: (Payload) -> Bool) -> Entry? {
+        guard let index = entries.firstIndex(where: { isWanted($0.payload) }) else { return nil }
+        if let open, entries[index].ticket === open { return nil }
+        return remove(at: index)
+    }
+
     /// Removes all that has not begun.
     package mutating func removeAll() -> [Entry] {
         defer {

@@ -146,11 +146,6 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// Calls `body` on the connection's queue, after what is queued there. Without a queue it is not called.
-    package func call(_ body: @escaping @Sendable () -> Void) {
-        progress.withLock { progress in progress.delivery }?.post(.call(body))
-    }
-
     // MARK: Events
 
     package func flowFailed(_ error: Failure) {
@@ -372,10 +367,10 @@ package final class ConnectionDriver: FlowOwner {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        guard let observer = progress.withLock({ progress in progress.observer }), observer.wantsPathReports else {
-            return
-        }
-        call { observer.connectionBecameViable() }
+        let (delivery, observer) = progress.withLock { progress in (progress.delivery, progress.observer) }
+        guard let observer, observer.wantsPathReports else { return }
+        guard let delivery else { return observer.connectionBecameViable() }
+        delivery.post(.call { observer.connectionBecameViable() })
     }
 
     /// What a listener gave is connected from the start; it meets its flow when the program starts it.

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewaySystem
-package import CausewayTypes
-package import FoundationEssentials
+internal import CausewayTypes
+internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
@@ -29,68 +29,7 @@ extension Flow {
         request(.batch(completion)) { $0.demandMessage() }
     }
 
-    /// As ``receive(minimum:maximum:_:)``; `nil` when the peer has ended its side. Cancelling the task ends this receive alone and
-    /// loses no octet.
-    nonisolated(nonsending)
-        package func receive(minimum: Int, maximum: Int) async -> Result<Data?, Failure>
-    {
-        guard Self.currentTask == homeTask.load(ordering: .relaxed) else {
-            return await receiveCancellably(minimum: minimum, maximum: maximum)
-        }
-        return await withUnsafeContinuation { waiter in request(Self.homeID, minimum, maximum, waiter) }
-    }
-
-    /// Out of line, for the same reason.
-    @inline(never)
-    nonisolated(nonsending)
-        private func receiveCancellably(minimum: Int, maximum: Int) async -> Result<Data?, Failure>
-    {
-        let id = lastTaskID.wrappingAdd(1, ordering: .relaxed).newValue
-        return await withTaskCancellationHandler {
-            await withUnsafeContinuation { waiter in request(id, minimum, maximum, waiter) }
-        } onCancel: {
-            cancelReceive(id)
-        }
-    }
-
-    /// Makes the current task the flow's home: whoever cancels it calls ``cancelHome()``.
-    ///
-    /// Being cancellable costs each suspension a record in its task, two locks and a quarter of the task's memory. Where one
-    /// task serves a connection, and who may cancel it is known, nobody pays that.
-    package func makeHome() { homeTask.store(Self.currentTask, ordering: .relaxed) }
-
-    package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
-
-    /// Ends the receive that the home waits for, as cancelling any other task does.
-    package func cancelHome() { cancelReceive(Self.homeID) }
-
-    /// What all receives of the home are numbered: there is one at a time.
-    private static var homeID: UInt64 { 0 }
-
-    /// Tells tasks apart. 0 outside of tasks.
-    private static var currentTask: Int { withUnsafeCurrentTask { task in task.map { $0.hashValue | 1 } ?? 0 } }
-
-    /// Out of line: what it needs must not lie in the frame of every suspended task.
-    @inline(never)
-    private func request(
-        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: TaskContinuation
-    ) {
-        guard !Task.isCancelled else { return waiter.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
-        request(.task(id, waiter)) { $0.demand(minimum: minimum, maximum: maximum) }
-        // The task may have been cancelled before its request was there to be found.
-        if Task.isCancelled { cancelReceive(id) }
-    }
-
-    /// As ``receiveBatch(_:)``; `nil` when the flow has ended.
-    nonisolated(nonsending)
-        package func receiveBatch() async throws(Failure) -> DatagramBatch?
-    {
-        try await withUnsafeContinuation { continuation in
-            request(.batchTask(continuation)) { $0.demandMessage() }
-        }.get()
-    }
-
-    private func request(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
+    func request(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var aftermath = Aftermath()
         var plan: ReadPlan?
         let delivery = state.withLock { state -> Delivery? in
@@ -106,18 +45,6 @@ extension Flow {
         }
         aftermath.perform(delivery, on: loop)
         if let plan { pumpReads(plan) }
-    }
-
-    private func cancelReceive(_ id: UInt64) {
-        var aftermath = Aftermath()
-        let (delivery, continuation) = state.withLock { state in
-            let continuation = state.forget(id)
-            // What it had waited for may be enough for the next.
-            if continuation != nil { state.match(nil, &aftermath) }
-            return (state.delivery, continuation)
-        }
-        continuation?.resume(returning: .failure(Failure(errno: Errno.cancelled)))
-        aftermath.perform(delivery, on: loop)
     }
 
     // MARK: Reading
@@ -278,22 +205,6 @@ extension Flow.State {
             }
         }
         leftover = pending.rest()
-    }
-
-    /// Finds the request of a task, unless it has been answered already.
-    mutating func forget(_ id: UInt64) -> TaskContinuation? {
-        var position = 0
-        var found: TaskContinuation?
-        _ = waiters.removeFirst { waiter in
-            if case .task(id, let continuation) = waiter {
-                found = continuation
-                return true
-            }
-            position += 1
-            return false
-        }
-        if found != nil { _ = receive.forgetDemand(at: position) }
-        return found
     }
 }
 

@@ -1,7 +1,7 @@
 package import CausewayProtocols
 internal import CausewaySystem
-package import CausewayTypes
-package import FoundationEssentials
+internal import CausewayTypes
+internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
@@ -62,21 +62,10 @@ extension Flow {
         armExpiry()
     }
 
-    /// Suspends until the transport has taken the content. Returns why it did not.
-    ///
-    /// Content that the transport takes at once costs no suspension, save now and then, so that other tasks get their turn.
-    nonisolated(nonsending)
-        package func send(_ data: Data, endsStream: Bool = false) async -> Failure?
-    {
-        let attempt = writeNow(data, endsStream)
-        if case .done(let failure) = attempt { return failure }
-        return await withUnsafeContinuation { waiter in finishLater(data, endsStream, attempt, waiter) }
-    }
-
-    // The next two stay out of line: what they need must not lie in the frame of every suspended task.
-
+    /// Writes on the caller's thread, if nothing stands before the content. Out of line: what it needs must not lie in the frame of every
+    /// suspended task.
     @inline(never)
-    private func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
+    func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
         guard !endsStream else { return .unclaimed }
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginImmediateWrite(data.count, &isBurst) }) else {
@@ -86,22 +75,7 @@ extension Flow {
             WritePlan(transport: transport, content: .single(data, from: 0)).perform(), data.count)
     }
 
-    @inline(never)
-    private func finishLater(
-        _ data: Data, _ endsStream: Bool, _ attempt: ImmediateResult, _ waiter: UnsafeContinuation<Failure?, Never>
-    ) {
-        switch attempt {
-        case .partial(let sent, let retry):
-            continueWrite(Outbound(data, offset: sent, waiter: .task(waiter)), retry)
-        case .postponed:
-            // Sent here, it would be answered before the task is suspended, and no other task would get its turn.
-            loop.execute { self.send(Outbound(data, waiter: .task(waiter))) }
-        case .done, .unclaimed:
-            send(Outbound(data, endsStream: endsStream, waiter: .task(waiter)))
-        }
-    }
-
-    private enum ImmediateResult {
+    enum ImmediateResult {
         case done(Failure?)
         /// Some octets are out, and the claim is still held.
         case partial(Int, Retry)
@@ -144,7 +118,7 @@ extension Flow {
     }
 
     /// Puts what is left of an immediate write ahead of everything, gives the claim back and waits for room.
-    private func continueWrite(_ outbound: Outbound, _ retry: Retry) {
+    func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var aftermath = Aftermath()
         var mustRead = false
         let (delivery, closing, transport) = state.withLock { state -> (Delivery?, Closing?, Transport?) in

@@ -195,6 +195,7 @@ extension Flow.State {
         switch waiter {
         case .callback(let completion): add(.received(completion, content), &aftermath)
         case .task(_, let continuation): aftermath.resume(.receive(continuation, content.forTask))
+        case .contentTask(_, let continuation): aftermath.resume(.content(continuation, content))
         case .batch(let completion):
             let error = content.error
             add(.call { completion(nil, error) }, &aftermath)
@@ -207,7 +208,7 @@ extension Flow.State {
         switch waiter {
         case .batch(let completion): add(.call { completion(batch, nil) }, &aftermath)
         case .batchTask(let continuation): aftermath.resume(.batch(continuation, .success(batch)))
-        case .callback, .task: break
+        case .callback, .task, .contentTask: break
         }
     }
 
@@ -215,7 +216,7 @@ extension Flow.State {
         switch waiter {
         case .nobody: break
         case .callback(let completion): add(.sent(completion, error), &aftermath)
-        case .task(let continuation): aftermath.resume(.send(continuation, error))
+        case .task(_, let continuation): aftermath.resume(.send(continuation, error))
         }
     }
 

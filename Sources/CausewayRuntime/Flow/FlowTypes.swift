@@ -30,11 +30,23 @@ package struct ReceivedContent: Sendable {
 }
 
 extension ReceivedContent {
-    /// The end is no content. An error behind content is told to the next receive.
-    var forTask: Result<Data?, Failure> {
-        if let data { return .success(data) }
-        if let error, !isFinal { return .failure(error) }
-        return .success(nil)
+    /// An error behind content is told to the next receive.
+    var forTask: Result<StreamPiece, Failure> {
+        if let error, data == nil { return .failure(error) }
+        return .success(StreamPiece(data: data, isFinal: isFinal))
+    }
+}
+
+/// What a task's receive gave on a byte stream. Once the end was given, receives fail with `ENODATA`.
+package struct StreamPiece: Sendable {
+    /// `nil` where the stream ended without content.
+    package var data: Data?
+    /// The peer will send no more.
+    package var isFinal: Bool
+
+    package init(data: Data?, isFinal: Bool) {
+        self.data = data
+        self.isFinal = isFinal
     }
 }
 
@@ -43,19 +55,21 @@ package typealias SendCompletion = @Sendable (Failure?) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
 /// A task that waits for content. What a task need not know is left out: it would lie in the frames of every idle one.
-typealias TaskContinuation = UnsafeContinuation<Result<Data?, Failure>, Never>
+typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>
 
 /// Who waits for a receive: a program's closure, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
     case task(UInt64, TaskContinuation)
+    /// A task that wants to know all about it, as with datagrams.
+    case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
     /// A task is resumed from any thread; a closure is called on the program's queue.
     var isTask: Bool {
         switch self {
-        case .task, .batchTask: true
+        case .task, .contentTask, .batchTask: true
         case .callback, .batch: false
         }
     }
@@ -65,7 +79,8 @@ enum ReceiveWaiter: Sendable {
 package enum SendWaiter: Sendable {
     case nobody
     case callback(SendCompletion)
-    case task(UnsafeContinuation<Failure?, Never>)
+    /// With the number under which the task stops waiting.
+    case task(UInt64, UnsafeContinuation<Failure?, Never>)
 }
 
 /// Content on its way to the transport.
@@ -116,13 +131,15 @@ struct Aftermath: ~Copyable {
     private var more: [Resumption] = []
 
     enum Resumption {
-        case receive(TaskContinuation, Result<Data?, Failure>)
+        case receive(TaskContinuation, Result<StreamPiece, Failure>)
+        case content(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case send(UnsafeContinuation<Failure?, Never>, Failure?)
         case batch(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>, Result<DatagramBatch?, Failure>)
 
         func perform() {
             switch self {
             case .receive(let continuation, let content): continuation.resume(returning: content)
+            case .content(let continuation, let content): continuation.resume(returning: content)
             case .send(let continuation, let error): continuation.resume(returning: error)
             case .batch(let continuation, let result): continuation.resume(returning: result)
             }

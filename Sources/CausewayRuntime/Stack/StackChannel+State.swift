@@ -10,6 +10,8 @@ extension StackChannel {
         var maximum: Int
         var wantsMessage: Bool
         var completion: ReceiveCompletion
+        /// Under which a task stops waiting; 0 for others.
+        var id: UInt64 = 0
     }
 
     enum Phase: Sendable {
@@ -107,7 +109,7 @@ extension StackChannel.State {
         switch waiter {
         case .nobody: break
         case .callback(let completion): answers.append(.sent(completion, failure))
-        case .task(let continuation): answers.append(.taskSent(continuation, failure))
+        case .task(_, let continuation): answers.append(.taskSent(continuation, failure))
         }
     }
 }

@@ -149,7 +149,7 @@ package final class StackChannel: Sendable {
         enqueue(Waiter(minimum: limit, maximum: limit, wantsMessage: true, completion: completion))
     }
 
-    private func enqueue(_ waiter: Waiter) {
+    func enqueue(_ waiter: Waiter) {
         state.withLock { state in
             state.waiters.append(waiter)
             guard let failure = state.failure else { return }

@@ -145,6 +145,50 @@ extension Runtime {
             await task.value
         }
 
+        @Test("A cancelled send takes back what has not begun, and what has begun leaves whole")
+        func cancelSend() async {
+            let stage = Stage(room: 2)
+            let tasks = ["aaaa", "bbbb", "cccc"].map { text in
+                stage.task { [stage] in stage.log.note(Stage.line(text, await stage.flow.send(Data(text.utf8)))) }
+            }
+            #expect(stage.kernel.written == Array("aa".utf8))
+            for task in tasks[..<2] { task.cancel() }
+            stage.settle()
+            #expect(stage.log.all == ["aaaa error \(ECANCELED)", "bbbb error \(ECANCELED)"])
+            stage.addRoom(100)
+            #expect(stage.kernel.written == Array("aaaacccc".utf8))
+            #expect(stage.log.all.last == "cccc sent")
+            for task in tasks { await task.value }
+        }
+
+        @Test("A cancelled task still sends what fits, and does not wait for the rest")
+        func sendWhenCancelled() async {
+            let stage = Stage(room: 3)
+            let task = Task(executorPreference: stage.loop.executor) { [stage] in
+                for text in ["bye", "more"] {
+                    stage.log.note(Stage.line(text, await stage.flow.send(Data(text.utf8))))
+                }
+            }
+            task.cancel()
+            stage.settle()
+            #expect(stage.log.all == ["bye sent", "more error \(ECANCELED)"])
+            await task.value
+        }
+
+        @Test("The home's send is cancelled with it")
+        func cancelHomeSend() async {
+            let stage = Stage(room: 0)
+            let home = stage.task { [stage] in
+                stage.flow.makeHome()
+                stage.log.note(Stage.line("1", await stage.flow.send(Data("abc".utf8))))
+                stage.flow.leaveHome()
+            }
+            stage.flow.cancelHome()
+            stage.settle()
+            #expect(stage.log.all == ["1 error \(ECANCELED)"])
+            await home.value
+        }
+
         @Test("Cancelling the flow resumes every task")
         func cancelFlow() async {
             let stage = Stage(room: 0)

@@ -1,77 +1,165 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    /// Whole messages, until the peer ends or something fails.
+    /// Whole messages, until the peer ends or something fails. Each is received when it is asked for.
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {
-        AsyncThrowingStream { try await self.use() }
+        AsyncThrowingStream { try await self.nextMessage() }
+    }
+
+    private func nextMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>? {
+        guard let received = try await receiveContent() else { return nil }
+        // An element of the program's own carries nothing.
+        guard let element = ApplicationProtocol.self as? any MessageElement.Type else { throw NWError.posix(.ENOTSUP) }
+        return try decode(received, as: element)
+    }
+
+    private func decode<Element: MessageElement>(
+        _ received: ReceivedContent, as element: Element.Type
+    ) throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType> {
+        let message = try Element.message(received, topOptions)
+        guard let content = message.content as? ApplicationProtocol.ContentType,
+            let metadata = message.metadata as? ApplicationProtocol.Metadata
+        else { throw NWError.posix(.ENOTSUP) }
+        return (content, metadata)
+    }
+}
+
+extension NetworkChannel {
+    /// The options of the stack's top.
+    fileprivate var topOptions: NWProtocolOptions? { parameters.defaultProtocolStack.applicationProtocols.first }
+
+    nonisolated(nonsending)
+        fileprivate func receiveMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>
+    where ApplicationProtocol: MessageElement {
+        try ApplicationProtocol.message(try await receiveWhole(), topOptions)
     }
 }
 
 extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
     /// Sends a datagram; suspends until the transport has taken it.
-    public func send<Content>(
-        _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws where Content: DataProtocol {
-        try await use()
+    nonisolated(nonsending)
+        public func send<Content>(
+            _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws where Content: DataProtocol
+    {
+        try await sendPiece(content.octets, isFinal: false, builder())
     }
 
     /// Receives a datagram.
-    public func receive() async throws -> ApplicationProtocol.Message<Data> { try await use() }
+    nonisolated(nonsending)
+        public func receive() async throws -> ApplicationProtocol.Message<Data>
+    {
+        let (content, metadata) = UDP.message(try await receiveWhole())
+        if let metadata = metadata as? ApplicationProtocol.Metadata { return (content, metadata) }
+        let quic = QUICDatagram.Metadata(other: [])
+        guard let metadata = quic as? ApplicationProtocol.Metadata else { throw NWError.posix(.ENOTSUP) }
+        return (content, metadata)
+    }
 }
 
 extension NetworkChannel where ApplicationProtocol == TLV {
     /// Sends a message of a type; suspends until the transport has taken it.
-    public func send<Content>(
-        _ content: Content, type: Int, lastMessage: Bool = false,
-        @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws where Content: DataProtocol {
-        try await use()
+    ///
+    /// - Throws: `.posix(.EINVAL)` for a type that does not fit into its octets, `.posix(.EMSGSIZE)` for content that is longer than its
+    ///   length can tell, or than 16 MiB over other messages.
+    nonisolated(nonsending)
+        public func send<Content>(
+            _ content: Content, type: Int, lastMessage: Bool = false,
+            @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws where Content: DataProtocol
+    {
+        let metadata = try typeMetadata(type, length: content.count)
+        try await sendMessage(content.octets, [metadata], other: builder(), isFinal: lastMessage)
     }
 
-    /// Sends a message of a type that does no harm when it arrives more than once.
+    /// Sends a message of a type that does no harm when it arrives more than once. One that ``send(_:type:lastMessage:metadata:)`` would
+    /// refuse is not sent.
     public func sendIdempotent<Content>(
         _ content: Content, type: Int, lastMessage: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
-        useUnheard()
+        guard let metadata = try? typeMetadata(type, length: content.count) else { return begin() }
+        sendUnheard(content.octets, [metadata], other: builder(), isFinal: lastMessage)
     }
 
     /// Receives a message.
-    public func receive() async throws -> ApplicationProtocol.Message<Data> { try await use() }
+    ///
+    /// - Throws: `.posix(.ENODATA)` when the peer sends no other.
+    nonisolated(nonsending)
+        public func receive() async throws -> ApplicationProtocol.Message<Data>
+    {
+        try await receiveMessage()
+    }
+
+    private func typeMetadata(_ type: Int, length: Int) throws(NWError) -> TypeLengthMetadata {
+        guard let header = (topOptions as? TLVOptions)?.header, type >= 0, UInt64(type) <= header.largestType else {
+            throw .posix(.EINVAL)
+        }
+        let isStream = parameters.defaultProtocolStack.carriesStream
+        guard UInt64(length) <= header.largestLength, isStream || length <= TypeLengthStage.messageLimit else {
+            throw .posix(.EMSGSIZE)
+        }
+        return TypeLengthMetadata(type: UInt64(type), length: UInt64(length))
+    }
+}
+
+extension NWParameters.ProtocolStack {
+    /// Whether what lies beneath the topmost protocol is a byte stream.
+    fileprivate var carriesStream: Bool {
+        transportProtocol is NWProtocolTCP.Options
+            && applicationProtocols.dropFirst().allSatisfy { $0 is NWProtocolTLS.Options }
+    }
 }
 
 extension NetworkChannel {
     /// Sends a value; suspends until the transport has taken it.
-    public func send<Sending, Receiving, CoderType>(
-        _ content: Sending, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws
+    ///
+    /// - Throws: What the encoder throws, and `.posix(.EMSGSIZE)` for a value of more than 16 MiB.
+    nonisolated(nonsending)
+        public func send<Sending, Receiving, CoderType>(
+            _ content: Sending, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws
     where
         ApplicationProtocol == Coder<Sending, Receiving, CoderType>, Sending: Encodable, Receiving: Decodable,
         CoderType: NetworkCoder
     {
-        try await use()
+        let data = try ApplicationProtocol.coder(in: topOptions).makeEncoder().encode(content)
+        guard data.count <= TypeLengthStage.messageLimit else { throw NWError.posix(.EMSGSIZE) }
+        try await sendPiece(data, isFinal: false, builder())
     }
 
     /// Receives a value.
-    public func receive<Sending, Receiving, CoderType>() async throws -> ApplicationProtocol.Message<Receiving>
+    ///
+    /// - Throws: What the decoder throws; the channel stays usable. `.posix(.ENODATA)` when the peer sends no other.
+    nonisolated(nonsending)
+        public func receive<Sending, Receiving, CoderType>() async throws -> ApplicationProtocol.Message<Receiving>
     where
         ApplicationProtocol == Coder<Sending, Receiving, CoderType>, Sending: Encodable, Receiving: Decodable,
         CoderType: NetworkCoder
     {
-        try await use()
+        try await receiveMessage()
     }
 
     /// Sends a message through a framer; suspends until the transport has taken it.
-    public func send<T>(
-        _ content: Data, lastMessage: Bool = false, metadata: NWProtocolFramer.Message? = nil,
-        @ProtocolMetadataBuilder other builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws where ApplicationProtocol == Framer<T>, T: FramerProtocol {
-        try await use()
+    nonisolated(nonsending)
+        public func send<T>(
+            _ content: Data, lastMessage: Bool = false, metadata: NWProtocolFramer.Message? = nil,
+            @ProtocolMetadataBuilder other builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws where ApplicationProtocol == Framer<T>, T: FramerProtocol
+    {
+        let own = metadata.map { [FramerMetadata(message: $0)] } ?? []
+        try await sendMessage(content, own, other: builder(), isFinal: lastMessage)
     }
 
     /// Receives a message from a framer.
-    public func receive<T>() async throws -> ApplicationProtocol.Message<Data>
+    ///
+    /// - Throws: `.posix(.ENODATA)` when the peer sends no other.
+    nonisolated(nonsending)
+        public func receive<T>() async throws -> ApplicationProtocol.Message<Data>
     where ApplicationProtocol == Framer<T>, T: FramerProtocol {
-        try await use()
+        try await receiveMessage()
     }
 }

@@ -1,81 +1,161 @@
+internal import CausewayProtocols
+internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol == WebSocket {
     /// Sends a text; suspends until the transport has taken it.
-    public func send(
-        _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws {
-        try await use()
+    nonisolated(nonsending)
+        public func send(
+            _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws
+    {
+        try await sendMessage(Data(content.utf8), .text, other: builder())
     }
 
     /// Sends a text that does no harm when it arrives more than once.
     public func sendIdempotent(
         _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) {
-        useUnheard()
+        sendUnheard(Data(content.utf8), .text, other: builder())
     }
 
     /// Sends octets; suspends until the transport has taken them.
-    public func send<Content>(
-        _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws where Content: DataProtocol {
-        try await use()
+    nonisolated(nonsending)
+        public func send<Content>(
+            _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws where Content: DataProtocol
+    {
+        try await sendMessage(content.octets, .binary, other: builder())
     }
 
     /// Sends octets that do no harm when they arrive more than once.
     public func sendIdempotent<Content>(
         _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
-        useUnheard()
+        sendUnheard(content.octets, .binary, other: builder())
     }
 
-    /// Sends one text in parts: `handler` gets a function that sends a part and says whether it is the last.
-    public func startSend(
-        _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
-        handler: (_ send: (_ content: String, _ isComplete: Bool) async throws -> Void) async throws -> Void
-    ) async throws {
-        try await use()
+    /// Sends one text in parts, `content` first: `handler` gets a function that sends a part and says whether it is the last.
+    ///
+    /// A text that `handler` does not complete is completed when it returns. If it throws, the channel ends: nothing else could be
+    /// sent behind half a message.
+    nonisolated(nonsending)
+        public func startSend(
+            _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
+            handler: (_ send: (_ content: String, _ isComplete: Bool) async throws -> Void) async throws -> Void
+        ) async throws
+    {
+        let parts = MessageParts(of: self, .text, builder())
+        try await parts.whole {
+            try await parts.send(Data(content.utf8), isLast: false)
+            try await handler { part, isComplete in try await parts.send(Data(part.utf8), isLast: isComplete) }
+        }
     }
 
-    /// Sends one message of octets in parts: `handler` gets a function that sends a part and says whether it is the last.
-    public func startSend<Content>(
-        _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
-        handler: (_ send: (_ content: Content, _ isComplete: Bool) async throws -> Void) async throws -> Void
-    ) async throws where Content: DataProtocol {
-        try await use()
+    /// Sends one message of octets in parts, as ``startSend(_:metadata:handler:)`` does with a text.
+    nonisolated(nonsending)
+        public func startSend<Content>(
+            _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
+            handler: (_ send: (_ content: Content, _ isComplete: Bool) async throws -> Void) async throws -> Void
+        ) async throws where Content: DataProtocol
+    {
+        let parts = MessageParts(of: self, .binary, builder())
+        try await parts.whole {
+            try await parts.send(content.octets, isLast: false)
+            try await handler { part, isComplete in try await parts.send(part.octets, isLast: isComplete) }
+        }
     }
 
-    /// Asks whether the peer is there (RFC 6455 §5.5.2).
-    public func ping<Content>(
-        _ content: Content? = nil, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws where Content: DataProtocol {
-        try await use()
+    /// Asks whether the peer is there (RFC 6455 §5.5.2); suspends until the transport has taken the question. The answer is a message
+    /// of the kind `.pong`, unless somebody waits for it by ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)``.
+    nonisolated(nonsending)
+        public func ping<Content>(
+            _ content: Content? = nil, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws where Content: DataProtocol
+    {
+        try await sendMessage(
+            content?.octets ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .ping)] + builder())
     }
 
     /// Answers a ping (RFC 6455 §5.5.3).
-    public func pong<Content>(
-        _ content: Content? = nil, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws where Content: DataProtocol {
-        try await use()
+    nonisolated(nonsending)
+        public func pong<Content>(
+            _ content: Content? = nil, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws where Content: DataProtocol
+    {
+        try await sendMessage(
+            content?.octets ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .pong)] + builder())
     }
 
-    /// Ends the conversation (RFC 6455 §5.5.1).
-    public func close(
-        code: NWProtocolWebSocket.CloseCode = .protocolCode(.normalClosure), reason: String? = nil,
-        @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
-    ) async throws {
-        try await use()
+    /// Ends the conversation (RFC 6455 §5.5.1): nothing can be sent afterwards. The peer's answer is a message of the kind `.close`.
+    ///
+    /// - Parameter reason: At most 123 octets; a longer one is cut.
+    nonisolated(nonsending)
+        public func close(
+            code: NWProtocolWebSocket.CloseCode = .protocolCode(.normalClosure), reason: String? = nil,
+            @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
+        ) async throws
+    {
+        let metadata = NWProtocolWebSocket.Metadata(opcode: .close)
+        metadata.closeCode = code
+        try await sendMessage(Data((reason ?? "").utf8), other: [metadata] + builder())
     }
 
     /// Receives a message.
-    public func receive() async throws -> ApplicationProtocol.Message<Data> { try await use() }
+    ///
+    /// - Throws: `.posix(.ENODATA)` once the conversation has ended.
+    nonisolated(nonsending)
+        public func receive() async throws -> ApplicationProtocol.Message<Data>
+    {
+        WebSocket.message(try await receiveWhole(), nil)
+    }
 
     /// Receives one message in parts: `handler` gets a function that receives a part.
-    public func startReceive(
-        _ handler: (
-            _ receive: (_ atLeast: Int, _ atMost: Int) async throws -> ApplicationProtocol.Message<Data>
-        ) async throws -> Void
-    ) async throws {
-        try await use()
+    nonisolated(nonsending)
+        public func startReceive(
+            _ handler: (
+                _ receive: (_ atLeast: Int, _ atMost: Int) async throws -> ApplicationProtocol.Message<Data>
+            ) async throws -> Void
+        ) async throws
+    {
+        try await handler { atLeast, atMost in
+            WebSocket.message(try await self.receivePart(atLeast, atMost), nil)
+        }
     }
+}
+
+/// One message on its way in parts.
+private final class MessageParts {
+    private let channel: NetworkChannel<WebSocket>
+    private let kind: [any StageMetadata]
+    private let other: [NWProtocolMetadata]
+    private var isComplete = false
+
+    init(of channel: NetworkChannel<WebSocket>, _ kind: [any StageMetadata], _ other: [NWProtocolMetadata]) {
+        self.channel = channel
+        self.kind = kind
+        self.other = other
+    }
+
+    nonisolated(nonsending) func send(_ part: Data, isLast: Bool) async throws {
+        guard !isComplete else { throw NWError.posix(.EINVAL) }
+        isComplete = isLast
+        try await channel.sendMessage(part, kind, other: other, endsMessage: isLast)
+    }
+
+    /// Completes the message that `body` sends. If it throws, the channel ends.
+    nonisolated(nonsending) func whole(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+            if !isComplete { try await send(Data(), isLast: true) }
+        } catch {
+            channel.connection.cancel()
+            throw error
+        }
+    }
+}
+
+extension [any StageMetadata] {
+    fileprivate static var text: Self { [WebSocketMetadata(opcode: .text)] }
+    fileprivate static var binary: Self { [WebSocketMetadata(opcode: .binary)] }
 }

@@ -1,14 +1,17 @@
 internal import CausewaySystem
 public import CausewayTypes
+internal import Dispatch
+internal import Synchronization
 
 /// What connections, streams and datagram flows of the structured interface have in common: a state, and the ways to send
 /// and receive that the top of the stack allows.
 ///
-/// Channels are declared and not implemented: the first operation ends in the state `.failed(.posix(.ENOTSUP))`, and all
-/// throw that error.
+/// Every operation may be called from any task and any actor, and changes no thread by itself. Cancelling the task that waits for an
+/// operation ends that operation alone, with `.posix(.ECANCELED)`: no octet is lost, and the channel stays usable. Several
+/// receives may wait at once; they are answered in the order in which they were called.
 ///
 /// Counterpart: macOS 26, iOS 26.
-// SAFETY: all stored properties are immutable and `Sendable`, or behind a lock; subclasses add only such.
+// SAFETY: all stored properties are immutable and `Sendable`, atomic, or behind a lock; subclasses add only such.
 public class NetworkChannel<ApplicationProtocol>: CustomDebugStringConvertible, Identifiable, Hashable,
     @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
@@ -33,33 +36,65 @@ where ApplicationProtocol: NetworkProtocolOptions {
         case cancelled
     }
 
-    private let number = ChannelNumber.next()
-    private let progress = Guarded(State.setup)
+    package let connection: NWConnection
+    private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
+    /// Nanoseconds of the monotonic clock; 0 before the start.
+    private let started = Atomic<Int64>(0)
+    private let storedWatch = Guarded<ChannelWatch?>(nil)
+
+    package init(_ connection: NWConnection) {
+        self.connection = connection
+    }
 
     /// As given when the channel was made.
-    public let parameters: NWParameters
-
-    package init(parameters: NWParameters) {
-        self.parameters = parameters
-    }
+    public var parameters: NWParameters { connection.parameters }
 
     /// A name that no other channel of the process has.
     public var id: String { "C\(number)" }
 
     /// The current state. Readable from any thread.
-    public var state: NetworkChannel<ApplicationProtocol>.State { progress.withLock { $0 } }
+    public var state: NetworkChannel<ApplicationProtocol>.State { State(connection.state) }
+
+    /// Runs tasks on the channel's event loop. A task that prefers it changes no thread when it waits for the channel, which is the
+    /// fastest way to use one:
+    ///
+    /// `await withTaskExecutorPreference(connection.taskExecutor) { … }`
+    ///
+    /// The tasks of ``NetworkListener`` prefer it without being asked. Code that runs on it must not block: it would hold up other
+    /// connections. An addition of Causeway.
+    public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
     /// The most octets of one datagram; 0 before the channel is ready, and on a stream.
-    public var maximumDatagramSize: Int { 0 }
+    public var maximumDatagramSize: Int { connection.maximumDatagramSize }
 
     /// The metadata of one protocol of the stack. `nil` before the channel is ready.
-    public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? { nil }
+    public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
+        connection.metadata(definition: definition)
+    }
 
-    /// How the channel came about. Starts it if need be.
-    public func establishmentReport() async throws -> NWConnection.EstablishmentReport { try await use() }
+    /// How the channel came about. Starts it if need be, and waits until it is ready.
+    ///
+    /// - Throws: `.posix(.ENODATA)` for a channel that a listener gave, and why the channel failed.
+    nonisolated(nonsending)
+        public func establishmentReport() async throws -> NWConnection.EstablishmentReport
+    {
+        try await becomeReady()
+        let report = await withCheckedContinuation { continuation in
+            connection.requestEstablishmentReport(queue: .global()) { continuation.resume(returning: $0) }
+        }
+        guard let report else { throw NWError.posix(.ENODATA) }
+        return report
+    }
 
-    /// What the channel has transferred since this was called. Starts it if need be.
-    public func dataTransferReport() async throws -> NWConnection.DataTransferReport { try await use() }
+    /// What the channel has transferred since it was started. Starts it if need be, and waits until it is ready.
+    nonisolated(nonsending)
+        public func dataTransferReport() async throws -> NWConnection.DataTransferReport
+    {
+        try await becomeReady()
+        let beginning = Duration.nanoseconds(started.load(ordering: .relaxed))
+        return NWConnection.DataTransferReport(
+            duration: (Machine.now - beginning).timeInterval, primary: connection.pathReport(since: TransferCounters()))
+    }
 
     /// The name, the stack and the state.
     public var debugDescription: String { "[\(id) \(parameters.defaultProtocolStack.summary), \(state)]" }
@@ -68,54 +103,67 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// Tells the program of a change of state. Connections do.
-    func report(_ state: State) async {}
+    // MARK: Life
 
-    /// Goes to another state, unless the channel has ended.
-    ///
-    /// - Returns: Whether it did.
-    func move(to state: State) -> Bool {
-        progress.withLock { current in
-            switch current {
-            case .cancelled: return false
-            case .failed where state != .cancelled: return false
-            default: break
-            }
-            current = state
-            return true
+    var hasBegun: Bool { started.load(ordering: .relaxed) != 0 }
+
+    /// Starts the channel, unless an earlier operation has.
+    @inline(__always)
+    func begin() {
+        if started.load(ordering: .relaxed) == 0 { start() }
+    }
+
+    @inline(never)
+    private func start() {
+        let now = max(1, Machine.now.nanoseconds)
+        guard started.compareExchange(expected: 0, desired: now, ordering: .relaxed).exchanged else { return }
+        connection.driver.start(on: nil, observer: connection)
+    }
+
+    nonisolated(nonsending)
+        func becomeReady() async throws(NWError)
+    {
+        begin()
+        if let error = await watch().readiness(of: connection) { throw error }
+    }
+
+    /// What follows the channel's states; made when first needed.
+    func watch() -> ChannelWatch {
+        let (watch, isNew) = storedWatch.withLock { stored in
+            if let stored { return (stored, false) }
+            let watch = ChannelWatch()
+            stored = watch
+            return (watch, true)
         }
+        if isNew { connection.stateUpdateHandler = { [watch] state in watch.changed(to: state) } }
+        return watch
     }
 
-    /// Stands for every operation: the channel starts, and that fails.
-    ///
-    /// - Throws: `.posix(.ECANCELED)` once the channel is cancelled, `.posix(.ENOTSUP)` otherwise.
-    func use<Result>() async throws(NWError) -> Result {
-        let failure = NWError.posix(.ENOTSUP)
-        if move(to: .failed(failure)) { await report(.failed(failure)) }
-        throw state == .cancelled ? .posix(.ECANCELED) : failure
-    }
-
-    /// The same, for operations without a result.
-    func use() async throws(NWError) {
-        let _: Never? = try await use()
-    }
-
-    /// As ``use()``, for operations that report nothing.
-    func useUnheard() {
-        let failure = NWError.posix(.ENOTSUP)
-        // The handler may belong to an actor: only a task gets there.
-        if move(to: .failed(failure)) { Task { await report(.failed(failure)) } }
+    /// Ends the channel gracefully, and suspends until it has ended and the program was told: two seconds at most, but for the
+    /// program's own handlers.
+    nonisolated(nonsending)
+        func end() async
+    {
+        await connection.close()
+        guard let watch = storedWatch.withLock({ $0 }) else { return }
+        // What never began has nothing to report; the scope that it was made for ends all the same.
+        if !hasBegun { watch.changed(to: .cancelled) }
+        await watch.calls.settle()
     }
 }
 
 /// Counts the channels of the process.
-private enum ChannelNumber {
-    private static let last = Guarded(0)
+private let channelCount = Atomic<Int>(0)
 
-    static func next() -> Int {
-        last.withLock { last in
-            last += 1
-            return last
+extension NetworkChannel.State {
+    init(_ state: NWConnection.State) {
+        switch state {
+        case .setup: self = .setup
+        case .waiting(let error): self = .waiting(error)
+        case .preparing: self = .preparing
+        case .ready: self = .ready
+        case .failed(let error): self = .failed(error)
+        case .cancelled: self = .cancelled
         }
     }
 }

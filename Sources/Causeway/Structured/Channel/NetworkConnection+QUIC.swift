@@ -1,4 +1,16 @@
+internal import CausewayTypes
+
 extension NetworkConnection where ApplicationProtocol == QUIC {
+    /// Stands for every operation: the tunnel starts, and that fails.
+    private func use<Result>() async throws(NWError) -> Result {
+        try await becomeReady()
+        throw .posix(.ENOTSUP)
+    }
+
+    private func use() async throws(NWError) {
+        let _: Never? = try await use()
+    }
+
     /// The handle that `sec_protocol_metadata_*` functions take.
     public var securityProtocolMetadata: sec_protocol_metadata_t { tunnel.securityProtocolMetadata }
 
@@ -76,10 +88,10 @@ extension QUIC {
         public let parent: NetworkConnection<QUIC>
         private let metadata: NWProtocolQUIC.Metadata
 
-        package init(parent: NetworkConnection<QUIC>, parameters: NWParameters, metadata: NWProtocolQUIC.Metadata) {
+        package init(parent: NetworkConnection<QUIC>, metadata: NWProtocolQUIC.Metadata) {
             self.parent = parent
             self.metadata = metadata
-            super.init(parameters: parameters)
+            super.init(parent.connection)
         }
 
         /// The number of the stream (RFC 9000 §2.1).
@@ -107,9 +119,9 @@ extension QUIC {
         /// The tunnel.
         public let parent: NetworkConnection<QUIC>
 
-        package init(parent: NetworkConnection<QUIC>, parameters: NWParameters) {
+        package init(parent: NetworkConnection<QUIC>) {
             self.parent = parent
-            super.init(parameters: parameters)
+            super.init(parent.connection)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import CausewayRuntime
 internal import CausewaySystem
 public import CausewayTypes
 
@@ -8,46 +9,68 @@ public import CausewayTypes
 /// try await connection.send(Array("hello".utf8))
 /// ```
 ///
-/// Connections of this kind are declared and not implemented: the first operation ends in the state
-/// `.failed(.posix(.ENOTSUP))`, and all throw that error.
+/// A connection starts with its first operation, which waits until there is a way to the endpoint: a host that refuses is tried again when
+/// the network changes, and ``onStateUpdate(_:)`` tells of it meanwhile. It ends when its last reference goes, and at the end of
+/// ``withNetworkConnection(to:using:_:)-(NWEndpoint,_,_)`` or of a listener's closure that it was made for. Ending is graceful: what was sent is
+/// sent, and the protocols say goodbye, for two seconds at most.
 ///
 /// Counterpart: macOS 26, iOS 26.
-// SAFETY: what is added is immutable and `Sendable`, or behind a lock.
+// SAFETY: what is added is immutable and `Sendable`.
 public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
-    typealias StateHandler = @isolated(any) @Sendable (NetworkConnection, State) -> Void
-
-    private struct Handlers: Sendable {
-        var state: StateHandler?
-        var path: (@isolated(any) @Sendable (NetworkConnection, NWPath) -> Void)?
-        var viability: (@isolated(any) @Sendable (NetworkConnection, Bool) -> Void)?
-        var betterPath: (@isolated(any) @Sendable (NetworkConnection, Bool) -> Void)?
-    }
-
-    /// As given when the connection was made; `nil` if what was given has no endpoint that is known here.
-    private let endpoint: NWEndpoint?
-    private let handlers = Guarded(Handlers())
-    /// What the program has set of a tunnel before there is one.
-    let tunnel = NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
+    /// Whether the endpoint is one that is known here.
+    private let hasEndpoint: Bool
+    /// What the program has set of a tunnel before there is one. Other connections have none.
+    private let storedTunnel: NWProtocolQUIC.Metadata?
 
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
-        self.endpoint = endpoint
-        super.init(parameters: parameters)
+        hasEndpoint = endpoint != nil
+        storedTunnel = Self.makeTunnel()
+        // Nothing leads to the empty path: the connection fails with `EINVAL`.
+        super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
+    }
+
+    /// Takes what a listener accepted, and has not started.
+    init(accepted connection: NWConnection) {
+        hasEndpoint = true
+        storedTunnel = Self.makeTunnel()
+        super.init(connection)
+    }
+
+    deinit {
+        // The connection itself would live until it was cancelled or failed.
+        if hasBegun { connection.cancel() }
+    }
+
+    private static func makeTunnel() -> NWProtocolQUIC.Metadata? {
+        guard ApplicationProtocol.self == QUIC.self else { return nil }
+        return NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
+    }
+
+    /// What a tunnel has besides.
+    var tunnel: NWProtocolQUIC.Metadata {
+        guard let storedTunnel else { preconditionFailure("\(ApplicationProtocol.self) makes no tunnel") }
+        return storedTunnel
     }
 
     /// The path in use. `nil` before the connection is ready.
-    public var currentPath: NWPath? { nil }
+    public var currentPath: NWPath? { connection.currentPath }
 
     /// The local address and port. `nil` before the connection is ready.
-    public var localEndpoint: NWEndpoint? { nil }
+    public var localEndpoint: NWEndpoint? {
+        guard case .ready = connection.state else { return nil }
+        return connection.driver.flow.addresses?.local.map { NWEndpoint($0.unmapped) }
+    }
 
-    /// The endpoint that the connection was made to.
-    public var remoteEndpoint: NWEndpoint? { endpoint }
+    /// The endpoint that the connection was made to; of what a listener gave, the peer's address. `nil` for a ``Connectable`` that is not
+    /// known here.
+    public var remoteEndpoint: NWEndpoint? { hasEndpoint ? connection.endpoint : nil }
 
-    /// Leaves the address that is being tried, or used, and goes on with the next one.
-    public func tryNextEndpoint() {}
+    /// Leaves the address that is being tried, or used, and goes on with the next one; with none left the connection waits. A stream that
+    /// is ready fails.
+    public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
-    /// Calls a closure at each change of state, in the isolation in which it was written.
+    /// Calls a closure at each change of state, in the isolation in which it was written. Set it before the first operation.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -55,23 +78,21 @@ where ApplicationProtocol: NetworkProtocolOptions {
                 _ connection: NetworkConnection<ApplicationProtocol>, _ state: NetworkChannel<ApplicationProtocol>.State
             ) -> Void
     ) -> Self {
-        handlers.withLock { $0.state = handler }
+        let watch = watch()
+        // The connection's end must not wait for its own handler: it is called while somebody else holds the connection.
+        watch.setReport { [weak self, calls = watch.calls] state in
+            guard let self else { return }
+            calls.add { await handler(self, State(state)) }
+        }
         return self
     }
 
-    override func report(_ state: State) async {
-        await handlers.withLock { $0.state }?(self, state)
-    }
-
-    fileprivate func setHandlers(
-        path: (@isolated(any) @Sendable (NetworkConnection, NWPath) -> Void)? = nil,
-        viability: (@isolated(any) @Sendable (NetworkConnection, Bool) -> Void)? = nil,
-        betterPath: (@isolated(any) @Sendable (NetworkConnection, Bool) -> Void)? = nil
-    ) {
-        handlers.withLock { handlers in
-            if let path { handlers.path = path }
-            if let viability { handlers.viability = viability }
-            if let betterPath { handlers.betterPath = betterPath }
+    fileprivate func reporting<Value: Sendable>(
+        _ handler: @escaping @isolated(any) @Sendable (NetworkConnection, Value) -> Void
+    ) -> @Sendable (Value) -> Void {
+        { [weak self, calls = watch().calls] value in
+            guard let self else { return }
+            calls.add { await handler(self, value) }
         }
     }
 }
@@ -110,7 +131,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
                 _ connection: NetworkConnection<ApplicationProtocol>, _ newPath: NWPath
             ) -> Void
     ) -> Self {
-        setHandlers(path: handler)
+        connection.pathUpdateHandler = reporting(handler)
         return self
     }
 
@@ -122,7 +143,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
                 _ connection: NetworkConnection<ApplicationProtocol>, _ newViable: Bool
             ) -> Void
     ) -> Self {
-        setHandlers(viability: handler)
+        connection.viabilityUpdateHandler = reporting(handler)
         return self
     }
 
@@ -134,7 +155,7 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
                 _ connection: NetworkConnection<ApplicationProtocol>, _ newValue: Bool
             ) -> Void
     ) -> Self {
-        setHandlers(betterPath: handler)
+        connection.betterPathUpdateHandler = reporting(handler)
         return self
     }
 }
@@ -167,7 +188,7 @@ extension NetworkConnection where ApplicationProtocol: MultiplexProtocol {
 
     /// Begins to establish the tunnel. Only the first call counts.
     public func start() -> Self {
-        useUnheard()
+        begin()
         return self
     }
 }

@@ -1,6 +1,10 @@
+internal import CausewayRuntime
 public import CausewayTypes
 
 /// Makes a connection over a stack for the time of a closure, and ends it afterwards.
+///
+/// However the closure ends, the connection is ended gracefully: the protocols say goodbye, for two seconds at most. Cancelling the task
+/// ends the operation that the closure waits for; it returns once the closure has.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -54,18 +58,20 @@ extension NetworkConnection {
             _ handler: (NetworkConnection<ApplicationProtocol>) async throws -> Void
         ) async throws
     {
+        let flow = connection.driver.flow
         do {
-            try await handler(self)
+            // Said once for all operations of this task, which are then as cheap as those of a listener's tasks.
+            try await withTaskCancellationHandler {
+                flow.makeHome()
+                defer { flow.leaveHome() }
+                try await handler(self)
+            } onCancel: {
+                flow.cancelHome()
+            }
         } catch {
             await end()
             throw error
         }
         await end()
-    }
-
-    nonisolated(nonsending)
-        private func end() async
-    {
-        if move(to: .cancelled) { await report(.cancelled) }
     }
 }

@@ -81,6 +81,6 @@ extension Coder where Sending: Decodable, Sending == Receiving {
 }
 
 extension Coder: StackElement {
-    package var layer: StackLayers.Layer { .application(CoderOptions()) }
+    package var layer: StackLayers.Layer { .application(CoderOptions(coder: coder)) }
     package var below: (any StackElement)? { stack }
 }

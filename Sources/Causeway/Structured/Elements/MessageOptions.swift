@@ -1,34 +1,34 @@
+package import CausewayProtocols
+
 /// Messages with a type and a length before each, in a ``NWParameters/ProtocolStack``.
 // SAFETY: all stored properties are immutable and `Sendable`.
 package final class TLVOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "tlv")
 
-    /// Octets of the type and of the length on the wire.
-    package struct Widths: Equatable, Sendable {
-        package var type = 4
-        package var length = 4
-    }
+    package let header: TypeLengthHeader
 
-    package let widths: Widths
-
-    package init(widths: Widths) {
-        self.widths = widths
+    package init(header: TypeLengthHeader) {
+        self.header = header
         super.init(definition: Self.definition)
     }
 
-    package override func copyOptions() -> NWProtocolOptions { TLVOptions(widths: widths) }
+    package override func copyOptions() -> NWProtocolOptions { TLVOptions(header: header) }
 }
 
-/// Encoded values as messages, in a ``NWParameters/ProtocolStack``. The coder itself belongs to the connection's type.
-// SAFETY: no stored properties are added here.
+/// Encoded values as messages, in a ``NWParameters/ProtocolStack``.
+// SAFETY: what is added is immutable and `Sendable`.
 package final class CoderOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "coder")
 
-    package init() {
+    /// As the program gave it. The types of the values belong to the connection's type.
+    package let coder: any NetworkCoder
+
+    package init(coder: any NetworkCoder) {
+        self.coder = coder
         super.init(definition: Self.definition)
     }
 
-    package override func copyOptions() -> NWProtocolOptions { CoderOptions() }
+    package override func copyOptions() -> NWProtocolOptions { CoderOptions(coder: coder) }
 }
 
 extension NetworkProtocolOptions {
@@ -46,4 +46,6 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
+    /// Whatever it may stand on: what is wrong is the element.
+    package var impliedBelow: (any StackElement)? { TCP() }
 }

@@ -1,3 +1,4 @@
+internal import CausewayProtocols
 public import FoundationEssentials
 
 /// Messages with a type and a length before each, in a stack.
@@ -25,11 +26,11 @@ public struct TLV: MessageProtocol {
         public let other: [NWProtocolMetadata]
     }
 
-    private let widths: TLVOptions.Widths
+    private let header: TypeLengthHeader
     private let stack: any StackElement
 
-    private init(_ below: any NetworkProtocolOptions, widths: TLVOptions.Widths = TLVOptions.Widths()) {
-        self.widths = widths
+    private init(_ below: any NetworkProtocolOptions, header: TypeLengthHeader = TypeLengthHeader()) {
+        self.header = header
         stack = below.stackElement
     }
 
@@ -49,18 +50,18 @@ public struct TLV: MessageProtocol {
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: StreamProtocol {
-        self.init(builder(), widths: .init(type: MemoryLayout<T>.size, length: MemoryLayout<L>.size))
+        self.init(builder(), header: .init(typeWidth: MemoryLayout<T>.size, lengthWidth: MemoryLayout<L>.size))
     }
 
     /// Makes an element over messages. Type and length have as many octets as the given integers.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: MessageProtocol {
-        self.init(builder(), widths: .init(type: MemoryLayout<T>.size, length: MemoryLayout<L>.size))
+        self.init(builder(), header: .init(typeWidth: MemoryLayout<T>.size, lengthWidth: MemoryLayout<L>.size))
     }
 }
 
 extension TLV: StackElement {
-    package var layer: StackLayers.Layer { .application(TLVOptions(widths: widths)) }
+    package var layer: StackLayers.Layer { .application(TLVOptions(header: header)) }
     package var below: (any StackElement)? { stack }
 }

@@ -13,8 +13,11 @@ public struct UDP: DatagramProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
+        /// What the header told; made into objects when somebody asks.
+        package let header: DatagramHeader
+
         /// The metadata of the elements below.
-        public let other: [NWProtocolMetadata]
+        public var other: [NWProtocolMetadata] { [header.makeIPMetadata(), NWProtocolUDP.Metadata()] }
     }
 
     private var prefersNoChecksum = false

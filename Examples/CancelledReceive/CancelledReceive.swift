@@ -1,0 +1,25 @@
+// Shows that cancelling a receive loses nothing: swift run CancelledReceive, against any server that sends slowly
+import Network
+
+@main
+enum CancelledReceive {
+    static func main() async throws {
+        try await withNetworkConnection(to: .hostPort(host: "127.0.0.1", port: 7000)) {
+            TCP()
+        } _: { connection in
+            try await connection.send(Array("abc".utf8))
+            let impatient = Task { try await connection.receive(exactly: 6) }
+            try await Task.sleep(for: .milliseconds(100))
+            impatient.cancel()
+            do {
+                print("received", try await impatient.value.content.count, "octets")
+            } catch {
+                // Three octets had arrived, and wait for the next receive.
+                print("cancelled: \(error)")
+            }
+            try await connection.send(Array("def".utf8), endOfStream: true)
+            let (content, _) = try await connection.receive(exactly: 6)
+            print(String(decoding: content, as: UTF8.self))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// Shows a client that sends a message, half-closes and prints the answer: swift run StructuredEchoClient localhost 7000 Hi
+import Network
+
+@main
+enum StructuredEchoClient {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let port = NWEndpoint.Port(arguments[2]) else {
+            print("usage: StructuredEchoClient HOST PORT MESSAGE")
+            return
+        }
+        let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(arguments[1]), port: port)
+
+        try await withNetworkConnection(to: endpoint) {
+            TCP()
+        } _: { connection in
+            // A host that refuses is tried again when the network changes: say so while the first send waits.
+            connection.onStateUpdate { _, state in print("now \(state)") }
+            try await connection.send(Array(arguments[3].utf8), endOfStream: true)
+            var hasEnded = false
+            while !hasEnded {
+                let (content, metadata) = try await connection.receive(atMost: 65_536)
+                print(String(decoding: content, as: UTF8.self), terminator: "")
+                hasEnded = metadata.endOfStream
+            }
+            print()
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// Shows an echo server with one task for each connection: swift run StructuredEchoServer 7000
+import Network
+
+@main
+enum StructuredEchoServer {
+    static func main() async throws {
+        let port = CommandLine.arguments.dropFirst().first.flatMap { NWEndpoint.Port($0) } ?? 7000
+        let listener = try NetworkListener(using: .parameters { TCP() }.localPort(port))
+        listener.onStateUpdate { listener, state in print("\(state), port \(listener.port?.rawValue ?? 0)") }
+
+        // The closure runs on the connection's event loop, and the connection ends when it returns. A client that does not
+        // read its answers suspends this send, and is not read from either.
+        try await listener.run { connection in
+            while true {
+                let (content, metadata) = try await connection.receive(atMost: 65_536)
+                try await connection.send(content, endOfStream: metadata.endOfStream)
+                if metadata.endOfStream { return }
+            }
+        }
+    }
+}

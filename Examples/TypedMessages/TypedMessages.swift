@@ -1,0 +1,29 @@
+// Shows messages with a type and a length before each: swift run TypedMessages, against a server that answers in kind
+import Network
+
+enum Kind: Int {
+    case join = 1
+    case text = 2
+    case leave = 3
+}
+
+@main
+enum TypedMessages {
+    static func main() async throws {
+        try await withNetworkConnection(to: .hostPort(host: "127.0.0.1", port: 7002)) {
+            TLV(type: UInt8.self, length: UInt16.self) { TCP() }
+        } _: { connection in
+            try await connection.send(Array("me".utf8), type: Kind.join.rawValue)
+            try await connection.send(Array("hello".utf8), type: Kind.text.rawValue)
+            // The last message ends the sending side; what the other side still says is received.
+            try await connection.send([UInt8](), type: Kind.leave.rawValue, lastMessage: true)
+            for try await (content, metadata) in connection.messages {
+                switch Kind(rawValue: metadata.type) {
+                case .text: print(String(decoding: content, as: UTF8.self))
+                case .join, .leave: print("\(metadata.type):", content.count, "octets")
+                case nil: print("a message of the unknown type \(metadata.type)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// Shows a WebSocket conversation: swift run WebSocketClient wss://echo.example/path
+import Network
+
+@main
+enum WebSocketClient {
+    static func main() async throws {
+        guard let text = CommandLine.arguments.dropFirst().first, let url = URL(string: text) else {
+            print("usage: WebSocketClient ws://HOST:PORT/PATH")
+            return
+        }
+        if url.scheme == "wss" {
+            try await withNetworkConnection(to: .url(url)) {
+                WebSocket { TLS() }
+            } _: {
+                try await talk($0)
+            }
+        } else {
+            try await withNetworkConnection(to: .url(url)) {
+                WebSocket { TCP() }
+            } _: {
+                try await talk($0)
+            }
+        }
+    }
+
+    static func talk(_ connection: NetworkConnection<WebSocket>) async throws {
+        try await connection.send("hello")
+        for try await (content, metadata) in connection.messages {
+            switch metadata.opcode {
+            case .text:
+                print("received:", String(decoding: content, as: UTF8.self))
+                try await connection.close(reason: "that was all")
+            case .close:
+                print("closed:", metadata.closeCode.map { "\($0)" } ?? "without a reason")
+            default:
+                print("\(metadata.opcode):", content.count, "octets")
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// What only some channels have: handlers of the program's, and tasks that wait until the channel is ready.
+final class ChannelWatch: Sendable {
+    private typealias Waiter = UnsafeContinuation<NWError?, Never>
+
+    private struct State: Sendable {
+        var report: (@Sendable (NWConnection.State) -> Void)?
+        var waiters: [(id: Int, waiter: Waiter)] = []
+        var lastID = 0
+    }
+
+    let calls = HandlerCalls()
+    private let state = Guarded(State())
+
+    /// Called at each change of state, in order. It is not the program's code.
+    func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {
+        let old = state.withLock { state in
+            defer { state.report = report }
+            return state.report
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    func changed(to newState: NWConnection.State) {
+        settle(newState)
+        state.withLock { $0.report }?(newState)
+    }
+
+    /// Suspends until the connection is ready. Returns why it will never be.
+    nonisolated(nonsending) func readiness(of connection: NWConnection) async -> NWError? {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                state.withLock { $0.waiters.append((id, waiter)) }
+                // Either may have come before.
+                settle(connection.state)
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func settle(_ newState: NWConnection.State) {
+        let outcome: NWError?
+        switch newState {
+        case .setup, .preparing, .waiting: return
+        case .ready: outcome = nil
+        case .failed(let error): outcome = error
+        case .cancelled: outcome = .posix(.ECANCELED)
+        }
+        let waiters = state.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for (_, waiter) in waiters { waiter.resume(returning: outcome) }
+    }
+
+    private func cancel(_ id: Int) {
+        let waiter = state.withLock { state in
+            state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0).waiter }
+        }
+        waiter?.resume(returning: .posix(.ECANCELED))
+    }
+}

@@ -1,0 +1,142 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// What the public operations consist of.
+extension NetworkChannel {
+    // MARK: Receiving
+
+    /// Receives octets of a stream. Once its end was given, it fails with `ENODATA`.
+    @inline(__always)
+    nonisolated(nonsending)
+        func receivePiece(_ minimum: Int, _ maximum: Int) async throws(NWError) -> StreamPiece
+    {
+        begin()
+        guard connection.driver.channel == nil else { return try await receiveStackPiece(minimum, maximum) }
+        switch await connection.driver.flow.receivePiece(minimum: minimum, maximum: maximum) {
+        case .success(let piece): return piece
+        case .failure(let failure): throw failure.networkError
+        }
+    }
+
+    /// Out of line: what it needs must not lie in the frames of tasks that wait for the transport itself.
+    @inline(never)
+    nonisolated(nonsending)
+        private func receiveStackPiece(_ minimum: Int, _ maximum: Int) async throws(NWError) -> StreamPiece
+    {
+        let content = try await receivePart(minimum, maximum)
+        return StreamPiece(data: content.data, isFinal: content.isFinal)
+    }
+
+    /// Receives a part of a message through the protocols above the transport.
+    nonisolated(nonsending)
+        func receivePart(_ minimum: Int, _ maximum: Int) async throws(NWError) -> ReceivedContent
+    {
+        begin()
+        let content =
+            if let channel = connection.driver.channel {
+                await channel.receive(minimum: minimum, maximum: maximum)
+            } else {
+                await connection.driver.flow.receiveMessage()
+            }
+        if let error = content.error, content.data == nil { throw error.networkError }
+        return content
+    }
+
+    /// Receives a message; `nil` when there will be no other.
+    @inline(never)
+    nonisolated(nonsending)
+        func receiveContent() async throws(NWError) -> ReceivedContent?
+    {
+        begin()
+        let content =
+            if let channel = connection.driver.channel {
+                await channel.receiveMessage()
+            } else {
+                await connection.driver.flow.receiveMessage()
+            }
+        if content.data == nil, content.metadata.isEmpty, content.isFinal { return nil }
+        if let error = content.error, content.data == nil { throw error.networkError }
+        return content
+    }
+
+    /// Receives a message. When there will be no other it fails with `ENODATA`.
+    nonisolated(nonsending)
+        func receiveWhole() async throws(NWError) -> ReceivedContent
+    {
+        guard let content = try await receiveContent() else { throw .posix(.ENODATA) }
+        return content
+    }
+
+    // MARK: Sending
+
+    /// Sends a piece of a stream, or a datagram.
+    @inline(__always)
+    nonisolated(nonsending)
+        func sendPiece(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws(NWError)
+    {
+        begin()
+        guard connection.driver.channel == nil, metadata.isEmpty else {
+            return try await sendMessage(content, other: metadata, isFinal: isFinal)
+        }
+        if let failure = await connection.driver.flow.send(content, endsStream: isFinal) { throw failure.networkError }
+    }
+
+    /// Sends a message, or a part of one.
+    ///
+    /// - Parameters:
+    ///   - own: What the stack's top is to know of the message.
+    ///   - other: What the program tells the protocols.
+    @inline(never)
+    nonisolated(nonsending)
+        func sendMessage(
+            _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata] = [],
+            endsMessage: Bool = true, isFinal: Bool = false
+        ) async throws(NWError)
+    {
+        begin()
+        guard let channel = connection.driver.channel else {
+            let context = Self.context(other, isFinal: isFinal)
+            let failure = await connection.driver.flow.suspendSending { waiter in
+                connection.enqueue(content, context, endsMessage, waiter)
+            }
+            if let failure { throw failure.networkError }
+            return
+        }
+        let metadata = own + Self.stageMetadata(other)
+        let failure = await channel.send(content, metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
+        guard let error = failure?.networkError else { return }
+        abandon(metadata, error)
+        throw error
+    }
+
+    /// Sends what nobody waits for.
+    func sendUnheard(
+        _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata], isFinal: Bool = false
+    ) {
+        begin()
+        guard let channel = connection.driver.channel else {
+            return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .nobody)
+        }
+        channel.send(
+            StackMessage(content, metadata: own + Self.stageMetadata(other), isFinal: isFinal, waiter: .nobody))
+    }
+
+    private static func context(
+        _ metadata: [NWProtocolMetadata], isFinal: Bool
+    ) -> NWConnection.ContentContext {
+        guard !metadata.isEmpty else { return isFinal ? .finalMessage : .defaultMessage }
+        return NWConnection.ContentContext(identifier: "message", isFinal: isFinal, metadata: metadata)
+    }
+
+    private static func stageMetadata(_ metadata: [NWProtocolMetadata]) -> [any StageMetadata] {
+        metadata.isEmpty ? [] : Causeway.stageMetadata(of: context(metadata, isFinal: false))
+    }
+}
+
+extension DataProtocol {
+    /// The same octets; without a copy where they are `Data` already.
+    var octets: Data { (self as? Data) ?? Data(self) }
+}

@@ -1,0 +1,223 @@
+package import CausewayTypes
+
+/// What stands before a message on the wire.
+package struct TypeLengthMetadata: StageMetadata, Equatable {
+    package var type: UInt64
+    /// Octets of the message, without those of the header. The stage counts them itself when it sends.
+    package var length: UInt64
+
+    package init(type: UInt64 = 0, length: UInt64 = 0) {
+        self.type = type
+        self.length = length
+    }
+}
+
+/// Messages with a type and a length before each, as a protocol of a stack.
+///
+/// ```
+/// +------------------+--------------------+---------------------+
+/// | type, T octets   | length, L octets   | value, length octets|
+/// +------------------+--------------------+---------------------+
+/// ```
+///
+/// Both numbers are in network byte order, and the length counts the value alone. Without a type (T = 0) it is a plain length prefix.
+/// Over a byte stream a message that is longer than what is held here arrives in pieces. Over messages each of those is exactly
+/// one of these: a datagram that is not is dropped, as one that was damaged; a reliable protocol that carries such a message fails.
+package struct TypeLengthStage: ProtocolStage {
+    /// What lies beneath.
+    package enum Carrier: Sendable {
+        case stream
+        /// Whole messages, reliably.
+        case messages
+        case datagrams
+    }
+
+    private let header: TypeLengthHeader
+    private let carrier: Carrier
+    /// The most octets of one value, in either direction.
+    private let limit: UInt64
+    private var phase: StageStatus = .idle
+    private var isClosing = false
+
+    private var input = ByteChain()
+    /// The message whose pieces arrive, and how many of its octets are still to come.
+    private var current: (metadata: TypeLengthMetadata, remaining: UInt64)?
+    private var inboundEnded = false
+    private var deliveredEnd = false
+    /// Whole messages that lower ones carried.
+    private var arrived = ParcelQueue()
+    private var isSkipping = false
+
+    private var outgoing = ByteChain()
+    private var isInMessage = false
+    private var outbound = ParcelQueue()
+    private var sentEnd = false
+
+    /// What a peer can make the stage hold of a message that must be whole.
+    package static let messageLimit = 16 << 20
+
+    /// - Parameter limit: The most octets of one value. Over messages never more than ``messageLimit``.
+    package init(_ header: TypeLengthHeader, over carrier: Carrier, limit: Int = .max) {
+        self.header = header
+        self.carrier = carrier
+        let bound = carrier == .stream ? limit : min(limit, Self.messageLimit)
+        self.limit = min(UInt64(max(0, bound)), header.largestLength)
+    }
+
+    package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
+
+    package mutating func start(at now: Duration) {
+        if phase == .idle { phase = isClosing ? .closed : .ready }
+    }
+
+    // MARK: Inbound
+
+    package var inboundRoom: Int {
+        if isOver { return .max }
+        let held = carrier == .stream ? input.count : arrived.octetCount
+        return max(0, Self.bufferLimit - held)
+    }
+
+    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+        guard !isOver, !inboundEnded else { return }
+        if carrier == .stream {
+            input.append(parcel.octets)
+        } else if !parcel.isBareEnd {
+            gather(parcel)
+        }
+        inboundEnded = parcel.isFinal
+        if carrier == .stream {
+            lookAhead()
+        } else if inboundEnded, !input.isEmpty {
+            fail(.endedEarly)
+        }
+    }
+
+    /// Reads the next header once it is there. What is wrong with a stream is found when it arrives, or with the piece before it: a
+    /// stage that fails while it has nothing to give would not be noticed.
+    private mutating func lookAhead() {
+        if current == nil, input.count >= header.byteCount {
+            guard let metadata = takeHeader() else { return fail(.protocolViolation) }
+            guard metadata.length <= limit else { return fail(.tooLong) }
+            current = (metadata, metadata.length)
+        }
+        guard inboundEnded else { return }
+        // A cut would pass for a whole message.
+        let isCutOff = current.map { $0.remaining > 0 && input.isEmpty } ?? !input.isEmpty
+        if isCutOff { fail(.endedEarly) }
+    }
+
+    /// A message of a lower protocol is one of these, whole.
+    private mutating func gather(_ parcel: Parcel) {
+        if !isSkipping { input.append(parcel.octets) }
+        if input.count > Self.messageLimit + header.byteCount {
+            input = ByteChain()
+            isSkipping = true
+        }
+        guard parcel.endsMessage else { return }
+        defer { (input, isSkipping) = (ByteChain(), false) }
+        guard !isSkipping, let metadata = takeHeader(), UInt64(input.count) == metadata.length else {
+            if carrier == .messages { fail(.protocolViolation) }
+            return
+        }
+        arrived.append(Parcel(input, metadata: [metadata]))
+    }
+
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? {
+        guard limit > 0, !isOver, phase != .idle else { return nil }
+        if carrier == .stream {
+            if let parcel = nextPiece(atMost: limit) { return parcel }
+        } else if var parcel = arrived.pop(atMost: limit) {
+            parcel.isFinal = inboundEnded && arrived.isEmpty
+            deliveredEnd = parcel.isFinal
+            return parcel
+        }
+        guard inboundEnded, !deliveredEnd, !isOver else { return nil }
+        deliveredEnd = true
+        return .end
+    }
+
+    /// A piece of the message under way on a stream, or the beginning of the next.
+    private mutating func nextPiece(atMost limit: Int) -> Parcel? {
+        guard let (metadata, remaining) = current else { return nil }
+        let count = min(limit, input.count, Int(clamping: remaining))
+        guard count > 0 || remaining == 0 else { return nil }
+        let octets = input.take(atMost: count)
+        let isWhole = UInt64(count) == remaining
+        current = isWhole ? nil : (metadata, remaining - UInt64(count))
+        deliveredEnd = isWhole && inboundEnded && input.isEmpty
+        lookAhead()
+        return Parcel(octets, metadata: [metadata], endsMessage: isWhole, isFinal: deliveredEnd)
+    }
+
+    /// `nil` for too few octets, or numbers that no program can hold.
+    private mutating func takeHeader() -> TypeLengthMetadata? {
+        guard input.count >= header.byteCount, let metadata = header.decode(input.front(header.byteCount)) else {
+            return nil
+        }
+        input.drop(atMost: header.byteCount)
+        return metadata
+    }
+
+    // MARK: Outbound
+
+    package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.octetCount) }
+
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard !isOver, !isClosing, !sentEnd else { return false }
+        sentEnd = parcel.isFinal
+        guard !parcel.isBareEnd || isInMessage else {
+            if carrier != .datagrams { outbound.append(.end) }
+            return true
+        }
+        outgoing.append(parcel.octets)
+        guard UInt64(outgoing.count) <= limit else {
+            fail(.tooLong)
+            return false
+        }
+        isInMessage = !parcel.endsMessage && !parcel.isFinal
+        if !isInMessage { finishMessage(type: parcel.metadata(of: TypeLengthMetadata.self)?.type ?? 0) }
+        return true
+    }
+
+    private mutating func finishMessage(type: UInt64) {
+        var octets = ByteChain(header.encode(TypeLengthMetadata(type: type, length: UInt64(outgoing.count))))
+        octets.append(outgoing)
+        outgoing = ByteChain()
+        outbound.append(
+            Parcel(octets, endsMessage: carrier != .stream, isFinal: sentEnd && carrier != .datagrams))
+    }
+
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { outbound.pop(atMost: limit) }
+
+    // MARK: The end
+
+    package mutating func close(at now: Duration) {
+        isClosing = true
+        if !isOver { phase = .closed }
+    }
+
+    package mutating func abort(_ failure: Failure) {
+        if !isOver { phase = isClosing ? .closed : .failed(failure) }
+        removeAll()
+        outbound.removeAll()
+    }
+
+    private mutating func fail(_ failure: Failure) {
+        phase = .failed(failure)
+        removeAll()
+    }
+
+    private mutating func removeAll() {
+        (input, outgoing, current) = (ByteChain(), ByteChain(), nil)
+        arrived.removeAll()
+    }
+
+    private var isOver: Bool {
+        switch phase {
+        case .idle, .opening, .ready: false
+        case .closed, .failed: true
+        }
+    }
+}

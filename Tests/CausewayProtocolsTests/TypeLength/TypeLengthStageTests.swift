@@ -1,0 +1,163 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayTypes
+import Testing
+
+@Suite("Type, length and value")
+struct TypeLengthStageTests {
+    private static func ready(
+        _ header: TypeLengthHeader = TypeLengthHeader(), over carrier: TypeLengthStage.Carrier = .stream,
+        limit: Int = .max
+    ) -> TypeLengthStage {
+        var stage = TypeLengthStage(header, over: carrier, limit: limit)
+        stage.start(at: .zero)
+        return stage
+    }
+
+    private static func take(_ stage: inout TypeLengthStage) -> [String] {
+        var lines: [String] = []
+        while let parcel = stage.nextInbound(atMost: .max) {
+            let type = parcel.metadata(of: TypeLengthMetadata.self).map { "\($0.type)/\($0.length)" } ?? "-"
+            let text = String(decoding: parcel.octets.octets, as: UTF8.self)
+            lines.append("\(type) '\(text)'\(parcel.endsMessage ? "" : " …")\(parcel.isFinal ? " final" : "")")
+        }
+        return lines
+    }
+
+    private static func written(_ stage: inout TypeLengthStage) -> [UInt8] {
+        var octets: [UInt8] = []
+        while let parcel = stage.nextOutbound(atMost: 5) { octets += parcel.octets.octets }
+        return octets
+    }
+
+    static let layouts: [(TypeLengthHeader, UInt64, [UInt8])] = [
+        (TypeLengthHeader(), 0x0102, [0, 0, 1, 2, 0, 0, 0, 2, 97, 98]),
+        (TypeLengthHeader(typeWidth: 1, lengthWidth: 2), 255, [255, 0, 2, 97, 98]),
+        (TypeLengthHeader(typeWidth: 0), 0, [0, 0, 0, 2, 97, 98]),
+        (TypeLengthHeader(typeWidth: 8, lengthWidth: 1), 1 << 40, [0, 0, 1, 0, 0, 0, 0, 0, 2, 97, 98]),
+        (
+            TypeLengthHeader(typeWidth: 16, lengthWidth: 1), 3,
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 2, 97, 98]
+        ),
+    ]
+
+    @Test("Both numbers are in network order, and the length is the value's alone", arguments: layouts)
+    func layout(header: TypeLengthHeader, type: UInt64, octets: [UInt8]) {
+        var stage = Self.ready(header)
+        let isTaken = stage.send(Parcel([97, 98], metadata: [TypeLengthMetadata(type: type)]), at: .zero)
+        #expect(isTaken)
+        #expect(Self.written(&stage) == octets)
+        for octet in octets { stage.receive(Parcel([octet], endsMessage: false), at: .zero) }
+        #expect(Self.take(&stage) == ["\(type)/2 'ab'"])
+    }
+
+    @Test("A message that comes octet by octet is delivered as it comes, and ends once")
+    func drip() {
+        var stage = Self.ready(TypeLengthHeader(typeWidth: 1, lengthWidth: 1))
+        var lines: [String] = []
+        for octet: UInt8 in [7, 2, 97, 98, 8, 0, 9, 1, 99] {
+            stage.receive(Parcel([octet], endsMessage: false), at: .zero)
+            lines += Self.take(&stage)
+        }
+        stage.receive(.end, at: .zero)
+        lines += Self.take(&stage)
+        #expect(lines == ["7/2 'a' …", "7/2 'b'", "8/0 ''", "9/1 'c'", "- '' final"])
+        #expect(stage.status == .ready)
+    }
+
+    @Test("The last message says so if the end is there with it")
+    func lastMessage() {
+        var stage = Self.ready(TypeLengthHeader(typeWidth: 1, lengthWidth: 1))
+        stage.receive(Parcel([7, 1, 97], isFinal: true), at: .zero)
+        #expect(Self.take(&stage) == ["7/1 'a' final"])
+    }
+
+    static let failing: [(name: String, octets: [UInt8], isFinal: Bool, failure: Failure)] = [
+        ("cut off in the header", [0, 0], true, .endedEarly),
+        ("cut off in the value", [0, 0, 0, 2, 97], true, .endedEarly),
+        ("longer than the limit", [0, 0, 0, 101], false, .tooLong),
+        ("as long as can be", [255, 255, 255, 255], false, .tooLong),
+    ]
+
+    @Test("What a peer must not send fails the stage", arguments: failing)
+    func fails(name: String, octets: [UInt8], isFinal: Bool, failure: Failure) {
+        var stage = Self.ready(TypeLengthHeader(typeWidth: 0), limit: 100)
+        stage.receive(Parcel(octets, isFinal: isFinal), at: .zero)
+        while stage.nextInbound(atMost: .max) != nil {}
+        #expect(stage.status == .failed(failure))
+    }
+
+    @Test("Numbers that no integer holds are refused")
+    func hugeNumbers() {
+        for header in [TypeLengthHeader(typeWidth: 8), TypeLengthHeader(typeWidth: 0, lengthWidth: 16)] {
+            var stage = Self.ready(header)
+            stage.receive(Parcel([UInt8](repeating: 128, count: header.byteCount), endsMessage: false), at: .zero)
+            let parcel = stage.nextInbound(atMost: .max)
+            #expect(parcel == nil && stage.status == .failed(.protocolViolation))
+        }
+    }
+
+    @Test("Room shrinks with what nobody takes")
+    func room() {
+        var stage = Self.ready(TypeLengthHeader(typeWidth: 0))
+        let before = stage.inboundRoom
+        stage.receive(Parcel([0, 0, 255, 255] + [UInt8](repeating: 1, count: 1_000), endsMessage: false), at: .zero)
+        #expect(stage.inboundRoom == before - 1_000)
+        stage.send(Parcel([UInt8](repeating: 1, count: 100_000)), at: .zero)
+        #expect(stage.outboundRoom == 0)
+    }
+
+    @Test("A datagram that is no message of this kind is dropped, a message fails the stage")
+    func messages() {
+        let good: [UInt8] = [5, 1, 97]
+        for (carrier, status): (TypeLengthStage.Carrier, StageStatus) in [
+            (.datagrams, .ready), (.messages, .failed(.protocolViolation)),
+        ] {
+            for bad: [UInt8] in [[], [5], [5, 2, 97], [5, 1, 97, 98]] {
+                var stage = Self.ready(TypeLengthHeader(typeWidth: 1, lengthWidth: 1), over: carrier)
+                stage.receive(Parcel(good), at: .zero)
+                #expect(Self.take(&stage) == ["5/1 'a'"])
+                stage.receive(Parcel(bad), at: .zero)
+                #expect(stage.status == status)
+                stage.receive(Parcel(good), at: .zero)
+                #expect(Self.take(&stage) == (status == .ready ? ["5/1 'a'"] : []))
+            }
+        }
+    }
+
+    @Test("Over datagrams each message is one, and there is no end to send")
+    func outboundDatagrams() {
+        var stage = Self.ready(TypeLengthHeader(typeWidth: 1, lengthWidth: 1), over: .datagrams)
+        stage.send(Parcel([97], metadata: [TypeLengthMetadata(type: 5)], isFinal: true), at: .zero)
+        let parcel = stage.nextOutbound(atMost: .max)
+        #expect(parcel?.octets.octets == [5, 1, 97] && parcel?.endsMessage == true && parcel?.isFinal == false)
+        let isTaken = stage.send(Parcel([98]), at: .zero)
+        let next = stage.nextOutbound(atMost: .max)
+        #expect(!isTaken && next == nil)
+    }
+
+    @Test(
+        "Whatever arrives in whatever pieces: no trap, one outcome, and no more held than allowed", arguments: 0..<200)
+    func random(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let header = TypeLengthHeader(
+            typeWidth: .random(in: 0...3, using: &random), lengthWidth: .random(in: 1...2, using: &random))
+        let carrier: TypeLengthStage.Carrier =
+            [.stream, .messages, .datagrams].randomElement(using: &random) ?? .stream
+        var stage = Self.ready(header, over: carrier, limit: 300)
+        for _ in 0..<100 {
+            let octets = (0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random)
+            }
+            let isFinal = Int.random(in: 0..<60, using: &random) == 0
+            stage.receive(Parcel(octets, endsMessage: .random(using: &random), isFinal: isFinal), at: .zero)
+            while let parcel = stage.nextInbound(atMost: .random(in: 1...9, using: &random)) {
+                #expect(parcel.octets.count <= 9)
+            }
+            if case .failed = stage.status { #expect(stage.inboundRoom == .max) }
+        }
+        stage.close(at: .zero)
+        stage.abort(.aborted)
+        let last = stage.nextInbound(atMost: 9)
+        #expect(last == nil)
+    }
+}

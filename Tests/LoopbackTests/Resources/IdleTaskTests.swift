@@ -1,0 +1,45 @@
+import Causeway
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+/// Frames of tasks are larger where nothing is optimized.
+#if DEBUG
+    private let idleLimit = 4_096
+#else
+    private let idleLimit = 3_072
+#endif
+
+extension Loopback {
+    @Suite("Memory of idle tasks")
+    struct IdleTaskTests {
+        /// `CAUSEWAY_IDLE=10000` for the full run.
+        @Test("An idle connection with a waiting receive takes at most 3,072 octets, 4,096 without optimization")
+        func idle() async {
+            let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                Watchdog.arm(seconds: 300)
+                let count = Settings.number("CAUSEWAY_IDLE", default: 2_000)
+                let waiting = Mailbox<Bool>()
+                try await Hall.open(.parameters { TCP() }) { connection in
+                    waiting.put(true)
+                    while !(try await connection.receive(atMost: 1_024).metadata.endOfStream) {}
+                } _: { endpoint in
+                    guard case .hostPort(_, let port) = endpoint else { return }
+                    let address = SocketAddress.ipv4(bits: 0x7f00_0001, port: port.rawValue)
+                    var clients: [RawSocket] = []
+                    // What the first ones cost is the process's.
+                    for _ in 0..<100 { clients.append(try await RawSocket.connected(to: address)) }
+                    _ = try await waiting.next(100)
+                    let before = Machine.residentMemory.current
+                    for _ in 0..<count { clients.append(try await RawSocket.connected(to: address)) }
+                    _ = try await waiting.next(count)
+                    let each = (Machine.residentMemory.current - before) / count
+                    print("octets for each idle connection: \(each)")
+                    #expect(each <= idleLimit)
+                    for client in clients { client.close() }
+                }
+            }
+            print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
+        }
+    }
+}

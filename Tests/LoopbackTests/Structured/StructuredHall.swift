@@ -1,0 +1,66 @@
+import Causeway
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+/// A listener of the structured interface for the time of a test, in a task of its own.
+enum Hall {
+    /// Runs `serve` for each connection of a listener on the loopback address, and `body` with where it listens.
+    static func open<Top: OneToOneProtocol>(
+        _ stack: NWParametersBuilder<Top>,
+        serving serve: @escaping @Sendable (NetworkConnection<Top>) async throws -> Void,
+        _ body: @escaping @Sendable (NWEndpoint) async throws -> Void
+    ) async throws {
+        Backend.choose()
+        let stack = stack.localEndpoint(.hostPort(host: .ipv4(.loopback), port: .any))
+        let listener = try NetworkListener(using: stack)
+        let states = Mailbox<NetworkListener<Top>.State>()
+        listener.onStateUpdate { _, state in states.put(state) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await listener.run(serve) }
+            }
+            try await states.first { $0 == .ready }
+            let port = try #require(listener.port)
+            try await body(.hostPort(host: .ipv4(.loopback), port: port))
+            group.cancelAll()
+        }
+        #expect(states.history == [.ready, .cancelled])
+    }
+
+    /// Answers octets with the same until the peer has ended.
+    static func echo<Top: StreamProtocol>(_ connection: NetworkConnection<Top>) async throws
+    where Top.Metadata: EndTeller {
+        while true {
+            let (content, metadata) = try await connection.receive(atMost: 65_536)
+            try await connection.send(content, endOfStream: metadata.endOfStream)
+            if metadata.endOfStream { return }
+        }
+    }
+}
+
+/// Metadata that tell of a stream's end.
+protocol EndTeller {
+    var endOfStream: Bool { get }
+}
+
+extension TCP.Metadata: EndTeller {}
+extension TLS.Metadata: EndTeller {}
+
+/// Runs `body` as a task of its own, and ends the test if it takes too long.
+func within<Result: Sendable>(
+    _ limit: Duration = Patience.limit, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw DeadlineExceeded()
+        }
+        defer { group.cancelAll() }
+        guard let result = try await group.next() else { throw DeadlineExceeded() }
+        return result
+    }
+}
+
+struct DeadlineExceeded: Error {}

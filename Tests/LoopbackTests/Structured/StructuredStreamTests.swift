@@ -1,0 +1,172 @@
+import Causeway
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    @Suite("Streams of the structured interface")
+    struct StructuredStreamTests {
+        @Test("The first operation starts the connection; octets and the end go both ways, then nothing more comes")
+        func echoes() async throws {
+            try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
+                let states = Mailbox<NetworkChannel<TCP>.State>()
+                try await withNetworkConnection(to: endpoint) {
+                    TCP()
+                } _: { connection in
+                    connection.onStateUpdate { _, state in states.put(state) }
+                    #expect(connection.state == .setup && connection.localEndpoint == nil)
+                    try await connection.send(Data("hello"))
+                    let (content, metadata) = try await connection.receive(exactly: 5)
+                    #expect(content == Data("hello") && !metadata.endOfStream)
+                    #expect(connection.state == .ready && connection.remoteEndpoint == endpoint)
+                    #expect(connection.localEndpoint != nil && connection.currentPath != nil)
+                    #expect(connection.metadata(definition: NWProtocolTCP.definition) != nil)
+                    try await connection.send([UInt8]("bye".utf8), endOfStream: true)
+                    #expect(try await connection.receive(exactly: 3).content == Data("bye"))
+                    let end = try await connection.receive(atMost: 9)
+                    #expect(end.content.isEmpty && end.metadata.endOfStream)
+                    await #expect(throws: NWError.posix(.ENODATA)) { try await connection.receive(atMost: 9) }
+                    await #expect(throws: NWError.posix(.EPIPE)) { try await connection.send(Data("late")) }
+                }
+                #expect(states.history == [.preparing, .ready, .cancelled])
+            }
+        }
+
+        @Test("Integers go in network byte order, and bounds are kept")
+        func integers() async throws {
+            try await Hall.open(.parameters { TCP() }) { connection in
+                try await connection.send(UInt32(0x0102_0304))
+                try await connection.send(Int16(-2), endOfStream: true)
+            } _: { endpoint in
+                let connection = NetworkConnection(to: endpoint) { TCP() }
+                #expect(try await connection.receive(exactly: 1).content == Data([1]))
+                #expect(try await connection.receive(atLeast: 2, atMost: 2).content == Data([2, 3]))
+                #expect(try await connection.receive(as: UInt8.self).content == 4)
+                let negative = try await connection.receive(as: Int16.self).content
+                #expect(negative == -2)
+                await #expect(throws: NWError.posix(.ENODATA)) { try await connection.receive(as: UInt64.self) }
+            }
+        }
+
+        @Test("An exact receive never gives less: what the end cuts off is an error")
+        func cutOff() async throws {
+            try await Hall.open(.parameters { TCP() }) { connection in
+                try await connection.send(Data("abc"), endOfStream: true)
+            } _: { endpoint in
+                let connection = NetworkConnection(to: endpoint) { TCP() }
+                await #expect(throws: NWError.posix(.ENODATA)) { try await connection.receive(exactly: 4) }
+            }
+        }
+
+        @Test("A send suspends while the peer does not read, and its cancellation leaves the connection usable")
+        func backPressure() async throws {
+            let gate = Mailbox<Bool>()
+            try await Hall.open(.parameters { TCP() }) { connection in
+                _ = try await gate.next()
+                var count = 0
+                while true {
+                    let (content, metadata) = try await connection.receive(atMost: 1 << 20)
+                    count += content.count
+                    if metadata.endOfStream { break }
+                }
+                try await connection.send(UInt64(count), endOfStream: true)
+            } _: { endpoint in
+                try await withNetworkConnection(to: endpoint) {
+                    TCP()
+                } _: { connection in
+                    let block = Data(count: 1 << 20)
+                    let whole = Guarded(0)
+                    let sender = Task {
+                        while true {
+                            try await connection.send(block)
+                            whole.withLock { $0 += 1 }
+                        }
+                    }
+                    // The kernel takes a few blocks, and no more once both sides' buffers are full.
+                    var before = -1
+                    while before != whole.withLock({ $0 }) {
+                        before = whole.withLock { $0 }
+                        try await Task.sleep(for: Patience.silence)
+                    }
+                    sender.cancel()
+                    await #expect(throws: NWError.posix(.ECANCELED)) { try await sender.value }
+                    gate.put(true)
+                    try await connection.send(UInt8(7), endOfStream: true)
+                    let count = Int(try await connection.receive(as: UInt64.self).content)
+                    // What had begun left whole, what had not was taken back.
+                    let sent = whole.withLock { $0 } << 20 + 1
+                    #expect([sent, sent + block.count].contains(count))
+                }
+            }
+        }
+
+        @Test("Reports are made of the connection, from its start")
+        func reports() async throws {
+            try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
+                try await withNetworkConnection(to: endpoint) {
+                    TCP()
+                } _: { connection in
+                    let report = try await connection.establishmentReport()
+                    #expect(connection.state == .ready && report.previousAttemptCount == 0)
+                    try await connection.send(Data("hello"))
+                    _ = try await connection.receive(exactly: 5)
+                    let transfer = try await connection.dataTransferReport()
+                    #expect(transfer.aggregatePathReport.sentApplicationByteCount == 5)
+                    #expect(transfer.aggregatePathReport.receivedApplicationByteCount == 5)
+                }
+            }
+        }
+
+        @Test("Path and viability are told once the connection is ready")
+        func paths() async throws {
+            try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
+                let news = Mailbox<String>()
+                let connection = NetworkConnection(to: endpoint) { TCP() }
+                    .onPathUpdate { _, path in news.put("\(path.status)") }
+                    .onViabilityUpdate { _, isViable in news.put("\(isViable)") }
+                try await connection.send(Data("x"))
+                try await news.expect("satisfied", "true")
+                withExtendedLifetime(connection) {}
+            }
+        }
+
+        @Test("A connection whose last reference goes is ended")
+        func lastReference() async throws {
+            let ends = Mailbox<Bool>()
+            try await Hall.open(.parameters { TCP() }) { connection in
+                _ = try await connection.receive(exactly: 1)
+                ends.put(try await connection.receive(atMost: 1).metadata.endOfStream)
+            } _: { endpoint in
+                func visit() async throws { try await NetworkConnection(to: endpoint) { TCP() }.send(UInt8(1)) }
+                try await visit()
+                try await ends.expect(true)
+            }
+        }
+
+        @Test("A refused connection waits, and a deadline ends the wait alone")
+        func deadline() async throws {
+            Backend.choose()
+            let port = try await Self.unusedPort()
+            let states = Mailbox<NetworkChannel<TCP>.State>()
+            let connection = NetworkConnection(to: .hostPort(host: .ipv4(.loopback), port: port)) { TCP() }
+                .onStateUpdate { _, state in states.put(state) }
+            let receive = Task { try await connection.receive(exactly: 1) }
+            try await states.expect(.preparing, .waiting(.posix(.ECONNREFUSED)))
+            receive.cancel()
+            await #expect(throws: NWError.posix(.ECANCELED)) { try await receive.value }
+            await #expect(throws: DeadlineExceeded.self) {
+                try await within(.milliseconds(10)) { try await connection.send(Data("x")) }
+            }
+            #expect(connection.state == .waiting(.posix(.ECONNREFUSED)))
+        }
+
+        private static func unusedPort() async throws -> NWEndpoint.Port {
+            let listener = try ListenerProbe(.tcp4)
+            try await listener.listen()
+            let port = listener.port
+            listener.listener.cancel()
+            try await listener.states.first { $0 == .cancelled }
+            return port
+        }
+    }
+}
