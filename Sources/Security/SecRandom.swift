@@ -1,4 +1,4 @@
-public import Causeway
+internal import Causeway
 
 /// Where random octets come from.
 ///

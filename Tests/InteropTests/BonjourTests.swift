@@ -121,7 +121,3 @@ private enum Zeroconf {
         return ["-u", "-c", program, "\(type).local.", name, address]
     }
 }
-
-extension Child {
-    fileprivate var text: String { String(decoding: output, as: UTF8.self) }
-}

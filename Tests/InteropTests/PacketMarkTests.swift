@@ -67,8 +67,8 @@ extension Interop {
                 connection.start(queue: .global())
                 try await eventually("the connection is ready") { connection.state == .ready }
                 let trace = try scratch.newFile("trace")
-                let strace = try scratch.start(
-                    program: try #require(Peer.find("strace")),
+                let strace = try scratch.startProgram(
+                    "strace",
                     ["-f", "-e", "trace=sendmsg,sendmmsg", "-o", trace.path, "-p", "\(getpid())"])
                 try await eventually("strace is attached") { strace.errors.contains("attached") }
                 // 40 datagrams of 1,000 octets.

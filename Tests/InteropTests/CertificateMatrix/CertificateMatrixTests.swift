@@ -174,8 +174,8 @@ private struct MatrixGroup {
 
     private func curl(_ server: MatrixPython.Server) async throws -> String {
         guard let path = Peer.find("curl") else { return "-" }
-        let curl = try scratch.start(
-            program: path,
+        let curl = try scratch.startProgram(
+            path,
             ["-sS", "-o", "/dev/null", "--max-time", "10", "--noproxy", "*", "--cacert", server.anchors]
                 + ["--connect-to", "::127.0.0.1:\(server.port)", "https://\(server.host):\(server.port)/"])
         let code = try await curl.finished()

@@ -78,6 +78,7 @@ extension NetworkChannel {
         func sendPiece(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws(NWError)
     {
         begin()
+        connection.driver.contentCame()
         guard connection.driver.channel == nil, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
@@ -97,6 +98,7 @@ extension NetworkChannel {
         ) async throws(NWError)
     {
         begin()
+        connection.driver.contentCame()
         guard let channel = connection.driver.channel else {
             let context = Self.context(other, isFinal: isFinal)
             let failure = await connection.driver.flow.suspendSending { waiter in
@@ -117,6 +119,7 @@ extension NetworkChannel {
         _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata], isFinal: Bool = false
     ) {
         begin()
+        connection.driver.contentCame()
         guard let channel = connection.driver.channel else {
             return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .nobody)
         }
