@@ -18,6 +18,15 @@ package struct MulticastLink: Sendable {
         responder = MulticastResponder(random: random)
     }
 
+    /// Whether answers may come by unicast. Where others share the port, they come to any of its sockets (RFC 6762 §15.1).
+    package var acceptsUnicast: Bool {
+        get { querier.acceptsUnicast }
+        set {
+            querier.acceptsUnicast = newValue
+            responder.acceptsUnicast = newValue
+        }
+    }
+
     // MARK: Asking
 
     /// Keeps asking until ``stop(_:)``; each change of what is known is reported.

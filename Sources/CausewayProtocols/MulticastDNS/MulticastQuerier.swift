@@ -27,6 +27,8 @@ struct MulticastQuerier: Sendable {
     private var questions: [QuestionID: DNSQuestion] = [:]
     private(set) var cache = RecordCache()
     private var lastUnicastQuestion: Duration?
+    /// Whether what comes by unicast arrives here.
+    var acceptsUnicast = true
     private var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
@@ -166,7 +168,7 @@ struct MulticastQuerier: Sendable {
             let isNear = entry.sent == 0 && entry.next <= now + Self.gathering
             guard entry.next <= now || isNear || refresh(question, at: now) else { continue }
             var asked = question
-            asked.acceptsUnicast = entry.sent == 0
+            asked.acceptsUnicast = acceptsUnicast && entry.sent == 0
             if asked.acceptsUnicast { lastUnicastQuestion = now }
             due.append(asked)
             if entry.next <= now || isNear { advance(question, at: now) }

@@ -15,6 +15,8 @@ struct MulticastResponder: Sendable {
     /// Who has records of a name.
     private var owners: [DNSName: [RegistrationID]] = [:]
     var pending = PendingAnswers()
+    /// Whether what comes by unicast arrives here.
+    var acceptsUnicast = true
     private var conflicts: [Duration] = []
     private var urgent: [MulticastAction] = []
     private var random: any RandomNumberGenerator & Sendable
@@ -301,10 +303,11 @@ struct MulticastResponder: Sendable {
 
     private mutating func probe(at now: Duration) -> [MulticastAction] {
         var actions: [MulticastAction] = []
-        var probed: [MulticastRegistration] = []
+        var probed: [(MulticastRegistration, acceptsUnicast: Bool)] = []
         for (id, registration) in registrations {
             guard case .probing(let sent, let next) = registration.phase, next <= now else { continue }
-            if sent < MulticastRegistration.probeCount { probed.append(registration) }
+            // Who shares the port with others may never see what comes by unicast: the first probe asks for it, the others for all to hear.
+            if sent < MulticastRegistration.probeCount { probed.append((registration, acceptsUnicast && sent == 0)) }
             if registrations[id]?.advance(at: now) == true { actions.append(.established(id)) }
         }
         return ProbeMessages.make(probed).map { .send($0) } + actions

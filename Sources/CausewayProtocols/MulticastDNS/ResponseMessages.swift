@@ -28,29 +28,33 @@ enum ResponseMessages {
 
 /// Puts probes into as few messages as will hold them: all of a registration's stands in one.
 enum ProbeMessages {
-    static func make(_ registrations: [MulticastRegistration]) -> [[UInt8]] {
+    /// - Parameter acceptsUnicast: Whether a registration's questions may be answered by unicast.
+    static func make(_ registrations: [(MulticastRegistration, acceptsUnicast: Bool)]) -> [[UInt8]] {
         var messages: [[UInt8]] = []
-        var names: [DNSName] = []
+        var questions: [DNSQuestion] = []
         var proposals: [DNSRecord] = []
-        for registration in registrations {
+        for (registration, acceptsUnicast) in registrations {
+            let names = registration.uniqueNames.map { DNSQuestion($0, .any, acceptsUnicast: acceptsUnicast) }
             let more = registration.proposals
-            let fits = write(names + registration.uniqueNames, proposals + more, MulticastDNS.messageByteLimit) != nil
-            if !fits, !names.isEmpty, let message = write(names, proposals, MulticastDNS.largestMessageByteCount) {
+            let fits = write(questions + names, proposals + more, MulticastDNS.messageByteLimit) != nil
+            if !fits, !questions.isEmpty,
+                let message = write(questions, proposals, MulticastDNS.largestMessageByteCount)
+            {
                 messages.append(message)
-                (names, proposals) = ([], [])
+                (questions, proposals) = ([], [])
             }
-            names += registration.uniqueNames
+            questions += names
             proposals += more
         }
-        if !names.isEmpty, let message = write(names, proposals, MulticastDNS.largestMessageByteCount) {
+        if !questions.isEmpty, let message = write(questions, proposals, MulticastDNS.largestMessageByteCount) {
             messages.append(message)
         }
         return messages
     }
 
-    private static func write(_ names: [DNSName], _ proposals: [DNSRecord], _ limit: Int) -> [UInt8]? {
+    private static func write(_ questions: [DNSQuestion], _ proposals: [DNSRecord], _ limit: Int) -> [UInt8]? {
         var writer = DNSMessageWriter([], limit: limit)
-        for name in names where !writer.add(DNSQuestion(name, .any, acceptsUnicast: true)) { return nil }
+        for question in questions where !writer.add(question) { return nil }
         for record in proposals where !writer.add(record, to: .authority, inMulticast: true) { return nil }
         return writer.finish()
     }

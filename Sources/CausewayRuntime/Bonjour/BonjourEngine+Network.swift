@@ -7,6 +7,7 @@ extension BonjourEngine {
     /// Begins to follow the network, if it is not followed.
     func follow() {
         guard state.value.watch == nil else { return }
+        state.value.sharesPort = MulticastSocket.isPortTaken
         state.value.watch = NetworkChangeMonitor.shared.subscribe { self.look() }
         look()
     }
@@ -48,6 +49,7 @@ extension BonjourEngine {
 
     private func join(_ facts: NetworkSnapshot.Interface) {
         let link = LinkDriver(facts)
+        link.machine.acceptsUnicast = !state.value.sharesPort
         _ = link.adopt(facts, loop, receiver(for: facts.interface.index))
         guard link.isOpen else { return }
         state.value.links[facts.interface.index] = link

@@ -33,6 +33,8 @@ package final class BonjourEngine: Sendable {
         var watch: NetworkChangeMonitor.Subscription?
         var timer: TimerID?
         var isPerforming = false
+        /// Whether another process had the port before.
+        var sharesPort = false
     }
 
     /// The registration of the host's own name.

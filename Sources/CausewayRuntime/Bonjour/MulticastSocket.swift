@@ -40,6 +40,13 @@ final class MulticastSocket: ReadinessHandler {
         descriptor = try Self.open(family, on: interface).release()
     }
 
+    /// Whether another process has the port already: then what is sent to this host alone may come to that one
+    /// (RFC 6762 §15.1).
+    static var isPortTaken: Bool {
+        guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
+        return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
+    }
+
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
         let socket = try Socket.open(family, .datagram)
         let fd = socket.rawValue

@@ -30,10 +30,10 @@ struct MulticastResponderTests {
         #expect(probes.count == 3)
         #expect(probes[0].time < .milliseconds(250))
         #expect(zip(probes, probes.dropFirst()).allSatisfy { $1.time - $0.time == .milliseconds(250) })
-        for probe in probes {
-            #expect(
-                Set(probe.message.questions)
-                    == Set([Self.instance, "alpha.local"].map { DNSQuestion($0, .any, acceptsUnicast: true) }))
+        for (number, probe) in probes.enumerated() {
+            let names: [DNSName] = [Self.instance, "alpha.local"]
+            let questions = names.map { DNSQuestion($0, .any, acceptsUnicast: number == 0) }
+            #expect(Set(probe.message.questions) == Set(questions))
             #expect(Set(probe.message.authorities.map(\.type)) == [.srv, .txt, .a])
             #expect(probe.message.authorities.allSatisfy { !$0.flushesCache })
         }
@@ -207,4 +207,15 @@ struct MulticastResponderTests {
         #expect(packets.allSatisfy { $0.message.answers.contains { $0.data == .text([1, 0x61]) } })
     }
     private static let announcements = 4
+
+    @Test("Item 71: who shares the port asks for no answer by unicast")
+    func sharedPort() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.acceptsUnicast = false
+        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.hosts[0].link.ask(DNSQuestion("beta.local", .a), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(10))
+        let questions = wire.packets.flatMap(\.message.questions)
+        #expect(questions.count > 4 && questions.allSatisfy { !$0.acceptsUnicast })
+    }
 }
