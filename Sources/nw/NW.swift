@@ -30,7 +30,8 @@ struct NW: AsyncParsableCommand {
             """,
         subcommands: [
             BrowseCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self, EchoCommand.self,
-            GroupCommand.self, InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self, SendCommand.self,
+            GroupCommand.self, InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self,
+            SendCommand.self,
             ServeCommand.self, TLSCommand.self,
         ])
 }
