@@ -31,7 +31,9 @@ enum ManyClients {
                     return try await connection.receive(as: UInt32.self).content == UInt32(number) ? 1 : 0
                 }
             }
-            return try await group.reduce(0, +)
+            var count = 0
+            while let next = try await group.next() { count += next }
+            return count
         }
         print("\(answered) of 900 clients were answered, while 100 did not read")
         for task in sending { task.cancel() }

@@ -88,8 +88,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     }
 
     /// Ends the conversation (RFC 6455 §5.5.1): nothing can be sent afterwards. The peer's answer is a message of the kind `.close`.
-    ///
-    /// - Parameter reason: At most 123 octets; a longer one is cut.
+    /// A reason has at most 123 octets; a longer one is cut.
     nonisolated(nonsending)
         public func close(
             code: NWProtocolWebSocket.CloseCode = .protocolCode(.normalClosure), reason: String? = nil,

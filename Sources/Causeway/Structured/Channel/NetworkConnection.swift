@@ -11,7 +11,7 @@ public import CausewayTypes
 ///
 /// A connection starts with its first operation, which waits until there is a way to the endpoint: a host that refuses is tried again when
 /// the network changes, and ``onStateUpdate(_:)`` tells of it meanwhile. It ends when its last reference goes, and at the end of
-/// ``withNetworkConnection(to:using:_:)-(NWEndpoint,_,_)`` or of a listener's closure that it was made for. Ending is graceful: what was sent is
+/// `withNetworkConnection(to:using:_:)` or of a listener's closure that it was made for. Ending is graceful: what was sent is
 /// sent, and the protocols say goodbye, for two seconds at most.
 ///
 /// Counterpart: macOS 26, iOS 26.
