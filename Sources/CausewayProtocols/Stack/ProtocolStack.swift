@@ -277,13 +277,18 @@ extension ProtocolStack {
     private mutating func carryDown(at now: Duration) -> Bool {
         var moved = false
         for index in places.indices.dropFirst().reversed() where places[index].wasStarted {
-            while places[index - 1].stage.outboundRoom > 0, let parcel = places[index].stage.nextOutbound(atMost: .max)
-            {
+            while mayCarryDown(to: index - 1), let parcel = places[index].stage.nextOutbound(atMost: .max) {
                 places[index - 1].stage.send(parcel, at: now)
                 moved = true
             }
         }
         return moved
+    }
+
+    /// Where a protocol has said goodbye of itself, what stands above it waits for the end, and never looks sent. Once the stack
+    /// closes nobody waits any more.
+    private func mayCarryDown(to index: Int) -> Bool {
+        places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
     }
 
     /// Looks for stages that have failed or closed.

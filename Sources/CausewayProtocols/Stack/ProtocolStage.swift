@@ -41,6 +41,8 @@ package protocol ProtocolStage: Sendable {
     /// Takes a piece of a message for above, with at most `limit` octets.
     mutating func nextInbound(atMost limit: Int) -> Parcel?
 
+    /// Whether it goes on taking content from above: `false` once it has said goodbye of itself.
+    var takesContent: Bool { get }
     /// How many octets from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
     var outboundRoom: Int { get }
     /// A piece of a message came from above.
@@ -70,6 +72,7 @@ extension ProtocolStage {
 
     package mutating func sendEarly(_ octets: [UInt8]) -> Bool { false }
     package var awaitsPeer: Bool { false }
+    package var takesContent: Bool { true }
     package var wakeUp: Duration? { nil }
     package mutating func advance(to now: Duration) {}
     package mutating func nextEvent() -> (any StageEvent)? { nil }

@@ -82,12 +82,14 @@ package struct WebSocketStage: ProtocolStage {
         return parcel
     }
 
+    package var takesContent: Bool { !machine.hasEnded && !machine.sentClose }
+
     package var outboundRoom: Int { max(0, Self.bufferLimit - machine.outputCount) }
 
     @discardableResult
     package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         let metadata = parcel.metadata(of: WebSocketMetadata.self) ?? WebSocketMetadata(opcode: .binary)
-        let isTaken = !machine.hasEnded && !machine.sentClose
+        let isTaken = takesContent
         if metadata.opcode.isControl {
             sendControl(metadata, parcel)
         } else if !parcel.isBareEnd {

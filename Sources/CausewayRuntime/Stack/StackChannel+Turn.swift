@@ -9,6 +9,9 @@ extension StackChannel {
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
 
+    /// Steps that one turn does before others on the queue get theirs.
+    private static let turnBudget = 256
+
     private enum Action: Sendable {
         case answer(Answer)
         case attend(any StageAttendant, any StageEvent, StagePlace)
@@ -47,13 +50,24 @@ extension StackChannel {
             return true
         }
         guard isMine else { return }
+        var budget = Self.turnBudget
         repeat {
-            while let action = state.withLock({ state in nextAction(&state) }) { perform(action) }
+            while budget > 0, let action = state.withLock({ state in nextAction(&state) }) {
+                perform(action)
+                budget -= 1
+            }
+            guard budget > 0 else { return yieldTurn() }
         } while state.withLock { state in
             state.isTurning = state.mustTurn
             state.mustTurn = false
             return state.isTurning
         }
+    }
+
+    /// A program that sends from each completion would keep its queue busy for ever, and what has arrived would wait there.
+    private func yieldTurn() {
+        state.withLock { state in (state.isTurning, state.mustTurn) = (false, false) }
+        onQueue { self.turn() }
     }
 
     private func nextAction(_ state: inout State) -> Action? {
@@ -76,8 +90,10 @@ extension StackChannel {
             state.openingTimer = nil
             return .dropTimer(timer)
         }
-        if state.settleSends() || state.nextMessage(now) || state.nextDelivery(now) { return .again }
+        // What arrives is bounded, what a program sends from its completions is not: so it comes last.
+        if state.settleSends() || state.nextDelivery(now) { return .again }
         if let length = state.nextRead(Self.largestRead) { return .read(length, state.attempt) }
+        if state.nextMessage(now) { return .again }
         if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
             state.phase = .closed
             (state.stack, state.attendants) = (nil, [:])

@@ -210,6 +210,32 @@ struct ProtocolStackTests {
         #expect(pair.ends.allSatisfy { $0.isClosed && $0.failure == nil })
     }
 
+    @Test(
+        "After the peer's close frame what a framer sends waits for the end: it never looks sent, and closing still ends"
+    )
+    func closedBeneathFramer() {
+        func end(_ isServer: Bool) -> StackEnd {
+            StackEnd(
+                [Self.webSocket(isServer, seed: isServer ? 2 : 1), FramerStage()], framers: [nil, LengthFramer()])
+        }
+        var pair = StackPair(end(false), end(true))
+        pair.run()
+        pair.ends[1].close()
+        pair.run()
+        var sent = 0
+        while pair.ends[0].stack.outboundRoom > 0, sent < 10_000 {
+            pair.ends[0].send([UInt8](repeating: 1, count: 100))
+            sent += 1
+        }
+        // What it takes is bounded, and none of it leaves.
+        #expect(sent > 1 && sent < 2_000)
+        let nothing = pair.ends[0].take()
+        #expect(nothing == nil || nothing?.isFinal == true)
+        pair.ends[0].close()
+        pair.run()
+        #expect(pair.ends[0].isClosed && pair.ends[1].isClosed)
+    }
+
     @Test("The transport fails: framers are cleaned up once")
     func abort() {
         var pair = Self.framerPair()

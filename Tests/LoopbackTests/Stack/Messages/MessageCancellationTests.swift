@@ -13,7 +13,7 @@ extension Loopback {
         @Test("Cancelling at any point answers everything and leaves nothing behind")
         func cancellation() async {
             await #expect(processExitsWith: .success) {
-                let rounds = Settings.number("CAUSEWAY_ROUNDS", default: 8)
+                let rounds = Settings.number("CAUSEWAY_ROUNDS", default: 20)
                 Watchdog.arm(seconds: 300 + rounds * 20)
                 for stack in MessageStack.allCases { try await Demolition(stack).expectNoLeak(after: rounds) }
             }
