@@ -24,6 +24,7 @@ extension OpenSSLEngine {
 
     private func askOwner(_ chain: OpaquePointer) -> CInt {
         if let verdict {
+            if verdict { ownersTrust = pendingTrust ?? peerTrust(chain) }
             cw_X509_STORE_CTX_set_error(chain, CInt(verdict ? CW_V_OK : CW_V_REJECTED))
             return verdict ? 1 : 0
         }
@@ -56,11 +57,12 @@ extension OpenSSLEngine {
     /// Judges the stapled statement of status, which TLS 1.2 sends after the certificates (RFC 6066 §8).
     ///
     /// A revocation ends the connection. A statement that cannot be used is as good as none, which matters only where the
-    /// certificate promises one (RFC 7633 §4.3.3). An owner who judges has the statement in ``TLSNegotiation``.
+    /// certificate promises one (RFC 7633 §4.3.3). An owner who judges could not know of a revocation that comes
+    /// after the certificates: that one is refused here as well.
     fileprivate func checkStatus() -> CInt {
-        guard let (trust, chain) = accepted, let failure = trust.judgeStatus(stapledResponse, of: chain) else {
-            return 1
-        }
+        let response = stapledResponse
+        let failure = accepted.map { $0.trust.judgeStatus(response, of: $0.chain) } ?? ownersTrust?.revocation(response)
+        guard let failure else { return 1 }
         pendingFailure = TLSFailure(failure)
         return 0
     }

@@ -39,6 +39,8 @@ package final class OpenSSLEngine: TLSEngine {
     var pendingFailure: TLSFailure?
     /// What our own rules accepted: the peer's certificates and the chain that they make.
     var accepted: (trust: PeerTrust, chain: [Certificate])?
+    /// What the owner accepted.
+    var ownersTrust: PeerTrust?
     /// The owner's answers. `nil` while not asked.
     var verdict: Bool?
     var hasChosenIdentity = false

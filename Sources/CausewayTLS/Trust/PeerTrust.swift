@@ -127,4 +127,15 @@ package struct PeerTrust: Sendable {
             return leaf.mustStaple ? TrustFailure(.stapleMissing, leaf, depth: 0, detail: reason) : nil
         }
     }
+
+    /// Whether a stapled statement revokes a certificate that somebody else has judged: by the word of whoever issued it, as these rules
+    /// or the peer's own certificates have it.
+    package func revocation(_ response: [UInt8]?) -> TrustFailure? {
+        guard let response, let leaf = certificates.first, !isExcepted else { return nil }
+        let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]
+        let isRevoked = issuers.contains { issuer in
+            StapledStatus(response, leaf: leaf, issuer: issuer, time: settings.time) == .revoked
+        }
+        return isRevoked ? TrustFailure(.revoked, leaf, depth: 0) : nil
+    }
 }

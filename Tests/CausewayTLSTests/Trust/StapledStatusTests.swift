@@ -86,4 +86,35 @@ struct StapledStatusTests {
         #expect(try failure(plain, [1, 2, 3]) == nil)
         #expect(try failure(plain, statement(for: plain.certificates[0], isRevoked: true)) == .revoked)
     }
+
+    @Test(
+        "In the handshake: who judges for himself cannot accept what is revoked without knowing",
+        arguments: [TLSVersion.tls12, .tls13])
+    func judgedByOwner(_ version: TLSVersion) throws {
+        let identity = try Identities.server.get()
+        for isRevoked in [true, false] {
+            let response = try statement(for: identity.certificates[0], isRevoked: isRevoked)
+            let pair = try EnginePair(
+                .client {
+                    $0.maximumVersion = version
+                    $0.judge = .owner(1)
+                },
+                .server {
+                    $0.identity = identity
+                    $0.stapledResponse = response
+                })
+            pair.run()
+            guard case .evaluateTrust = pair.clientProgress else {
+                Issue.record("not asked: \(pair.clientProgress)")
+                return
+            }
+            pair.client.trustEvaluated(isTrusted: true)
+            pair.run()
+            if case .untrusted(let failure)? = pair.clientFailure?.code {
+                #expect(isRevoked && failure.rule == .revoked)
+            } else {
+                #expect(!isRevoked && pair.isEstablished)
+            }
+        }
+    }
 }
