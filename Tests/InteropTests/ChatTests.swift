@@ -77,10 +77,7 @@ extension Interop {
                 let ours = try scratch.startNW(["chat", "-l", "--transport", transport] + place, input: .held)
                 try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
                 let theirs = try scratch.start(.netcat, ["-C", "-N"] + place, input: .held)
-                try theirs.write("hello\n")
-                try await ours.prints("hello\n")
-                try ours.write("hello yourself\n")
-                try await theirs.prints("hello yourself\r\n")
+                try await ours.chats(with: theirs)
                 try theirs.endInput()
                 try ours.endInput()
                 #expect(try await ours.finished() == 0, "\(ours.errors)")
@@ -96,10 +93,7 @@ extension Interop {
                 let theirs = try scratch.start(.netcat, ["-l", "-C", "-N"] + place, input: .held)
                 try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
                 let ours = try scratch.startNW(["chat", "--transport", transport] + place, input: .held)
-                try theirs.write("hello\n")
-                try await ours.prints("hello\n")
-                try ours.write("hello yourself\n")
-                try await theirs.prints("hello yourself\r\n")
+                try await ours.chats(with: theirs)
                 try ours.endInput()
                 try theirs.endInput()
                 #expect(try await ours.finished() == 0, "\(ours.errors)")
@@ -246,14 +240,21 @@ extension Interop {
                 let theirs = try scratch.startOpenSSL(
                     ["s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", cert, "-quiet", "-crlf"]
                         + ["-verify_return_error", "-verify_ip", "127.0.0.1"], input: .held)
-                try theirs.write("hello\n")
-                try await ours.prints("hello\n")
-                try ours.write("hello yourself\n")
-                try await theirs.prints("hello yourself\r\n")
+                try await ours.chats(with: theirs)
                 try theirs.endInput()
                 try ours.endInput()
                 #expect(try await ours.finished() == 0, "\(ours.errors)")
             }
         }
+    }
+}
+
+extension Child {
+    /// A line each way with somebody who prints the carriage return.
+    fileprivate func chats(with other: Child) async throws {
+        try other.write("hello\n")
+        try await prints("hello\n")
+        try write("hello yourself\n")
+        try await other.prints("hello yourself\r\n")
     }
 }

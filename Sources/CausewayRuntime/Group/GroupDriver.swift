@@ -18,8 +18,7 @@ package final class GroupDriver: ReadinessHandler {
         var observer: (any GroupObserver)?
         var delivery: Delivery?
         var hasStarted = false
-        var actions = InlineFirstQueue<Lifecycle.Action>()
-        var isPerforming = false
+        var actions = ActionLine<Lifecycle.Action>()
         var sockets: [FamilySocket] = []
         var watch: NetworkChangeMonitor.Subscription?
         var inbox = GroupInbox()
@@ -77,17 +76,12 @@ package final class GroupDriver: ReadinessHandler {
     // MARK: Transitions and their actions
 
     func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let mustPerform = progress.withLock { progress in
-            for action in body(&progress) { progress.actions.append(action) }
-            guard !progress.isPerforming, !progress.actions.isEmpty else { return false }
-            progress.isPerforming = true
-            return true
-        }
+        let mustPerform = progress.withLock { progress in progress.actions.add(body(&progress)) }
         if mustPerform { performActions() }
     }
 
     private func performActions() {
-        while let action = progress.withLock({ progress in progress.nextAction() }) {
+        while let action = progress.withLock({ progress in progress.actions.next() }) {
             guard case .close = action else {
                 perform(action)
                 continue
@@ -155,12 +149,6 @@ package final class GroupDriver: ReadinessHandler {
 }
 
 extension GroupDriver.Progress {
-    mutating func nextAction() -> GroupDriver.Lifecycle.Action? {
-        let action = actions.popFirst()
-        if action == nil { isPerforming = false }
-        return action
-    }
-
     /// Why messages are refused: the group has ended.
     var refusal: Failure? {
         switch lifecycle.state {

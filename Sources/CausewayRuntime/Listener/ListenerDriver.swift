@@ -23,8 +23,7 @@ package final class ListenerDriver: ReadinessHandler {
         var delivery: Delivery?
         var queue: DispatchQueue?
         var hasStarted = false
-        var actions = InlineFirstQueue<Lifecycle.Action>()
-        var isPerforming = false
+        var actions = ActionLine<Lifecycle.Action>()
         var socket: (fd: CInt, registration: Registration)?
         var datagrams: SharedDatagramSocket?
         var address: SocketAddress?
@@ -99,17 +98,12 @@ package final class ListenerDriver: ReadinessHandler {
     // MARK: Transitions and their actions
 
     private func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let mustPerform = progress.withLock { progress in
-            for action in body(&progress) { progress.actions.append(action) }
-            guard !progress.isPerforming, !progress.actions.isEmpty else { return false }
-            progress.isPerforming = true
-            return true
-        }
+        let mustPerform = progress.withLock { progress in progress.actions.add(body(&progress)) }
         if mustPerform { performActions() }
     }
 
     private func performActions() {
-        while let action = progress.withLock({ progress in progress.nextAction() }) {
+        while let action = progress.withLock({ progress in progress.actions.next() }) {
             guard case .close = action else {
                 perform(action)
                 continue
@@ -277,14 +271,6 @@ package final class ListenerDriver: ReadinessHandler {
         if delivery.add(.call { observer.listenerAccepted(connection, peer) }) {
             if loop.isCurrent { loop.dispatchAfterBatch(delivery) } else { delivery.dispatch() }
         }
-    }
-}
-
-extension ListenerDriver.Progress {
-    mutating func nextAction() -> ListenerDriver.Lifecycle.Action? {
-        let action = actions.popFirst()
-        if action == nil { isPerforming = false }
-        return action
     }
 }
 

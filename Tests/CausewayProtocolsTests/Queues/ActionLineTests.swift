@@ -1,0 +1,21 @@
+import CausewayProtocols
+import Testing
+
+@Suite("Actions, one performer at a time")
+struct ActionLineTests {
+    @Test("Who adds while somebody performs leaves his actions to that one, in order")
+    func order() {
+        var line = ActionLine<Int>()
+        let nothing = line.add([])
+        let first = line.add([1, 2])
+        #expect(!nothing && first)
+        var performed = [line.next()]
+        let second = line.add([3])
+        #expect(!second)
+        while let action = line.next() { performed.append(action) }
+        #expect(performed == [1, 2, 3])
+        // The turn is over: the next one performs himself.
+        let third = line.add([4])
+        #expect(third)
+    }
+}
