@@ -63,6 +63,8 @@ final class StreamCore: Sendable {
     func open() {
         guard state.withLock({ $0.progress.openCalled() }) else { return }
         link.open(self)
+        // The other stream may have opened the link before, and it may have failed already: nothing more would come of it.
+        poke()
     }
 
     /// The link is there.
@@ -125,12 +127,14 @@ final class StreamCore: Sendable {
     }
 
     /// Tells one event; more follow in turns of their own, so that a busy stream does not keep a run loop to itself.
+    ///
+    /// The facts are taken under the lock: read off before, they could name octets that a read has taken meanwhile, and the delegate
+    /// would be told of those and of none that come after them.
     private func tell() {
-        let facts = facts
         let next = state.withLock { state -> Unchecked<(Stream, any StreamDelegate, Stream.Event)>? in
             guard !state.isTelling, let stream = faces.value.stream, let delegate = faces.value.delegate,
                 let event = state.progress.nextEvent(
-                    facts, ready: direction == .input ? .hasBytesAvailable : .hasSpaceAvailable)
+                    self.facts, ready: direction == .input ? .hasBytesAvailable : .hasSpaceAvailable)
             else { return nil }
             state.isTelling = true
             return Unchecked((stream, delegate, event))

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@testable import CausewayStreams
+
+@Suite("What delegates are told")
+struct StreamTellingTests {
+    /// Passes on which events come.
+    private final class Listener: NSObject, StreamDelegate {
+        let events: AsyncStream<Stream.Event>
+        private let feed: AsyncStream<Stream.Event>.Continuation
+
+        override init() { (events, feed) = AsyncStream.makeStream() }
+
+        func stream(_ stream: Stream, handle event: Stream.Event) { feed.yield(event) }
+    }
+
+    @Test("A stream that is opened after its link has failed is told of it")
+    func lateOpening() async {
+        let pipe = OctetPipe(capacity: 16)
+        let stream = PipedInputStream(StreamCore(.input, pipe, SilentLink()))
+        let listener = Listener()
+        stream.delegate = listener
+        let queue = DispatchQueue(label: "telling")
+        stream.core.schedule(on: queue)
+        pipe.fail(.posix(.ECONNREFUSED))
+        // What was to be told before has been.
+        await withCheckedContinuation { told in queue.async { told.resume() } }
+        stream.open()
+        #expect(await listener.events.first { _ in true } == .errorOccurred)
+        #expect(stream.streamStatus == .error)
+    }
+
+    @Test("Who reads only when told misses nothing, however reads and arrivals meet")
+    func reader() async {
+        let count = 20_000
+        let pipe = OctetPipe(capacity: 1)
+        let stream = PipedInputStream(StreamCore(.input, pipe, BoundLink(pipe: pipe)))
+        let listener = Listener()
+        stream.delegate = listener
+        stream.core.schedule(on: DispatchQueue(label: "telling"))
+        stream.open()
+        DispatchQueue(label: "writing").async {
+            var octet: UInt8 = 1
+            for _ in 0..<count {
+                pipe.wait { pipe.room > 0 }
+                _ = withUnsafeBytes(of: &octet) { pipe.write($0) }
+            }
+            pipe.finish()
+        }
+        var received = 0
+        var block = [UInt8](repeating: 0, count: 1)
+        for await event in listener.events {
+            guard event != .endEncountered else { break }
+            while stream.hasBytesAvailable { received += stream.read(&block, maxLength: block.count) }
+        }
+        #expect(received == count)
+    }
+}
+
+/// Leads nowhere, and says nothing.
+private struct SilentLink: StreamLink {
+    func open(_ core: StreamCore) {}
+    func closed(_ direction: StreamCore.Direction) {}
+    func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }
+    func property(_ key: Stream.PropertyKey) -> AnyObject? { nil }
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool { false }
+}
