@@ -63,14 +63,14 @@ struct CatSecurity: ParsableArguments {
         for name in alpn?.split(separator: ",") ?? [] {
             sec_protocol_options_add_tls_application_protocol(security, String(name))
         }
-        if let cert, let identity = sec_identity_create(try Self.identity(cert, key)) {
+        if let cert, let identity = sec_identity_create(try CertificateFiles.identity(cert, key)) {
             sec_protocol_options_set_local_identity(security, identity)
         }
         if let (identity, key) = try preSharedKey {
             sec_protocol_options_add_pre_shared_key(security, Self.bytes(key), Self.bytes(identity))
         }
         if let serverName { sec_protocol_options_set_tls_server_name(security, serverName) }
-        let anchors = try ca.map(Self.authorities)
+        let anchors = try ca.map(CertificateFiles.authorities)
         if insecureSkipVerify {
             sec_protocol_options_set_peer_authentication_required(security, false)
         } else if !isServer || anchors != nil {
@@ -78,37 +78,6 @@ struct CatSecurity: ParsableArguments {
             verdict.judge(by: anchors, security)
         }
         return options
-    }
-
-    private static func identity(_ cert: String, _ key: String?) throws -> SecIdentity {
-        do {
-            return try SecIdentity(certificateFile: cert, keyFile: key)
-        } catch {
-            throw Failure("cannot use \(cert)\(key.map { " and \($0)" } ?? "")", error)
-        }
-    }
-
-    private static func authorities(_ path: String) throws -> [SecCertificate] {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Failure("cannot read \(path)")
-        }
-        var certificates: [SecCertificate] = []
-        var body: String?
-        for line in text.split(whereSeparator: \.isNewline) {
-            if line.hasPrefix("-----BEGIN CERTIFICATE") {
-                body = ""
-            } else if line.hasPrefix("-----END"), let encoded = body {
-                body = nil
-                guard let der = Data(base64Encoded: encoded),
-                    let certificate = SecCertificateCreateWithData(nil, der)
-                else { throw Failure("\(path) holds a damaged certificate") }
-                certificates.append(certificate)
-            } else {
-                body?.append(contentsOf: line)
-            }
-        }
-        guard !certificates.isEmpty else { throw Failure("\(path) holds no certificate") }
-        return certificates
     }
 
     private var preSharedKey: (identity: [UInt8], key: [UInt8])? {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Causeway
 import Dispatch
-import FoundationEssentials
 
 /// TLS for the chat, as the command line asks for it.
 struct ChatSecurity: ParsableArguments {
@@ -35,44 +34,15 @@ struct ChatSecurity: ParsableArguments {
     func options() throws -> NWProtocolTLS.Options {
         let options = NWProtocolTLS.Options()
         let security = options.securityProtocolOptions
-        if let cert {
-            do {
-                let identity = try SecIdentity(certificateFile: cert, keyFile: key)
-                if let identity = sec_identity_create(identity) {
-                    sec_protocol_options_set_local_identity(security, identity)
-                }
-            } catch {
-                throw Failure("reading the certificate and key of \(cert) failed", error)
-            }
+        if let cert, let identity = sec_identity_create(try CertificateFiles.identity(cert, key)) {
+            sec_protocol_options_set_local_identity(security, identity)
         }
         if skipsVerification {
             sec_protocol_options_set_verify_block(security, { _, _, complete in complete(true) }, .global())
         } else if let authorities {
-            let anchors = try Self.certificates(in: authorities)
-            sec_protocol_options_set_verify_block(
-                security,
-                { _, trust, complete in
-                    let trust = sec_trust_copy_ref(trust).takeRetainedValue()
-                    SecTrustSetAnchorCertificates(trust, anchors as CFArray)
-                    complete(SecTrustEvaluateWithError(trust, nil))
-                }, .global())
+            options.trustRules.anchors = try CertificateFiles.authorities(authorities)
+            options.trustRules.includesSystemAnchors = false
         }
         return options
-    }
-
-    private static func certificates(in path: String) throws -> [SecCertificate] {
-        let text: String
-        do {
-            text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
-        } catch {
-            throw Failure("reading \(path) failed")
-        }
-        let blocks = text.split(separator: "-----BEGIN CERTIFICATE-----", omittingEmptySubsequences: false).dropFirst()
-        let certificates = blocks.compactMap { block -> SecCertificate? in
-            let body = block.prefix { $0 != "-" }.filter { !$0.isWhitespace }
-            return Data(base64Encoded: body).flatMap { SecCertificateCreateWithData(nil, $0 as CFData) }
-        }
-        if certificates.isEmpty { throw Failure("\(path) holds no certificate in PEM") }
-        return certificates
     }
 }
