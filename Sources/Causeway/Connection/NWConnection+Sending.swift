@@ -86,7 +86,7 @@ extension SendWaiter {
             if let failure { abandon(metadata, failure.networkError) }
             switch self {
             case .nobody: break
-            case .callback(let completion): completion(failure)
+            case .callback(let completion), .channel(let completion): completion(failure)
             case .task(_, let continuation): continuation.resume(returning: failure)
             }
         }

@@ -27,6 +27,8 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
     /// Why TLS failed, for a person.
     var failureReason: String? { failure.withLock { $0 } }
 
+    package var callsProgram: Bool { keyLog != nil }
+
     package func stageReported(_ event: any StageEvent, from place: StagePlace) {
         guard let event = event as? TLSEvent else { return }
         switch event {

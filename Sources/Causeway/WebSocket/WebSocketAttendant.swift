@@ -21,6 +21,8 @@ final class WebSocketAttendant: ProgramAttendant {
         }
     }
 
+    var callsProgram: Bool { false }
+
     func handle(_ event: any StageEvent, at place: any StageAccess) {
         switch event as? WebSocketStageEvent {
         case .requested(let request): answer(request, at: place)

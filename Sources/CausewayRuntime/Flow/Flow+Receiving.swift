@@ -79,7 +79,7 @@ extension Flow {
         var onLoop = false
         let delivery = state.withLock { state -> Delivery? in
             guard state.hasReadWork else { return nil }
-            if state.waiters.first?.isTask == false, let delivery = state.delivery {
+            if state.waiters.first?.isDirect == false, let delivery = state.delivery {
                 state.postRead(self, on: delivery, &aftermath)
             } else {
                 onLoop = true
@@ -96,8 +96,11 @@ extension Flow {
         let length = min(plan.length, scratch.count)
         let result = plan.transport.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
         // Allocating is done before the lock is taken.
-        var arrived: Data?
-        if case .moved(let count) = result, count > 0 { arrived = Self.content(of: scratch, count) }
+        var arrived: Arrived?
+        if case .moved(let count) = result, count > 0 {
+            let content = UnsafeRawBufferPointer(rebasing: scratch[..<count])
+            arrived = plan.isForChannel ? .octets([UInt8](content)) : .data(Self.content(of: scratch, count))
+        }
         return finishRead(plan) { state, aftermath in
             state.finishRead(result, length, arrived, &aftermath)
             return mayGoOn ? state.beginRead() : nil
@@ -144,6 +147,15 @@ struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
+    /// The oldest receive is that of the protocols above: content of any length is copied for them out of the thread's block, which is
+    /// warm.
+    var isForChannel = false
+}
+
+/// What a read brought.
+enum Arrived {
+    case data(Data)
+    case octets([UInt8])
 }
 
 extension Flow.State {
@@ -154,10 +166,12 @@ extension Flow.State {
         // Cleared before the call: an edge that comes during it must not be lost.
         isReadable = false
         let length = min(max(receive.wanted, Flow.readAhead), 256 << 10)
-        return ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
+        var plan = ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
+        if case .channel = waiters.first { plan.isForChannel = true }
+        return plan
     }
 
-    mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Data?, _ aftermath: inout Aftermath) {
+    mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Arrived?, _ aftermath: inout Aftermath) {
         isReading = false
         guard closing == nil else { return }
         switch result {
@@ -172,7 +186,11 @@ extension Flow.State {
             if count == length || hasEndPending || count >= Flow.handOverByteCount { isReadable = true }
             receivedByteCount &+= UInt64(count)
             receive.arrived(count)
-            match(arrived, &aftermath)
+            switch arrived {
+            case .data(let data): match(data, &aftermath)
+            case .octets(let octets): hand(octets, &aftermath)
+            case nil: break
+            }
         case .wouldBlock:
             break
         case .failed(let code):
@@ -186,6 +204,17 @@ extension Flow.State {
         isEndDoubtful = false
         isReadable = true
         return true
+    }
+
+    /// Answers the protocols above with what arrived, as it is, where nothing stands before it.
+    private mutating func hand(_ octets: [UInt8], _ aftermath: inout Aftermath) {
+        guard mayTransfer, leftover.isEmpty, case .channel = waiters.first,
+            case .bytes(_, let maximum) = receive.oldest, octets.count <= maximum,
+            case .content(_, let endsMessage, let endsStream) = receive.next(), let waiter = waiters.popFirst()
+        else { return match(Data(octets), &aftermath) }
+        var content = ReceivedContent(isFinal: endsStream, isComplete: endsMessage)
+        content.octets = octets
+        answer(waiter, content, &aftermath)
     }
 
     /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.

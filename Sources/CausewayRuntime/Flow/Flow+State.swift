@@ -194,6 +194,8 @@ extension Flow.State {
     func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ aftermath: inout Aftermath) {
         switch waiter {
         case .callback(let completion): add(.received(completion, content), &aftermath)
+        case .channel(let completion, false): add(.received(completion, content), &aftermath)
+        case .channel(let completion, true): aftermath.resume(.received(completion, content))
         case .task(_, let continuation): aftermath.resume(.receive(continuation, content.forTask))
         case .contentTask(_, let continuation): aftermath.resume(.content(continuation, content))
         case .batch(let completion):
@@ -208,7 +210,7 @@ extension Flow.State {
         switch waiter {
         case .batch(let completion): add(.call { completion(batch, nil) }, &aftermath)
         case .batchTask(let continuation): aftermath.resume(.batch(continuation, .success(batch)))
-        case .callback, .task, .contentTask: break
+        case .callback, .channel, .task, .contentTask: break
         }
     }
 
@@ -216,6 +218,7 @@ extension Flow.State {
         switch waiter {
         case .nobody: break
         case .callback(let completion): add(.sent(completion, error), &aftermath)
+        case .channel(let completion): aftermath.resume(.sent(completion, error))
         case .task(_, let continuation): aftermath.resume(.send(continuation, error))
         }
     }

@@ -197,7 +197,7 @@ extension Flow.State {
             position += 1
             switch waiter {
             case .task(let number, _), .contentTask(let number, _): return number == id
-            case .callback, .batch, .batchTask: return false
+            case .callback, .channel, .batch, .batchTask: return false
             }
         }
         guard let found else { return false }

@@ -41,6 +41,9 @@ package final class Flow: ReadinessHandler {
         state.withLock { state in state.delivery = delivery }
     }
 
+    /// Whether the program's closures have a queue: where only tasks use the flow they have none.
+    var hasDelivery: Bool { state.withLock { state in state.delivery != nil } }
+
     /// Connects the flow to its transport. What was requested before begins now.
     ///
     /// - Parameters:
@@ -195,7 +198,7 @@ package final class Flow: ReadinessHandler {
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
             // The program's closures are called on its queue, so that is where the reading is done; a task is resumed here.
-            if mustRead, state.waiters.first?.isTask == false, let delivery = state.delivery {
+            if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
                 state.postRead(self, on: delivery, &aftermath)
             } else if mustRead {
                 plan = state.beginRead()

@@ -6,6 +6,8 @@ package import FoundationEssentials
 /// What one receive gave.
 package struct ReceivedContent: Sendable {
     package var data: Data?
+    /// The content, in place of `data`, where it goes to the protocols above the transport.
+    var octets: [UInt8]?
     /// What the kernel said about a datagram.
     package var packet: PacketMark?
     /// The peer will send no more.
@@ -60,16 +62,19 @@ typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Ne
 /// Who waits for a receive: a program's closure, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
+    /// The protocols above the transport: called at once where no queue of the program's is theirs.
+    case channel(ReceiveCompletion, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that wants to know all about it, as with datagrams.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// A task is resumed from any thread; a closure is called on the program's queue.
-    var isTask: Bool {
+    /// A task is resumed from any thread; a closure of the program's is called on its queue.
+    var isDirect: Bool {
         switch self {
         case .task, .contentTask, .batchTask: true
+        case .channel(_, let isDirect): isDirect
         case .callback, .batch: false
         }
     }
@@ -79,6 +84,8 @@ enum ReceiveWaiter: Sendable {
 package enum SendWaiter: Sendable {
     case nobody
     case callback(SendCompletion)
+    /// The protocols above the transport: called from any thread.
+    case channel(SendCompletion)
     /// With the number under which the task stops waiting.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
 }
@@ -135,6 +142,8 @@ struct Aftermath: ~Copyable {
         case content(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case send(UnsafeContinuation<Failure?, Never>, Failure?)
         case batch(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>, Result<DatagramBatch?, Failure>)
+        case received(ReceiveCompletion, ReceivedContent)
+        case sent(SendCompletion, Failure?)
 
         func perform() {
             switch self {
@@ -142,6 +151,8 @@ struct Aftermath: ~Copyable {
             case .content(let continuation, let content): continuation.resume(returning: content)
             case .send(let continuation, let error): continuation.resume(returning: error)
             case .batch(let continuation, let result): continuation.resume(returning: result)
+            case .received(let completion, let content): completion(content)
+            case .sent(let completion, let failure): completion(failure)
             }
         }
     }

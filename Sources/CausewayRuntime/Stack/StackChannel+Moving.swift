@@ -17,13 +17,13 @@ extension StackChannel.State {
     }
 
     mutating func take(_ content: ReceivedContent) {
-        if let data = content.data {
-            let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
+        if let octets = content.octets ?? content.data.map({ [UInt8]($0) }) {
+            let parcel = Parcel(octets, endsMessage: isDatagram)
             stack?.receive(parcel, at: Machine.now)
         }
         // Somebody refused an earlier datagram: the oldest receive learns of it, and the stack lives on.
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
-            answers.append(.received(waiter.completion, ReceivedContent(error: refusal)))
+            answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
         if content.isFinal {
             transportHasEnded = true
@@ -38,18 +38,17 @@ extension StackChannel.State {
         if inbox.hasEnded {
             waiters.removeFirst()
             let nothing = ReceivedContent(isFinal: true, isComplete: true, error: Failure(errno: Errno.noData))
-            answers.append(.received(waiter.completion, nothing))
+            answers.append(waiter.answer(nothing))
             return true
         }
         if inbox.isWhole || inbox.content.count >= waiter.minimum {
             waiters.removeFirst()
-            answers.append(.received(waiter.completion, takeContent(atMost: waiter.maximum)))
+            answers.append(waiter.answer(takeContent(atMost: waiter.maximum)))
             return true
         }
         let room = waiter.maximum - inbox.content.count
         guard let parcel = nextInbound(atMost: room, now) else { return false }
-        var octets = parcel.octets
-        while let piece = octets.popPiece() { inbox.content.append(contentsOf: piece) }
+        inbox.content.append(parcel.octets)
         if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
         inbox.isWhole = parcel.endsMessage || parcel.isFinal
         inbox.isFinal = parcel.isFinal
@@ -104,8 +103,7 @@ extension StackChannel.State {
         while !isComplete {
             let most = isDatagram ? .max : limit - data.count
             guard let parcel = stack?.nextOutbound(atMost: most, at: now) else { break }
-            var octets = parcel.octets
-            while let piece = octets.popPiece() { data.append(contentsOf: piece) }
+            data.append(parcel.octets)
             isFinal = parcel.isFinal
             isComplete = isFinal || (isDatagram ? parcel.endsMessage : data.count >= limit)
         }
@@ -150,4 +148,15 @@ extension StackChannel.State {
 
     /// Below this the stack was asked for everything it has.
     private static var settledWindow: Int { 256 << 10 }
+}
+
+extension Data {
+    fileprivate mutating func append(_ chain: ByteChain) {
+        var chain = chain
+        guard let first = chain.popPiece() else { return }
+        // Growing piece by piece would copy again what is there.
+        if !chain.isEmpty { reserveCapacity(count + first.count + chain.count) }
+        if isEmpty, chain.isEmpty { self = Data(first) } else { append(contentsOf: first) }
+        while let piece = chain.popPiece() { append(contentsOf: piece) }
+    }
 }

@@ -12,6 +12,10 @@ extension StackChannel {
         var completion: ReceiveCompletion
         /// Under which a task stops waiting; 0 for others.
         var id: UInt64 = 0
+
+        func answer(_ content: ReceivedContent) -> Answer {
+            id == 0 ? .received(completion, content) : .taskReceived(completion, content)
+        }
     }
 
     enum Phase: Sendable {
@@ -27,12 +31,16 @@ extension StackChannel {
     enum Answer: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
+        case taskReceived(ReceiveCompletion, ReceivedContent)
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
     }
 
     /// Everything behind the channel's lock.
     struct State: Sendable {
         let isDatagram: Bool
+        /// Turns are done wherever there is something to do, without a queue: tasks use the connection, and no code of the program's
+        /// is called in a turn.
+        var isDirect = false
         var phase = Phase.idle
         var failure: Failure?
         /// Tells the stages of one attempt from those of another.
@@ -98,7 +106,7 @@ extension StackChannel.State {
         var rest: Data? = inbox.content.isEmpty ? nil : inbox.content
         if !waiters.isEmpty { inbox = StackChannel.Inbox() }
         for waiter in waiters {
-            answers.append(.received(waiter.completion, ReceivedContent(data: rest.take(), error: failure)))
+            answers.append(waiter.answer(ReceivedContent(data: rest.take(), error: failure)))
         }
         for (waiter, _) in taken { answer(waiter, failure) }
         for message in messages { answer(message.waiter, failure) }
@@ -108,7 +116,7 @@ extension StackChannel.State {
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {
         switch waiter {
         case .nobody: break
-        case .callback(let completion): answers.append(.sent(completion, failure))
+        case .callback(let completion), .channel(let completion): answers.append(.sent(completion, failure))
         case .task(_, let continuation): answers.append(.taskSent(continuation, failure))
         }
     }

@@ -27,13 +27,27 @@ extension StackChannel {
 
     // MARK: Turns
 
-    /// Asks for a turn on the connection's queue.
+    /// Asks for a turn, on the connection's queue.
     func requestTurn() {
-        let isUnderWay = state.withLock { state -> Bool in
+        let (isUnderWay, isDirect) = noteTurn()
+        if isUnderWay { return }
+        if isDirect { flow.loop.execute { self.turn() } } else { onQueue { self.turn() } }
+    }
+
+    /// Content has come, or somebody who waits for some: asks for a turn, which is done at once where that is allowed. The caller
+    /// holds no lock, and is not in the middle of anything.
+    func moved() {
+        let (isUnderWay, isDirect) = noteTurn()
+        if isUnderWay { return }
+        if !isDirect { return onQueue { self.turn() } }
+        if flow.loop.isCurrent { turn() } else { flow.loop.execute { self.turn() } }
+    }
+
+    private func noteTurn() -> (isUnderWay: Bool, isDirect: Bool) {
+        state.withLock { state in
             if state.isTurning { state.mustTurn = true }
-            return state.isTurning
+            return (state.isTurning, state.isDirect)
         }
-        if !isUnderWay { onQueue { self.turn() } }
     }
 
     func onQueue(_ body: @escaping @Sendable () -> Void) {
@@ -66,8 +80,11 @@ extension StackChannel {
 
     /// A program that sends from each completion would keep its queue busy for ever, and what has arrived would wait there.
     private func yieldTurn() {
-        state.withLock { state in (state.isTurning, state.mustTurn) = (false, false) }
-        onQueue { self.turn() }
+        let isDirect = state.withLock { state in
+            (state.isTurning, state.mustTurn) = (false, false)
+            return state.isDirect
+        }
+        if isDirect { flow.loop.execute { self.turn() } } else { onQueue { self.turn() } }
     }
 
     private func nextAction(_ state: inout State) -> Action? {
@@ -129,12 +146,14 @@ extension StackChannel {
     private func perform(_ action: Action) {
         switch action {
         case .again: break
-        case .answer(.received(let completion, let content)): completion(content)
-        case .answer(.sent(let completion, let failure)): completion(failure)
+        case .answer(.received(let completion, let content)): callProgram { completion(content) }
+        case .answer(.sent(let completion, let failure)): callProgram { completion(failure) }
+        case .answer(.taskReceived(let completion, let content)): completion(content)
         case .answer(.taskSent(let continuation, let failure)): continuation.resume(returning: failure)
         case .attend(let attendant, let event, let place): attendant.stageReported(event, from: place)
         case .write(var outbound, let count, let attempt):
-            outbound.waiter = .callback { [weak self] failure in self?.wrote(count, failure, attempt) }
+            let completion: SendCompletion = { [weak self] failure in self?.wrote(count, failure, attempt) }
+            outbound.waiter = flow.hasDelivery ? .callback(completion) : .channel(completion)
             flow.send(outbound)
         case .read(let length, let attempt): read(length, attempt)
         case .setAlarm(let deadline, let old):
@@ -144,6 +163,11 @@ extension StackChannel {
         case .report(let outcome, let report): report(outcome)
         case .finish(let completion): completion()
         }
+    }
+
+    /// A turn without a queue must not wait for the program.
+    private func callProgram(_ body: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.isDirect }) { Delivery.fallback.post(.call(body)) } else { body() }
     }
 
     private func setAlarm(at deadline: Duration) {
@@ -162,10 +186,9 @@ extension StackChannel {
 
     private func read(_ length: Int, _ attempt: UInt64) {
         let completion: ReceiveCompletion = { [weak self] content in self?.arrived(content, attempt) }
-        if state.withLock({ $0.isDatagram }) {
-            flow.receiveMessage(completion)
-        } else {
-            flow.receive(minimum: 1, maximum: length, completion)
+        let isDatagram = state.withLock { $0.isDatagram }
+        flow.request(.channel(completion, isDirect: !flow.hasDelivery)) { queue in
+            if isDatagram { queue.demandMessage() } else { queue.demand(minimum: 1, maximum: length) }
         }
     }
 
@@ -175,7 +198,7 @@ extension StackChannel {
             state.isReadOutstanding = false
             state.take(content)
         }
-        requestTurn()
+        moved()
     }
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
@@ -184,6 +207,6 @@ extension StackChannel {
             guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
             state.unacknowledged = max(0, state.unacknowledged - count)
         }
-        requestTurn()
+        moved()
     }
 }

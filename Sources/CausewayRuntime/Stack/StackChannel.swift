@@ -8,6 +8,7 @@ package import FoundationEssentials
 ///
 /// All work is done in turns, one at a time, on the connection's queue: a turn takes from the stack whatever it has to say, performs it
 /// with the lock released, and looks again. Whoever changes something asks for a turn. The program's code is called in a turn only.
+/// Where tasks use the connection there is no such queue: turns are done on the event loop, by whoever has something for them.
 ///
 /// Requests outlive attempts: they wait until a stack is ready, and are answered when the connection has ended.
 package final class StackChannel: Sendable {
@@ -34,8 +35,10 @@ package final class StackChannel: Sendable {
     package func begin(
         _ layers: [StackLayer], within limit: Duration, _ report: @escaping @Sendable (Outcome) -> Void
     ) {
+        let isDirect = !flow.hasDelivery && layers.allSatisfy { $0.attendant?.callsProgram != true }
         let attempt = state.withLock { state -> UInt64? in
             guard state.phase == .idle else { return nil }
+            state.isDirect = isDirect
             state.attempt += 1
             state.phase = .open
             (state.isReadOutstanding, state.transportHasEnded) = (false, false)
@@ -156,7 +159,7 @@ package final class StackChannel: Sendable {
             while state.nextDelivery(Machine.now) {}
             if !state.waiters.isEmpty { state.end(with: failure) }
         }
-        requestTurn()
+        moved()
     }
 
     /// Queues a piece of a message with what its protocols are to know.
@@ -171,7 +174,7 @@ package final class StackChannel: Sendable {
                 state.messages.append(message)
             }
         }
-        requestTurn()
+        moved()
     }
 
     // MARK: Stages

@@ -16,6 +16,13 @@ package protocol StageAttendant: AnyObject, Sendable {
     /// The stage asks or tells something. Called on the connection's queue, one event at a time, never under a lock; the answer may come
     /// later, from any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
+
+    /// Whether ``stageReported(_:from:)`` calls the program's code itself, not by way of a queue: code that may take its time.
+    var callsProgram: Bool { get }
+}
+
+extension StageAttendant {
+    package var callsProgram: Bool { true }
 }
 
 /// A stage in a running stack, and the way to act on it. Once the attempt is over, nothing happens any more.

@@ -18,6 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
               nw serve sink --port 7001 --style async
               nw serve udp-sink --port 7002 --host 127.0.0.1
               nw serve echo --port 0 --advertise "Echo here"    found by nw browse _echo._tcp
+              nw serve echo --port 7443 --tls --cert chain.pem --key key.pem
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -63,6 +64,15 @@ struct ServeCommand: AsyncParsableCommand {
             "Make the server known on the local network, as _echo._tcp, _sink._tcp and so on.", valueName: "name"))
     var advertise: String?
 
+    @Flag(help: "TLS over TCP, with the certificate of --cert.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("Our certificate and those of its issuers (PEM).", valueName: "file"))
+    var cert: String?
+
+    @Option(help: ArgumentHelp("Its private key (PEM), unless it is in the same file.", valueName: "file"))
+    var key: String?
+
     @Option(help: "Event loops. (default: one per processor)")
     var loops: Int?
 
@@ -71,6 +81,9 @@ struct ServeCommand: AsyncParsableCommand {
         if let host, case .name = NWEndpoint.Host(host) {
             throw ValidationError("--host needs an address, not a name.")
         }
+        if tls != (cert != nil) { throw ValidationError("--tls and --cert go together.") }
+        if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        if tls, kind == .datagramSink { throw ValidationError("--tls is for the servers over TCP.") }
     }
 
     func run() async throws {
@@ -81,6 +94,8 @@ struct ServeCommand: AsyncParsableCommand {
             do {
                 listener = try makeListener()
                 listener.service = advertise.map { NWListener.Service(name: $0, type: kind.serviceType) }
+            } catch let failure as Failure {
+                throw failure
             } catch {
                 throw Failure("listening on port \(port) failed", error)
             }
@@ -94,11 +109,22 @@ struct ServeCommand: AsyncParsableCommand {
     private var queues: ConnectionQueues { perConnectionQueue ? .perConnection : .shared }
 
     private func makeListener() throws -> NWListener {
-        let parameters = kind == .datagramSink ? NWParameters.udp : makeTCPParameters()
+        let parameters = try makeParameters()
         let port = NWEndpoint.Port(integerLiteral: port)
         guard let host else { return try NWListener(using: parameters, on: port) }
         parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port)
         return try NWListener(using: parameters)
+    }
+
+    private func makeParameters() throws -> NWParameters {
+        guard kind != .datagramSink else { return .udp }
+        let parameters = makeTCPParameters()
+        if let cert, let identity = sec_identity_create(try CertificateFiles.identity(cert, key)) {
+            let options = NWProtocolTLS.Options()
+            sec_protocol_options_set_local_identity(options.securityProtocolOptions, identity)
+            parameters.defaultProtocolStack.applicationProtocols = [options]
+        }
+        return parameters
     }
 
     private func serve(_ listener: NWListener, _ servers: TaskServers) async throws {
