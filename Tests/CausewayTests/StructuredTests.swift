@@ -130,21 +130,36 @@ struct StructuredTests {
         #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
     }
 
-    @Test("A browser fails when it runs, either way")
+    @Test("A browser for a type that is none fails when it runs, either way, and runs once")
     func browser() async {
         let states = Guarded<[NetworkBrowser<Bonjour>.State]>([])
-        let browser = NetworkBrowser(for: .bonjour("_echo._tcp", includeTxtRecord: true)).onStateUpdate { _, state in
-            states.withLock { $0.append(state) }
+        let mistake = NWError.dns(DNSServiceErrorType(kDNSServiceErr_BadParam))
+        for answersWithValue in [false, true] {
+            let browser = NetworkBrowser(for: .bonjour("echo", includeTxtRecord: true)).onStateUpdate { _, state in
+                states.withLock { $0.append(state) }
+            }
+            await #expect(throws: mistake) {
+                if answersWithValue {
+                    let _: Int = try await browser.run { endpoints in endpoints.isEmpty ? .continue : .finish(1) }
+                } else {
+                    try await browser.run { _ in }
+                }
+            }
+            await #expect(throws: NWError.posix(.EALREADY)) { try await browser.run { _ in } }
+            guard case .bonjourWithTXTRecord("echo", nil) = browser.provider.descriptor else {
+                Issue.record("\(browser.provider.descriptor)")
+                return
+            }
         }
-        await #expect(throws: NWError.posix(.ENOTSUP)) {
-            let _: Int = try await browser.run { endpoints in endpoints.isEmpty ? .continue : .finish(1) }
+        #expect(states.withLock { $0 } == [.failed(mistake), .failed(mistake)])
+    }
+
+    @Test("A browser of a provider of the program's own fails")
+    func foreignBrowser() async {
+        struct Foreign: BrowserProvider {
+            struct Endpoint: Connectable {}
         }
-        await #expect(throws: NWError.posix(.ENOTSUP)) { try await browser.run { endpoints in print(endpoints) } }
-        #expect(states.withLock { $0 } == [.failed(.posix(.ENOTSUP))])
-        guard case .bonjourWithTXTRecord("_echo._tcp", nil) = browser.provider.descriptor else {
-            Issue.record("\(browser.provider.descriptor)")
-            return
-        }
+        await #expect(throws: NWError.posix(.ENOTSUP)) { try await NetworkBrowser(for: Foreign()).run { _ in } }
     }
 
     @Test("A found service tells its parts, and can be connected to")

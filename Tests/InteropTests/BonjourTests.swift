@@ -38,6 +38,21 @@ extension Interop {
             }
         }
 
+        @Test("nw ends with the first service found, and says so when there is none")
+        func first() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let type = Self.type
+                let nw = try scratch.start(try Built.nw(), ["browse", type, "--first", "-v"], on: hosts.near)
+                _ = try scratch.start(try Built.nw(), ["register", "Far", type, "1", "a=b"], on: hosts.far)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(nw.text == "+ Far  \(type) local. [\(TwoHosts.link)] a=b\n")
+                let none = try scratch.start(
+                    try Built.nw(), ["browse", "_none._tcp", "--first", "-t", "0.2"], on: hosts.near)
+                #expect(try await none.finished() == 1)
+                #expect(none.errors.contains("no service of type _none._tcp"))
+            }
+        }
+
         @Test("Who comes second gets a number behind its name")
         func conflict() async throws {
             try await TwoHosts.run { hosts, scratch in

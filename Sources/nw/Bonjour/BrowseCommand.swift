@@ -15,6 +15,7 @@ struct BrowseCommand: AsyncParsableCommand {
               nw browse _http._tcp
               nw browse _ipp._tcp -v            with what each service tells of itself
               nw browse _ssh._tcp -t 3 --json   three seconds, one JSON object a line
+              nw browse _ipp._tcp --first       the first one found, for scripts
             """)
 
     @Flag(name: .shortAndLong, help: "Show the TXT record of each service.")
@@ -22,6 +23,9 @@ struct BrowseCommand: AsyncParsableCommand {
 
     @Flag(help: "One JSON object a line.")
     var json = false
+
+    @Flag(help: "End with the first service found.")
+    var first = false
 
     @Option(name: .shortAndLong, help: ArgumentHelp("End after this time.", valueName: "seconds"))
     var time: Double?
@@ -43,6 +47,7 @@ struct BrowseCommand: AsyncParsableCommand {
                 guard let found = NWInterface(name: interface) else { throw Failure("no interface \(interface)") }
                 parameters.requiredInterface = found
             }
+            if first { return try await showFirst(parameters) }
             let browser = NWBrowser(
                 for: verbose || json
                     ? .bonjourWithTXTRecord(type: type, domain: nil) : .bonjour(type: type, domain: nil),
@@ -61,6 +66,28 @@ struct BrowseCommand: AsyncParsableCommand {
                 }
             }
         }
+    }
+}
+
+extension BrowseCommand {
+    private func showFirst(_ parameters: NWParameters) async throws {
+        let browser = NetworkBrowser(for: .bonjour(type, includeTxtRecord: verbose || json), using: parameters)
+        let search = Task {
+            try await browser.run { found -> NetworkBrowser<Bonjour>.RunResult<Bonjour.Endpoint> in
+                found.first.map { .finish($0) } ?? .continue
+            }
+        }
+        let found: Bonjour.Endpoint
+        do {
+            found = try await withDeadline(time.map { .seconds($0) }, onExpiry: { search.cancel() }) {
+                try await search.value
+            }
+        } catch is TimedOut {
+            throw Failure("no service of type \(type) was found in time")
+        } catch let error as NWError {
+            throw Failure("cannot browse \(type)", error)
+        }
+        ServiceLine(isJSON: json).show([.added(found.result)])
     }
 }
 
