@@ -69,7 +69,10 @@ let package = Package(
         .target(name: "CausewayStreams", dependencies: ["Causeway", "CausewaySystem"], swiftSettings: house),
         .target(
             name: "CausewayTestKit",
-            dependencies: ["CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime"],
+            dependencies: [
+                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
+                "CausewayTLS",
+            ],
             swiftSettings: house),
         .executableTarget(
             name: "nw",

@@ -44,4 +44,28 @@ struct ExerciseTests {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<20 { Exercise.framer(random.octets(random.integer(in: 0...300))) }
     }
+
+    @Test("DNS messages are mutated, and links of multicast DNS hear them", arguments: 0..<40)
+    func dns(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        // An answer of one service: its name, its place, its text.
+        let answer: [UInt8] =
+            [0, 0, 0x84, 0, 0, 0, 0, 3, 0, 0, 0, 0, 2, 95, 116, 4, 95, 116, 99, 112, 5, 108, 111, 99, 97, 108, 0]
+            + [0, 12, 0, 1, 0, 0, 17, 148, 0, 4, 1, 66, 0xc0, 12]
+            + [0xc0, 0x25, 0, 33, 0x80, 1, 0, 0, 0, 120, 0, 9, 0, 0, 0, 0, 0, 80, 1, 104, 0]
+            + [0xc0, 0x25, 0, 16, 0x80, 1, 0, 0, 17, 148, 0, 4, 3, 97, 61, 98]
+        for _ in 0..<50 {
+            var octets = answer
+            for _ in 0..<random.integer(in: 0...3) {
+                octets[random.integer(in: 0...(octets.count - 1))] = UInt8(random.integer(in: 0...255))
+            }
+            Exercise.dnsMessage(octets)
+            var life: [UInt8] = [UInt8(seed)]
+            for _ in 0..<random.integer(in: 1...6) {
+                life += [UInt8(random.integer(in: 0...127)) << 1, UInt8(octets.count)] + octets
+                life += [UInt8(random.integer(in: 0...15)) << 4 | 1, UInt8(random.integer(in: 0...255))]
+            }
+            Exercise.multicastLink(life)
+        }
+    }
 }

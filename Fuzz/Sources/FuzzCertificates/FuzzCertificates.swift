@@ -1,0 +1,17 @@
+import CFuzzerMain
+import CausewayTestKit
+import Foundation
+
+/// Certificates and keys of any form are read, told of and judged. Nothing traps.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let octets = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.certificates(octets)
+    return 0
+}
+
+@main
+enum FuzzCertificates {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}

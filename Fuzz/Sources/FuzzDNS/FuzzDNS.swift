@@ -1,0 +1,18 @@
+import CFuzzerMain
+import CausewayTestKit
+import Foundation
+
+/// DNS messages are read and written, and a link of multicast DNS hears them. Nothing traps.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let octets = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.dnsMessage(octets)
+    Exercise.multicastLink(octets)
+    return 0
+}
+
+@main
+enum FuzzDNS {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}

@@ -1,0 +1,70 @@
+internal import CausewayTLS
+internal import CausewayTypes
+
+extension Exercise {
+    /// Octets as certificates and keys of every form in which files have them: what can be read tells all it holds, is written as it was
+    /// read, and is judged twice alike.
+    ///
+    /// Does nothing where the TLS library is missing.
+    public static func certificates(_ octets: [UInt8]) {
+        var choices = Choices(octets)
+        let form = choices.next()
+        let rest = form & 4 == 0 ? choices.rest : Self.damaged(made[Int(form % 4)], &choices)
+        switch form % 4 {
+        case 0: if let one = try? Certificate(der: rest) { judge([one], isFromDER: rest) }
+        case 1: if let all = try? Certificate.all(pem: rest) { judge(all) }
+        case 2: if let identity = try? TLSIdentity(certificates: rest, key: rest) { judge(identity.certificates) }
+        default: if let identity = try? TLSIdentity(pkcs12: rest, password: "") { judge(identity.certificates) }
+        }
+    }
+
+    /// One of each form, so that damage reaches what stands deep inside.
+    private static let made: [[UInt8]] = {
+        let template = CertificateTemplate(subject: "server.test", notBefore: 0, notAfter: 4_000_000_000)
+        guard let identity = try? template.issue() else { return [[], [], [], []] }
+        let der = identity.certificates[0].der
+        return [der, der, identity.privateKeyDER, identity.pkcs12(password: "")]
+    }()
+
+    private static func damaged(_ octets: [UInt8], _ choices: inout Choices) -> [UInt8] {
+        var result = octets
+        while !choices.isEmpty, !result.isEmpty {
+            let place = (Int(choices.next()) << 8 | Int(choices.next())) % result.count
+            result[place] = choices.next()
+        }
+        return result
+    }
+
+    private static func judge(_ certificates: [Certificate], isFromDER der: [UInt8]? = nil) {
+        for one in certificates.prefix(20) {
+            let texts = [one.subject, one.issuer, one.keyDescription, one.signatureAlgorithm, one.description]
+            let octets = [
+                one.subjectDER, one.serialNumber, one.subjectPublicKeyInfo, one.publicKeyPin, one.fingerprint,
+            ]
+            precondition(texts.count == octets.count && octets[4].count == 32)
+            _ = (one.notBefore, one.notAfter, one.isAuthority, one.mustStaple, one.alternativeNames)
+        }
+        if let der { precondition(certificates[0].der == der, "written otherwise than it was read") }
+        let hosts: [NWEndpoint.Host] = [.name("server.test", nil), .ipv4(.loopback), .ipv6(.loopback)]
+        for host in hosts {
+            for isServer in [true, false] {
+                var settings = TrustSettings()
+                settings.includesSystemAnchors = false
+                settings.anchors = [certificates[certificates.count - 1]]
+                settings.time = certificates[0].notBefore
+                let trust = PeerTrust(
+                    certificates: certificates, role: isServer ? .server : .client, reference: ReferenceName(host),
+                    settings: settings)
+                precondition(verdict(on: trust) == verdict(on: trust), "judged twice, and not alike")
+            }
+        }
+    }
+
+    private static func verdict(on trust: PeerTrust) -> String {
+        do {
+            return "\(try trust.evaluate().count)"
+        } catch {
+            return "\(error)"
+        }
+    }
+}

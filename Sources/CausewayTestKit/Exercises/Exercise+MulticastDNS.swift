@@ -1,0 +1,82 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+internal import CausewayWire
+
+extension Exercise {
+    /// Octets as DNS messages: what can be read and fits is written, and read again as the same.
+    public static func dnsMessage(_ octets: [UInt8]) {
+        guard let message = try? DNSMessage(parsing: octets.span) else { return }
+        var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
+        guard message.questions.allSatisfy({ writer.add($0) }),
+            message.answers.allSatisfy({ writer.add($0, to: .answer) })
+        else { return }
+        guard let again = try? DNSMessage(parsing: writer.finish().span) else {
+            preconditionFailure("what was written")
+        }
+        precondition(again.questions == message.questions && again.answers == message.answers)
+    }
+
+    /// A link that asks and answers meets any messages from anybody, at any time: it says a bounded amount, and its deadlines lie ahead.
+    public static func multicastLink(_ octets: [UInt8]) {
+        var choices = Choices(octets)
+        var life = LinkLife(seed: choices.next())
+        while !choices.isEmpty { life.step(&choices) }
+    }
+}
+
+private struct LinkLife {
+    private var link: MulticastLink
+    private var now = Duration.seconds(1)
+    private let type = DNSName(labels: ["_t", "_tcp", "local"].map { Array($0.utf8) }) ?? .root
+
+    init(seed: UInt8) {
+        link = MulticastLink(random: SplitMix64(seed: UInt64(seed)))
+        link.ask(DNSQuestion(type, .ptr), QuestionID(rawValue: 1), at: now)
+        if let name = DNSName("A", in: type) {
+            let record = DNSRecord(name, .txt, flushesCache: true, timeToLive: 4_500, .text([0]))
+            link.register([record], RegistrationID(rawValue: 1), at: now)
+        }
+        _ = link.takeActions()
+    }
+
+    mutating func step(_ choices: inout Exercise.Choices) {
+        let order = choices.next()
+        if order & 1 == 0 {
+            hear(choices.take(choices.next(below: 256)), order)
+        } else {
+            pass(.milliseconds((Int(choices.next()) << Int(order >> 4))))
+        }
+        var said = 0
+        for action in link.takeActions() {
+            switch action {
+            case .send(let message), .reply(let message, _):
+                said += 1
+                precondition(message.count <= 9_000 && (try? DNSMessage(parsing: message.span)) != nil)
+            case .changed, .established, .conflicted: break
+            }
+        }
+        precondition(said <= 64, "\(said) messages at once")
+    }
+
+    private mutating func hear(_ octets: [UInt8], _ order: UInt8) {
+        let port: UInt16 = order & 2 == 0 ? MulticastDNS.port : 40_000
+        let peer = MulticastPeer(.ipv4(.loopback), port: port)
+        let arrival = MulticastArrival(from: peer, isMulticast: order & 4 == 0, isOnLink: order & 8 == 0)
+        link.received(octets.span, arrival, isSelf: order & 16 != 0, at: now)
+    }
+
+    /// Time goes from deadline to deadline.
+    private mutating func pass(_ time: Duration) {
+        let end = now + time
+        var turns = 0
+        while let deadline = link.nextDeadline, deadline <= end, turns < 1_000 {
+            now = max(now, deadline)
+            link.advance(to: now)
+            _ = link.takeActions()
+            precondition((link.nextDeadline ?? .seconds(1 << 40)) > now, "a deadline that has passed")
+            turns += 1
+        }
+        now = end
+        link.advance(to: now)
+    }
+}

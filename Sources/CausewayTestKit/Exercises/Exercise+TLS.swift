@@ -1,0 +1,207 @@
+internal import CausewayProtocols
+internal import CausewayTLS
+internal import CausewayTypes
+
+extension Exercise {
+    /// A client and a server of TLS or DTLS with anything on the way between them, in any order of calls: what arrives is what was
+    /// sent, in order and once, as far as it arrives; and on a way that does no harm everything arrives.
+    ///
+    /// Does nothing where the TLS library is missing.
+    public static func tls(_ octets: [UInt8]) {
+        guard let parties = TLSParties.shared else { return }
+        var choices = Choices(octets)
+        guard var conversation = TLSConversation(parties, choices.next()) else { return }
+        while !choices.isEmpty { conversation.step(&choices) }
+        conversation.finish()
+    }
+}
+
+/// What is expensive, made once: contexts for each kind of conversation.
+private struct TLSParties: Sendable {
+    static let shared = try? TLSParties()
+
+    struct Pair: Sendable {
+        var client: TLSContext
+        var server: TLSContext
+    }
+
+    /// By ``TLSConversation/Kind``.
+    let pairs: [Pair]
+
+    init() throws {
+        var template = CertificateTemplate(subject: "server.test", notBefore: 0, notAfter: 4_000_000_000)
+        template.isAuthority = false
+        let identity = try template.issue()
+        pairs = try TLSConversation.Kind.allCases.map { kind in
+            var client = TLSSettings(.client)
+            var server = TLSSettings(.server)
+            client.usesDatagrams = kind == .datagrams
+            server.usesDatagrams = kind == .datagrams
+            client.judge = .owner(1)
+            client.isResumptionEnabled = kind == .resuming
+            server.identity = identity
+            if kind == .older { client.maximumVersion = .tls12 }
+            if kind == .preShared {
+                let key = TLSSettings.PreSharedKey(key: [1, 2, 3, 4, 5, 6, 7, 8], identity: [65])
+                (client.preSharedKeys, server.preSharedKeys) = ([key], [key])
+            }
+            return Pair(client: try TLSContext(client), server: try TLSContext(server))
+        }
+    }
+}
+
+private struct TLSConversation {
+    enum Kind: CaseIterable { case newest, older, datagrams, preShared, resuming }
+
+    struct Side {
+        var stage: TLSStage
+        /// On its way to this side.
+        var arriving: [[UInt8]] = []
+        var sent = 0
+        var received = 0
+        var isAsked = false
+    }
+
+    private var client: Side
+    private var server: Side
+    private let usesDatagrams: Bool
+    private var now = Duration.zero
+    /// Something happened that excuses a failure or a gap.
+    private var isHarmed = false
+
+    init?(_ parties: TLSParties, _ choice: UInt8) {
+        let kind = Kind.allCases[Int(choice) % Kind.allCases.count]
+        let pair = parties.pairs[Int(choice) % Kind.allCases.count]
+        usesDatagrams = kind == .datagrams
+        guard let one = try? TLSStage(pair.client, host: .name("server.test", nil), port: 443),
+            let other = try? TLSStage(pair.server)
+        else { return nil }
+        (client, server) = (Side(stage: one), Side(stage: other))
+        client.stage.start(at: now)
+        server.stage.start(at: now)
+        collect()
+    }
+
+    // MARK: Steps
+
+    mutating func step(_ choices: inout Exercise.Choices) {
+        let order = choices.next()
+        let towardsServer = order & 0x80 == 0
+        let path: WritableKeyPath<TLSConversation, Side> = towardsServer ? \.server : \.client
+        let origin: WritableKeyPath<TLSConversation, Side> = towardsServer ? \.client : \.server
+        switch order & 0x0f {
+        case 0...4: deliver(to: path, atMost: 1 + choices.next(below: 256) * 16)
+        case 5, 6: send(from: origin, choices.next(below: 256) * 40)
+        case 7: read(at: path, 1 + choices.next(below: 256) * 64)
+        case 8: harm { $0.damage(at: path, choices.next(), choices.next()) }
+        case 9: harm { $0[keyPath: path].arriving.insert(choices.take(choices.next(below: 64)), at: 0) }
+        case 10: harm { if !$0[keyPath: path].arriving.isEmpty { $0[keyPath: path].arriving.removeFirst() } }
+        case 11: harm { $0[keyPath: path].stage.receive(.end, at: $0.now) }
+        case 12: harm { $0[keyPath: path].stage.close(at: $0.now) }
+        case 13: pass(.milliseconds(choices.next(below: 256) * 50))
+        case 14: answer(choices.next() % 8 != 0)
+        default: repeatDatagram(at: path)
+        }
+        collect()
+    }
+
+    private mutating func harm(_ body: (inout TLSConversation) -> Void) {
+        isHarmed = true
+        body(&self)
+    }
+
+    private mutating func deliver(to path: WritableKeyPath<TLSConversation, Side>, atMost limit: Int) {
+        guard let first = self[keyPath: path].arriving.first, self[keyPath: path].stage.inboundRoom > 0 else { return }
+        let count = usesDatagrams ? first.count : min(limit, first.count, self[keyPath: path].stage.inboundRoom)
+        self[keyPath: path].stage.receive(Parcel(Array(first.prefix(count)), endsMessage: usesDatagrams), at: now)
+        if count == first.count {
+            self[keyPath: path].arriving.removeFirst()
+        } else {
+            self[keyPath: path].arriving[0].removeFirst(count)
+        }
+    }
+
+    /// Streams count upwards; a datagram is its length, again and again.
+    private mutating func send(from path: WritableKeyPath<TLSConversation, Side>, _ count: Int) {
+        guard self[keyPath: path].stage.outboundRoom > 0 else { return }
+        let count = usesDatagrams ? min(count, 1_200) : count
+        let start = self[keyPath: path].sent
+        let content = (0..<count).map { UInt8(truncatingIfNeeded: usesDatagrams ? count : start + $0) }
+        if self[keyPath: path].stage.send(Parcel(content, endsMessage: usesDatagrams), at: now) {
+            self[keyPath: path].sent += count
+        }
+    }
+
+    private mutating func read(at path: WritableKeyPath<TLSConversation, Side>, _ limit: Int) {
+        guard let parcel = self[keyPath: path].stage.nextInbound(atMost: limit) else { return }
+        precondition(parcel.octets.count <= limit)
+        let octets = parcel.octets.octets
+        let start = self[keyPath: path].received
+        if usesDatagrams {
+            precondition(octets.allSatisfy { $0 == octets[0] }, "a datagram of several")
+        } else {
+            precondition(
+                octets.indices.allSatisfy { octets[$0] == UInt8(truncatingIfNeeded: start + $0) }, "out of order")
+        }
+        self[keyPath: path].received += octets.count
+    }
+
+    private mutating func damage(at path: WritableKeyPath<TLSConversation, Side>, _ place: UInt8, _ bit: UInt8) {
+        guard let count = self[keyPath: path].arriving.first?.count, count > 0 else { return }
+        self[keyPath: path].arriving[0][Int(place) * count / 256] ^= 1 << (bit & 7)
+    }
+
+    private mutating func repeatDatagram(at path: WritableKeyPath<TLSConversation, Side>) {
+        guard usesDatagrams, let first = self[keyPath: path].arriving.first,
+            self[keyPath: path].arriving.count < 64
+        else { return }
+        self[keyPath: path].arriving.append(first)
+    }
+
+    private mutating func pass(_ time: Duration) {
+        now += time
+        client.stage.advance(to: now)
+        server.stage.advance(to: now)
+    }
+
+    private mutating func answer(_ isTrusted: Bool) {
+        guard client.isAsked else { return }
+        client.isAsked = false
+        if !isTrusted { isHarmed = true }
+        client.stage.trustEvaluated(isTrusted: isTrusted)
+    }
+
+    /// What the stages say goes on its way, and what they ask is noted.
+    private mutating func collect() {
+        while let event = client.stage.nextEvent() {
+            if case .evaluateTrust? = event as? TLSEvent { client.isAsked = true }
+        }
+        while server.stage.nextEvent() != nil {}
+        while let parcel = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(parcel.octets.octets) }
+        while let parcel = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(parcel.octets.octets) }
+        // An end has no octets, and there is none unless somebody closed.
+        client.arriving.removeAll { $0.isEmpty }
+        server.arriving.removeAll { $0.isEmpty }
+    }
+
+    // MARK: The end
+
+    /// Everything that is on its way arrives and is read.
+    mutating func finish() {
+        for _ in 0..<10_000 {
+            let before = (client.received, server.received, client.arriving.count, server.arriving.count)
+            answer(true)
+            for path in [\TLSConversation.client, \.server] {
+                deliver(to: path, atMost: .max)
+                read(at: path, 1 << 20)
+            }
+            collect()
+            let after = (client.received, server.received, client.arriving.count, server.arriving.count)
+            if before == after, !client.isAsked, client.arriving.isEmpty, server.arriving.isEmpty { break }
+        }
+        guard !isHarmed else { return }
+        precondition(client.stage.failure == nil && server.stage.failure == nil, "a way that does no harm")
+        guard !usesDatagrams else { return }
+        precondition(server.received == client.sent && client.received == server.sent, "content is missing")
+    }
+}

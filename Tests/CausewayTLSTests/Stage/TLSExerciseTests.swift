@@ -1,0 +1,37 @@
+import CausewayTestKit
+import CausewayTLS
+import Testing
+
+/// The fuzzers' promises about TLS and certificates, with random octets. A broken one stops the process.
+@Suite("Exercises with TLS")
+struct TLSExerciseTests {
+    @Test("Two ends with anything between them", arguments: 0..<40)
+    func conversations(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        let quiet: [UInt8] = [0, 255, 0x80, 255, 14, 1]
+        for kind in UInt8(0)..<5 {
+            var octets = [kind]
+            // Half of them get through their handshake unharmed.
+            if random.chance(oneIn: 2) { for _ in 0..<8 { octets += quiet } }
+            Exercise.tls(octets + random.octets(random.integer(in: 0...120)))
+        }
+    }
+
+    @Test("A way that does no harm loses nothing", arguments: UInt8(0)..<5)
+    func unharmed(kind: UInt8) {
+        var random = SplitMix64(seed: UInt64(kind))
+        for _ in 0..<5 {
+            // Deliveries, sends and reads of all lengths, and no other steps.
+            let steps = (0..<60).flatMap { _ -> [UInt8] in
+                [UInt8(random.integer(in: 0...7)) | (random.chance(oneIn: 2) ? 0x80 : 0)] + random.octets(1)
+            }
+            Exercise.tls([kind] + steps)
+        }
+    }
+
+    @Test("Certificates and keys of every form, damaged", arguments: UInt8(0)..<8)
+    func certificates(form: UInt8) {
+        var random = SplitMix64(seed: UInt64(form))
+        for _ in 0..<40 { Exercise.certificates([form] + random.octets(3 * random.integer(in: 0...4))) }
+    }
+}
