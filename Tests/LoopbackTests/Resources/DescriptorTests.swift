@@ -54,7 +54,7 @@ final class ConnectionCycles: Sendable {
         #expect(isUnchanged, "\(Self.descriptorCount) descriptors, \(before) before")
     }
 
-    private func run(_ cycles: Int) async throws {
+    func run(_ cycles: Int) async throws {
         let listener = try ListenerProbe(medium)
         listener.listener.newConnectionHandler = { [queue, medium] connection in
             connection.start(queue: queue)

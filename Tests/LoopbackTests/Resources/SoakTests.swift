@@ -1,0 +1,71 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    /// In a process of its own. `CAUSEWAY_SOAK_SECONDS=3600` goes on for an hour.
+    @Suite("Soak")
+    struct SoakTests {
+        @Test("Mixed traffic for a long time keeps descriptors and memory flat")
+        func soak() async {
+            await #expect(processExitsWith: .success) {
+                let seconds = Settings.number("CAUSEWAY_SOAK_SECONDS", default: 5)
+                Watchdog.arm(seconds: 300 + 2 * seconds)
+                try await Soak().expectFlat(for: .seconds(seconds))
+            }
+        }
+    }
+}
+
+/// Connections of every kind, one round after the other, each with its conversation.
+private struct Soak {
+    /// Octets that memory may grow by once everything has been used.
+    private static let allowance = 8 << 20
+    private static let messages = 50
+
+    func expectFlat(for duration: Duration) async throws {
+        // Caches, pools and the allocator fill up first.
+        let start = Machine.now
+        var rounds = 0
+        while rounds < 3 || Machine.now - start < duration / 4 {
+            try await round(rounds)
+            rounds += 1
+        }
+        let before = (memory: Machine.residentMemory.current, descriptors: ConnectionCycles.descriptorCount)
+        while Machine.now - start < duration {
+            try await round(rounds)
+            rounds += 1
+        }
+        let isClosed = await eventually { ConnectionCycles.descriptorCount <= before.descriptors }
+        #expect(isClosed, "\(ConnectionCycles.descriptorCount) descriptors, \(before.descriptors) before")
+        let growth = Machine.residentMemory.current - before.memory
+        #expect(growth < Self.allowance, "grew by \(growth >> 10) KiB")
+        print("soak: \(rounds) rounds, memory \(before.memory >> 10) KiB and \(growth >> 10) KiB more")
+    }
+
+    private func round(_ number: Int) async throws {
+        for stack in MessageStack.allCases { try await converse(stack, UInt64(number)) }
+        for medium in [Medium.tcp4, .tcp6, .unix, .udp4, .udp6] { try await ConnectionCycles(medium).run(32) }
+    }
+
+    private func converse(_ stack: MessageStack, _ seed: UInt64) async throws {
+        try await StackPair.with(
+            client: try stack.parameters(isServer: false, seed: seed),
+            server: try stack.parameters(isServer: true, seed: seed + 1), on: stack.isDatagram ? .udp4 : .tcp4
+        ) { pair in
+            if stack.isDatagram { #expect(try await pair.server.receiveMessage().text == "hello") }
+            let sender = MessageSender(
+                stack, on: pair.client.connection, pair.client.queue, seed: seed, count: Self.messages)
+            let receiver = MessageReceiver(stack, on: pair.server.connection, seed: seed, count: Self.messages) {
+                sender.wasReceived($1)
+            }
+            receiver.ask()
+            sender.begin()
+            let outcome = try await receiver.outcome.next()
+            #expect(outcome == .all, "\(stack)")
+            #expect(await eventually { sender.isAnswered })
+        }
+    }
+}
