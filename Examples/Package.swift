@@ -14,6 +14,10 @@ let package = Package(
     targets: examples.map { example in
         .executableTarget(
             name: example, dependencies: [.product(name: "Network", package: "causeway")], path: example)
-    },
+    } + [
+        // Without the drop-in, which brings Foundation along.
+        .executableTarget(
+            name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")], path: "SmallClient")
+    ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayRuntime
 import Dispatch
 import Foundation
 import Testing
@@ -49,6 +50,36 @@ extension Loopback {
                     }
                 }
             }
+        }
+
+        @Test("A task stays on its connection's event loop, where a callback is never called")
+        func places() async throws {
+            let server = Self.parameters()
+            server.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: .any)
+            let listener = try NWListener(using: server)
+            let (places, ports, ends) = (Mailbox<String>(), Mailbox<NWEndpoint.Port>(), Mailbox<Bool>())
+            listener.stateUpdateHandler = { if $0 == .ready, let port = listener.port { ports.put(port) } }
+            let serving = Task {
+                try await listener.run { connection in
+                    let flow = connection.driver.flow
+                    _ = await connection.driver.channel?.receiveMessage()
+                    places.put("task: \(flow.loop.isCurrent)")
+                    connection.receiveMessage { _, _, _, _ in
+                        places.put("callback: \(flow.loop.isCurrent)")
+                        ends.put(true)
+                    }
+                    _ = try? await ends.next()
+                }
+            }
+            let client = Probe(to: Self.url(try await ports.next()), using: Self.parameters())
+            client.start()
+            try await client.ready()
+            for text in ["one", "two"] { try await client.deliver(Data(text.utf8), Self.context(.text)) }
+            #expect(try await places.next() == "task: true")
+            #expect(try await places.next() == "callback: false")
+            try await client.cancel()
+            serving.cancel()
+            _ = await serving.result
         }
 
         @Test("A ping is answered, and its sender told")
