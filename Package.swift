@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Network", targets: ["Network"]),
         .library(name: "Security", targets: ["Security"]),
         .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
+        .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
         .executable(name: "nw", targets: ["nw"]),
     ],
@@ -68,6 +69,14 @@ let package = Package(
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
         .target(name: "CausewayStreams", dependencies: ["Causeway", "CausewaySystem"], swiftSettings: house),
         .target(
+            name: "CausewayBonjour",
+            dependencies: [
+                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams", "CausewaySystem",
+                "CausewayTypes",
+                "CausewayWire",
+            ],
+            swiftSettings: house),
+        .target(
             name: "CausewayTestKit",
             dependencies: [
                 "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
@@ -112,8 +121,13 @@ let package = Package(
                 "Causeway", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS",
             ],
             swiftSettings: house),
+        .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),
         .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
-        .testTarget(name: "InteropTests", dependencies: ["Causeway", "nw"], swiftSettings: house),
+        // As such programs were written, in the language mode of their time.
+        .executableTarget(
+            name: "NetServiceProgram", dependencies: ["CausewayBonjour"], path: "Tests/NetServiceProgram",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(name: "InteropTests", dependencies: ["Causeway", "nw", "NetServiceProgram"], swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

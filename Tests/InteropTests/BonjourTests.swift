@@ -53,6 +53,25 @@ extension Interop {
             }
         }
 
+        @Test("A program written for NetService publishes and listens; another finds, resolves and reaches it")
+        func netService() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let program = try Built.program("NetServiceProgram")
+                let seeker = try scratch.start(program, [], on: hosts.near)
+                let publisher = try scratch.start(program, ["Écho. 1"], on: hosts.far)
+                #expect(try await publisher.finished() == 0, "\(publisher.text)")
+                #expect(try await seeker.finished() == 0, "\(seeker.text)")
+                #expect(publisher.text == "will publish Écho. 1\npublished Écho. 1\naccepted\nstopped\n")
+                let lines = seeker.text.split(separator: "\n").map(String.init)
+                #expect(
+                    lines.sorted() == [
+                        "found Écho. 1 _nwecho._tcp. local.", "gone Écho. 1, known: true", "heard hello",
+                        "resolved, true", "search stopped", "version 1", "will search",
+                    ])
+                #expect(lines.first == "will search" && lines.last == "search stopped")
+            }
+        }
+
         @Test("Who comes second gets a number behind its name")
         func conflict() async throws {
             try await TwoHosts.run { hosts, scratch in

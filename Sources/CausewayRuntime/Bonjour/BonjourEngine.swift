@@ -40,7 +40,7 @@ package final class BonjourEngine: Sendable {
     /// The registration of the host's own name.
     static let host = RegistrationID(rawValue: 0)
 
-    let loop: any EventLoop
+    package let loop: any EventLoop
     private let numbers = Guarded<UInt64>(0)
     let state: LoopBound<State>
 

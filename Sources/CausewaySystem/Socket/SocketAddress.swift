@@ -61,6 +61,12 @@ package enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
+    /// The octets of the kernel's form (`sockaddr_in` and its kin); `nil` for a path that is too long.
+    package var kernelOctets: [UInt8]? {
+        guard let form = try? kernelForm() else { return nil }
+        return withUnsafeBytes(of: form.storage) { [UInt8]($0.prefix(Int(form.length))) }
+    }
+
     /// The address in the kernel's form.
     func kernelForm() throws(SystemError) -> cw_address {
         var out = cw_address()

@@ -114,14 +114,16 @@ private enum Ports {
 
 /// What the build put beside these tests.
 enum Built {
-    static func nw() throws -> String {
+    static func nw() throws -> String { try program("nw") }
+
+    static func program(_ name: String) throws -> String {
         let executable = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let bundles = [executable] + CommandLine.arguments
         let candidates = bundles.map {
-            URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent("nw").path
+            URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent(name).path
         }
         return try #require(
-            candidates.first { FileManager.default.isExecutableFile(atPath: $0) }, "nw is not beside the tests")
+            candidates.first { FileManager.default.isExecutableFile(atPath: $0) }, "\(name) is not beside the tests")
     }
 }
 

@@ -1,0 +1,109 @@
+internal import Causeway
+internal import CausewayRuntime
+internal import CausewayStreams
+internal import CausewayWire
+internal import Dispatch
+internal import Foundation
+
+extension NetService {
+    /// Publishes the service with its name, or with a number behind it if somebody else has that.
+    public func publish() { publish(options: []) }
+
+    /// Publishes the service; the delegate is told what came of it.
+    ///
+    /// Counterpart: `publish(options:)`, macOS 10.5, iOS 2.
+    public func publish(options: Options) {
+        guard activity == nil else { return refuse(.activityInProgress) }
+        let listens = options.contains(.listenForConnections)
+        guard let description = describe(options), listens || port > 0, !listens || !isDatagram else {
+            return refuse(.badArgumentError)
+        }
+        events.add { service, _ in service.value.delegate?.netServiceWillPublish(service.value) }
+        if listens { listen(description) } else { advertise(description, nil) }
+    }
+
+    private var isDatagram: Bool { type.lowercased().contains("._udp") }
+
+    /// `nil` for what cannot be published.
+    private func describe(_ options: Options) -> ServiceDescription? {
+        let label = name.isEmpty ? BonjourEngine.systemHostLabel() : name
+        guard instanceName(label) != nil, let parsed = try? DNSServiceType(type),
+            let number = UInt16(exactly: max(port, 0))
+        else { return nil }
+        return ServiceDescription(
+            name: label, type: parsed.name, subtypes: parsed.subtypes, port: number,
+            text: textRecord.map { [UInt8]($0) } ?? [], mayRename: !options.contains(.noAutoRename))
+    }
+
+    private func refuse(_ code: ErrorCode) {
+        events.add { service, _ in
+            service.value.delegate?.netService(service.value, didNotPublish: Self.dictionary(code))
+        }
+    }
+
+    // MARK: Advertising
+
+    private func advertise(_ description: ServiceDescription, _ listener: NWListener?) {
+        let (events, number) = (events, activityNumber)
+        let registration = BonjourEngine.shared.advertise(description) { event in
+            events.add { service, _ in
+                if service.value.activityNumber == number { service.value.registrationChanged(event) }
+            }
+        }
+        activity = .publishing(registration, listener)
+    }
+
+    private func registrationChanged(_ event: ServiceEvent) {
+        switch event {
+        case .registered(let name):
+            self.name = name
+            delegate?.netServiceDidPublish(self)
+        // Another name follows, or the end that was asked for.
+        case .removed: break
+        case .failed:
+            end()
+            delegate?.netService(self, didNotPublish: Self.dictionary(.collisionError))
+        }
+    }
+
+    // MARK: Listening
+
+    private func listen(_ description: ServiceDescription) {
+        let wanted = description.port == 0 ? NWEndpoint.Port.any : NWEndpoint.Port(integerLiteral: description.port)
+        guard let listener = try? NWListener(using: .tcp, on: wanted) else { return refuse(.unknownError) }
+        activity = .publishing(nil, listener)
+        let (events, number) = (events, activityNumber)
+        listener.newConnectionHandler = { connection in
+            events.add { service, _ in service.value.accept(connection) }
+        }
+        listener.stateUpdateHandler = { [weak listener] state in
+            let port = listener?.port?.rawValue
+            events.add { service, _ in
+                guard service.value.activityNumber == number else { return }
+                service.value.listenerChanged(state, port, description)
+            }
+        }
+        listener.start(queue: DispatchQueue(label: "causeway.net-service", target: .global()))
+    }
+
+    private func listenerChanged(_ state: NWListener.State, _ port: UInt16?, _ description: ServiceDescription) {
+        switch state {
+        case .ready:
+            guard let port, case .publishing(nil, let listener) = activity else { return }
+            var description = description
+            description.port = port
+            self.port = Int(port)
+            advertise(description, listener)
+        case .failed:
+            end()
+            delegate?.netService(self, didNotPublish: Self.dictionary(.unknownError))
+        case .setup, .waiting, .cancelled: break
+        }
+    }
+
+    private func accept(_ connection: NWConnection) {
+        guard activity != nil, let delegate else { return connection.cancel() }
+        let (input, output) = Stream.streams(over: connection)
+        delegate.netService(self, didAcceptConnectionWith: input, outputStream: output)
+    }
+}

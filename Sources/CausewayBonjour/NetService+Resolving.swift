@@ -1,0 +1,80 @@
+internal import Causeway
+internal import CausewayStreams
+internal import CausewaySystem
+internal import CausewayWire
+public import Foundation
+
+extension NetService {
+    /// Resolves for 5 seconds.
+    @available(*, deprecated, message: "Use resolve(withTimeout:).")
+    public func resolve() { resolve(withTimeout: 5) }
+
+    /// Finds out where the service is. The delegate is told when its host, port and addresses are known, and again when they change.
+    ///
+    /// Counterpart: `resolve(withTimeout:)`, macOS 10.4, iOS 2.
+    ///
+    /// - Parameter timeout: Seconds after which to stop, with `timeoutError` if nothing was found; 0 for never.
+    public func resolve(withTimeout timeout: TimeInterval) {
+        guard activity == nil else { return fail(.activityInProgress) }
+        guard let instance = instanceName(name), timeout >= 0, timeout < 1e9 else { return fail(.badArgumentError) }
+        events.add { service, _ in service.value.delegate?.netServiceWillResolve(service.value) }
+        let (events, number) = (events, activityNumber)
+        let lookup = ServiceLookup(instance, wants: .place) { place in
+            events.add { service, _ in
+                if service.value.activityNumber == number { service.value.found(place) }
+            }
+        }
+        activity = .resolving(lookup)
+        lookup.begin()
+        guard timeout > 0 else { return }
+        lookup.end(after: .milliseconds(Int64(timeout * 1_000))) {
+            events.add { service, _ in
+                if service.value.activityNumber == number { service.value.timeIsUp() }
+            }
+        }
+    }
+
+    private func fail(_ code: ErrorCode) {
+        events.add { service, _ in
+            service.value.delegate?.netService(service.value, didNotResolve: Self.dictionary(code))
+        }
+    }
+
+    private func found(_ place: ServiceLookup.Place) {
+        if let text = place.text { textRecord = Data(text) }
+        guard let host = place.host, !place.addresses.isEmpty else { return }
+        hostName = host.description
+        port = Int(place.port)
+        addresses = place.addresses.compactMap { $0.kernelOctets.map { Data($0) } }
+        delegate?.netServiceDidResolveAddress(self)
+    }
+
+    private func timeIsUp() {
+        end()
+        if addresses == nil { delegate?.netService(self, didNotResolve: Self.dictionary(.timeoutError)) }
+    }
+
+    /// The name in the domain of its type; `nil` where one of them cannot be, or the domain is not that of the link.
+    func instanceName(_ label: String) -> DNSName? {
+        guard domain.isEmpty || DNSName(domain) == DNSName("local"), (1...63).contains(label.utf8.count),
+            let parsed = try? DNSServiceType(type), let parent = parsed.name.appending("local")
+        else { return nil }
+        return DNSName(label, in: parent)
+    }
+
+    /// Streams to the service, which need not be resolved. Opening either of them connects.
+    ///
+    /// Counterpart: `getInputStream(_:outputStream:)`, macOS 10.2, iOS 2.
+    ///
+    /// - Returns: Whether there are such streams: not for services over UDP.
+    @discardableResult
+    public func getInputStream(
+        _ inputStream: UnsafeMutablePointer<InputStream?>?, outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) -> Bool {
+        guard instanceName(name) != nil, !type.lowercased().contains("._udp") else { return false }
+        let (input, output) = Stream.streams(to: endpoint)
+        inputStream?.pointee = input
+        outputStream?.pointee = output
+        return true
+    }
+}

@@ -1,0 +1,90 @@
+internal import CausewayRuntime
+public import Foundation
+
+extension NetService {
+    /// What the service says of itself: as it was set, or as it was found. `nil` for nothing known.
+    ///
+    /// Counterpart: `txtRecordData()`, macOS 10.4, iOS 2.
+    public func txtRecordData() -> Data? { textRecord }
+
+    /// Sets what the service says of itself. A published service says so at once.
+    ///
+    /// - Returns: False for data that is no TXT record (RFC 6763 §6.1).
+    @discardableResult
+    public func setTXTRecord(_ recordData: Data?) -> Bool {
+        let octets = recordData.map { [UInt8]($0) } ?? []
+        guard Self.entries(octets) != nil, octets.count <= Self.longestRecord else { return false }
+        textRecord = recordData
+        if case .publishing(let registration?, _) = activity {
+            BonjourEngine.shared.update(registration, text: octets)
+        }
+        return true
+    }
+
+    /// Octets of the longest record that one message holds (RFC 6763 §6.1).
+    private static let longestRecord = 8_900
+
+    /// Has the delegate told of the TXT record, and of each change, until ``stopMonitoring()``.
+    ///
+    /// Counterpart: `startMonitoring()`, macOS 10.4, iOS 2.
+    public func startMonitoring() {
+        guard monitor == nil, let instance = instanceName(name) else { return }
+        let events = events
+        let lookup = ServiceLookup(instance, wants: .text) { place in
+            guard let text = place.text else { return }
+            events.add { service, _ in service.value.heard(Data(text)) }
+        }
+        monitor = lookup
+        lookup.begin()
+    }
+
+    public func stopMonitoring() { monitor.take()?.end() }
+
+    private func heard(_ text: Data) {
+        guard monitor != nil else { return }
+        textRecord = text
+        delegate?.netService(self, didUpdateTXTRecord: text)
+    }
+
+    // MARK: Entries
+
+    /// The entries of a TXT record. Of equal keys the first counts (RFC 6763 §6.4); a key without a value has an empty one.
+    ///
+    /// Counterpart: `dictionary(fromTXTRecord:)`, macOS 10.4, iOS 2.
+    public class func dictionary(fromTXTRecord txtData: Data) -> [String: Data] {
+        var result: [String: Data] = [:]
+        for entry in entries([UInt8](txtData)) ?? [] {
+            let parts = entry.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let key = String(decoding: parts[0], as: UTF8.self)
+            if !key.isEmpty, result[key] == nil { result[key] = Data(parts.count > 1 ? parts[1] : []) }
+        }
+        return result
+    }
+
+    /// A TXT record of entries, by their keys. Empty if one of them has more than 255 octets, or a key that cannot be (RFC 6763 §6.4).
+    ///
+    /// Counterpart: `data(fromTXTRecord:)`, macOS 10.4, iOS 2.
+    public class func data(fromTXTRecord txtDictionary: [String: Data]) -> Data {
+        var result = Data()
+        for (key, value) in txtDictionary.sorted(by: { $0.key < $1.key }) {
+            let entry = Data(key.utf8) + [UInt8(ascii: "=")] + value
+            let isKey = !key.isEmpty && key.utf8.allSatisfy { (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "=") }
+            guard isKey, let length = UInt8(exactly: entry.count) else { return Data() }
+            result.append(length)
+            result.append(entry)
+        }
+        return result
+    }
+
+    /// `nil` for octets that do not end where an entry does.
+    private static func entries(_ octets: [UInt8]) -> [ArraySlice<UInt8>]? {
+        var rest = octets[...]
+        var entries: [ArraySlice<UInt8>] = []
+        while let length = rest.popFirst() {
+            guard rest.count >= Int(length) else { return nil }
+            if length > 0 { entries.append(rest.prefix(Int(length))) }
+            rest = rest.dropFirst(Int(length))
+        }
+        return entries
+    }
+}

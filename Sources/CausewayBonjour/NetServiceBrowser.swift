@@ -1,0 +1,151 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Dispatch
+public import Foundation
+
+/// Looks for services of one type, or for domains, and tells its delegate what comes and goes.
+///
+/// Everything is told in a run loop: that of the thread which made the browser, in its default mode, unless
+/// ``schedule(in:forMode:)`` says otherwise. It looks for one thing at a time.
+///
+/// Counterpart: `NetServiceBrowser`, macOS 10.2, iOS 2.
+open class NetServiceBrowser: NSObject {
+    private enum Search {
+        case services(NWBrowser)
+        case domains
+    }
+
+    /// Told everything. Not retained.
+    open weak var delegate: (any NetServiceBrowserDelegate)?
+    /// Kept, without effect.
+    open var includesPeerToPeer = false
+
+    private var search: Search?
+    /// Tells the events of one search from those of another.
+    private var number = 0
+    private var found: [String: NetService] = [:]
+    private lazy var events = RunLoopEvents<NetServiceBrowser>(self)
+
+    public override init() {
+        super.init()
+        events.schedule(in: .current, .default)
+    }
+
+    deinit {
+        end()
+        events.end()
+    }
+
+    /// Has the delegate called in a run loop as well.
+    open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.schedule(in: aRunLoop, mode) }
+
+    /// Ends what ``schedule(in:forMode:)`` began, or the scheduling that a new browser has.
+    open func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.remove(from: aRunLoop, mode) }
+
+    // MARK: Searching
+
+    /// Looks for domains to browse: there is `local.` only.
+    open func searchForBrowsableDomains() { searchForDomains() }
+
+    /// Looks for domains to publish in: there is `local.` only.
+    open func searchForRegistrationDomains() { searchForDomains() }
+
+    private func searchForDomains() {
+        guard begin(.domains) else { return }
+        events.add { browser, moreComing in
+            let browser = browser.value
+            guard case .domains = browser.search else { return }
+            browser.delegate?.netServiceBrowser(browser, didFindDomain: "local.", moreComing: moreComing)
+        }
+    }
+
+    /// Looks for services of a type until ``stop()``.
+    ///
+    /// - Parameters:
+    ///   - type: Such as `_http._tcp.`; with a subtype, `_http._tcp,_printer`.
+    ///   - domainString: `local.`, or empty for the default, which is the same.
+    open func searchForServices(ofType type: String, inDomain domainString: String) {
+        let browser = NWBrowser(
+            for: .bonjour(type: type, domain: domainString.isEmpty ? nil : domainString), using: NWParameters())
+        guard begin(.services(browser)) else { return }
+        let (events, number) = (events, number)
+        browser.stateUpdateHandler = { state in
+            guard case .failed = state else { return }
+            events.add { object, _ in object.value.failed(number) }
+        }
+        browser.browseResultsChangedHandler = { _, changes in
+            events.add(
+                changes.sorted { $0.endpointText < $1.endpointText }.map { change in
+                    { object, moreComing in object.value.changed(change, number, moreComing) }
+                })
+        }
+        browser.start(queue: DispatchQueue(label: "causeway.net-service-browser", target: .global()))
+    }
+
+    /// Stops looking. The delegate is told.
+    open func stop() {
+        guard end() else { return }
+        events.add { browser, _ in browser.value.delegate?.netServiceBrowserDidStopSearch(browser.value) }
+    }
+
+    private func begin(_ search: Search) -> Bool {
+        guard self.search == nil else {
+            refuse(.activityInProgress)
+            return false
+        }
+        self.search = search
+        events.add { browser, _ in browser.value.delegate?.netServiceBrowserWillSearch(browser.value) }
+        return true
+    }
+
+    @discardableResult
+    private func end() -> Bool {
+        guard let ended = search.take() else { return false }
+        if case .services(let browser) = ended { browser.cancel() }
+        number += 1
+        found = [:]
+        return true
+    }
+
+    private func refuse(_ code: NetService.ErrorCode) {
+        events.add { browser, _ in
+            browser.value.delegate?.netServiceBrowser(
+                browser.value, didNotSearch: NetService.dictionary(code))
+        }
+    }
+
+    // MARK: In the run loop
+
+    private func failed(_ number: Int) {
+        guard number == self.number else { return }
+        end()
+        delegate?.netServiceBrowser(self, didNotSearch: NetService.dictionary(.badArgumentError))
+    }
+
+    private func changed(_ change: NWBrowser.Result.Change, _ number: Int, _ moreComing: Bool) {
+        guard number == self.number else { return }
+        switch change {
+        case .added(let result):
+            guard case .service(let name, let type, let domain, _) = result.endpoint else { return }
+            let service = NetService(domain: domain, type: type + ".", name: name)
+            found[name] = service
+            delegate?.netServiceBrowser(self, didFind: service, moreComing: moreComing)
+        case .removed(let result):
+            guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
+            else { return }
+            delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
+        // Where it is seen does not concern its name.
+        case .changed, .identical: break
+        }
+    }
+}
+
+extension NWBrowser.Result.Change {
+    /// Orders what came at once.
+    fileprivate var endpointText: String {
+        switch self {
+        case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"
+        case .identical: ""
+        }
+    }
+}

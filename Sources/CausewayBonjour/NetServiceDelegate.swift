@@ -1,0 +1,78 @@
+public import Foundation
+
+/// What a ``NetService`` tells. Every method has an empty default.
+///
+/// Called in the run loops in which the service is scheduled.
+///
+/// Counterpart: `NetServiceDelegate`, macOS 10.2, iOS 2.
+public protocol NetServiceDelegate: AnyObject {
+    /// The service is about to be published.
+    func netServiceWillPublish(_ sender: NetService)
+    /// The service is published, by the name that it has now.
+    func netServiceDidPublish(_ sender: NetService)
+    /// The service is not published. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
+    func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber])
+    /// The service is about to be resolved.
+    func netServiceWillResolve(_ sender: NetService)
+    /// The service's host, port or addresses are known, or have changed.
+    func netServiceDidResolveAddress(_ sender: NetService)
+    /// The service was not resolved.
+    func netService(_ sender: NetService, didNotResolve errorDict: [String: NSNumber])
+    /// Publishing or resolving was stopped.
+    func netServiceDidStop(_ sender: NetService)
+    /// The TXT record of a monitored service has come, or has changed.
+    func netService(_ sender: NetService, didUpdateTXTRecord data: Data)
+    /// A client has connected to a service that was published with ``NetService/Options/listenForConnections``.
+    func netService(
+        _ sender: NetService, didAcceptConnectionWith inputStream: InputStream, outputStream: OutputStream)
+}
+
+extension NetServiceDelegate {
+    public func netServiceWillPublish(_ sender: NetService) {}
+    public func netServiceDidPublish(_ sender: NetService) {}
+    public func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber]) {}
+    public func netServiceWillResolve(_ sender: NetService) {}
+    public func netServiceDidResolveAddress(_ sender: NetService) {}
+    public func netService(_ sender: NetService, didNotResolve errorDict: [String: NSNumber]) {}
+    public func netServiceDidStop(_ sender: NetService) {}
+    public func netService(_ sender: NetService, didUpdateTXTRecord data: Data) {}
+    public func netService(
+        _ sender: NetService, didAcceptConnectionWith inputStream: InputStream, outputStream: OutputStream
+    ) {}
+}
+
+/// What a ``NetServiceBrowser`` tells. Every method has an empty default.
+///
+/// With `moreComing` another call follows at once: a list is best shown when it is false.
+///
+/// Counterpart: `NetServiceBrowserDelegate`, macOS 10.2, iOS 2.
+public protocol NetServiceBrowserDelegate: AnyObject {
+    /// The search begins.
+    func netServiceBrowserWillSearch(_ browser: NetServiceBrowser)
+    /// The search was stopped.
+    func netServiceBrowserDidStopSearch(_ browser: NetServiceBrowser)
+    /// The search did not begin. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
+    func netServiceBrowser(_ browser: NetServiceBrowser, didNotSearch errorDict: [String: NSNumber])
+    /// A domain was found.
+    func netServiceBrowser(_ browser: NetServiceBrowser, didFindDomain domainString: String, moreComing: Bool)
+    /// A service has appeared.
+    func netServiceBrowser(_ browser: NetServiceBrowser, didFind service: NetService, moreComing: Bool)
+    /// A domain has gone.
+    func netServiceBrowser(_ browser: NetServiceBrowser, didRemoveDomain domainString: String, moreComing: Bool)
+    /// A service has gone. The object equals the one that was found.
+    func netServiceBrowser(_ browser: NetServiceBrowser, didRemove service: NetService, moreComing: Bool)
+}
+
+extension NetServiceBrowserDelegate {
+    public func netServiceBrowserWillSearch(_ browser: NetServiceBrowser) {}
+    public func netServiceBrowserDidStopSearch(_ browser: NetServiceBrowser) {}
+    public func netServiceBrowser(_ browser: NetServiceBrowser, didNotSearch errorDict: [String: NSNumber]) {}
+    public func netServiceBrowser(
+        _ browser: NetServiceBrowser, didFindDomain domainString: String, moreComing: Bool
+    ) {}
+    public func netServiceBrowser(_ browser: NetServiceBrowser, didFind service: NetService, moreComing: Bool) {}
+    public func netServiceBrowser(
+        _ browser: NetServiceBrowser, didRemoveDomain domainString: String, moreComing: Bool
+    ) {}
+    public func netServiceBrowser(_ browser: NetServiceBrowser, didRemove service: NetService, moreComing: Bool) {}
+}

@@ -1,0 +1,122 @@
+import CausewayBonjour
+import Foundation
+
+// A program as it was written for Foundation's `NetService`: only the first import differs. It publishes an echo service, or browses
+// for one, resolves it and talks to it.
+
+final class Publisher: NSObject, NetServiceDelegate, StreamDelegate {
+    let service: NetService
+    private var streams: [Stream] = []
+
+    init(name: String) {
+        service = NetService(domain: "", type: "_nwecho._tcp.", name: name, port: 0)
+        super.init()
+        service.delegate = self
+        service.setTXTRecord(NetService.data(fromTXTRecord: ["version": Data("1".utf8)]))
+        service.publish(options: .listenForConnections)
+    }
+
+    func netServiceWillPublish(_ sender: NetService) { report("will publish \(sender.name)") }
+    func netServiceDidPublish(_ sender: NetService) { report("published \(sender.name)") }
+    func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber]) {
+        report("not published \(errorDict[NetService.errorCode] ?? 0)")
+        exit(1)
+    }
+    func netServiceDidStop(_ sender: NetService) {
+        report("stopped")
+        // The goodbye is out before the process is gone.
+        DispatchQueue.main.asyncAfter(deadline: .now() + 0.2) { exit(0) }
+    }
+
+    func netService(
+        _ sender: NetService, didAcceptConnectionWith inputStream: InputStream, outputStream: OutputStream
+    ) {
+        report("accepted")
+        streams += [inputStream, outputStream]
+        for stream in [inputStream, outputStream] as [Stream] {
+            stream.delegate = self
+            stream.schedule(in: .current, forMode: .default)
+            stream.open()
+        }
+    }
+
+    func stream(_ stream: Stream, handle event: Stream.Event) {
+        guard event == .hasBytesAvailable, let input = stream as? InputStream else { return }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = input.read(&buffer, maxLength: buffer.count)
+        guard count > 0, let output = streams.last as? OutputStream else { return }
+        _ = output.write(buffer, maxLength: count)
+        service.stop()
+    }
+}
+
+final class Seeker: NSObject, NetServiceBrowserDelegate, NetServiceDelegate, StreamDelegate {
+    let browser = NetServiceBrowser()
+    private var services: [NetService] = []
+    private var input: InputStream?
+    private var output: OutputStream?
+
+    override init() {
+        super.init()
+        browser.delegate = self
+        browser.searchForServices(ofType: "_nwecho._tcp.", inDomain: "")
+    }
+
+    func netServiceBrowserWillSearch(_ browser: NetServiceBrowser) { report("will search") }
+
+    func netServiceBrowser(_ browser: NetServiceBrowser, didFind service: NetService, moreComing: Bool) {
+        report("found \(service.name) \(service.type) \(service.domain)\(moreComing ? " and more" : "")")
+        services.append(service)
+        service.delegate = self
+        service.startMonitoring()
+        service.resolve(withTimeout: 5)
+    }
+
+    func netServiceBrowser(_ browser: NetServiceBrowser, didRemove service: NetService, moreComing: Bool) {
+        report("gone \(service.name), known: \(services.contains(service))")
+        browser.stop()
+    }
+
+    func netServiceBrowserDidStopSearch(_ browser: NetServiceBrowser) {
+        report("search stopped")
+        exit(0)
+    }
+
+    func netService(_ sender: NetService, didUpdateTXTRecord data: Data) {
+        let version = NetService.dictionary(fromTXTRecord: data)["version"] ?? Data()
+        report("version \(String(decoding: version, as: UTF8.self))")
+    }
+
+    func netServiceDidResolveAddress(_ sender: NetService) {
+        guard input == nil, let address = sender.addresses?.first, sender.port > 0, sender.hostName != nil else {
+            return
+        }
+        // A family, the port, an address.
+        report("resolved, \(address.count == 16 || address.count == 28)")
+        sender.stop()
+        guard sender.getInputStream(&input, outputStream: &output), let input, let output else { return }
+        input.delegate = self
+        input.schedule(in: .current, forMode: .default)
+        input.open()
+        output.open()
+        _ = output.write(Array("hello".utf8), maxLength: 5)
+    }
+
+    func netService(_ sender: NetService, didNotResolve errorDict: [String: NSNumber]) {
+        report("not resolved \(errorDict[NetService.errorCode] ?? 0)")
+    }
+
+    func stream(_ stream: Stream, handle event: Stream.Event) {
+        guard event == .hasBytesAvailable, let input = stream as? InputStream else { return }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = input.read(&buffer, maxLength: buffer.count)
+        if count > 0 { report("heard \(String(decoding: buffer[..<count], as: UTF8.self))") }
+    }
+}
+
+func report(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+let program: NSObject = CommandLine.arguments.count > 1 ? Publisher(name: CommandLine.arguments[1]) : Seeker()
+withExtendedLifetime(program) { RunLoop.main.run() }
