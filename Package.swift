@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "Security", targets: ["Security"]),
         .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
+        .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
         .executable(name: "nw", targets: ["nw"]),
     ],
@@ -67,6 +68,8 @@ let package = Package(
             swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
+        // Packets without system calls: every decoder reads what anybody may have sent.
+        .target(name: "CausewayPackets", dependencies: ["CausewayTypes", "CausewayWire"], swiftSettings: pure),
         .target(name: "CausewayStreams", dependencies: ["Causeway", "CausewaySystem"], swiftSettings: house),
         .target(
             name: "CausewayBonjour",
@@ -86,12 +89,14 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTLS", "CausewayTypes",
+                "Causeway", "CausewayPackets", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTLS",
+                "CausewayTypes",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
 
         .testTarget(name: "CausewayTypesTests", dependencies: ["CausewayTypes"], swiftSettings: house),
+        .testTarget(name: "CausewayPacketsTests", dependencies: ["CausewayPackets"], swiftSettings: house),
         .testTarget(name: "CausewayWireTests", dependencies: ["CausewayWire"], swiftSettings: house),
         .testTarget(
             name: "CausewayProtocolsTests", dependencies: ["CausewayProtocols", "CausewayTestKit"], swiftSettings: house

@@ -22,6 +22,11 @@ let package = Package(
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayTestKit", package: "causeway")],
                 swiftSettings: house)
+        }
+        + ["FuzzPackets", "FuzzPacketFilter", "FuzzCaptureFile"].map {
+            .executableTarget(
+                name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayPackets", package: "causeway")],
+                swiftSettings: house)
         },
     swiftLanguageModes: [.v6]
 )

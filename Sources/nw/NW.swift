@@ -21,6 +21,12 @@ struct NW: AsyncParsableCommand {
               nw interfaces --json                     addresses, gateways and DNS servers
               nw browse _http._tcp                     services on the local network
               nw register Page _http._tcp 8080         a service for others to find
+              nw capture -i eth0 tcp port 80           packets as they pass
+              nw read trace.pcap                       the packets of a file
+              nw filter 'udp port 53'                  what a packet filter means
+              nw packet udp 192.0.2.1:53               make a packet, and look at it
+              nw ping example.com                      is it there, and how far
+              nw trace example.com                     the routers on the way
               nw tls example.com                       a server's certificates, and what is wrong with them
 
             Exit codes:
@@ -29,9 +35,12 @@ struct NW: AsyncParsableCommand {
               64  wrong usage
             """,
         subcommands: [
-            BrowseCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self, EchoCommand.self,
-            GroupCommand.self, InterfacesCommand.self, LookupCommand.self, ReceiveCommand.self, RegisterCommand.self,
+            BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self,
+            EchoCommand.self,
+            FilterCommand.self, GroupCommand.self, InterfacesCommand.self, LookupCommand.self, PacketCommand.self,
+            PingCommand.self,
+            ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
             SendCommand.self,
-            ServeCommand.self, TLSCommand.self,
+            ServeCommand.self, TLSCommand.self, TraceCommand.self,
         ])
 }

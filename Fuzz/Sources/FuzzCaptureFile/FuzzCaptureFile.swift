@@ -1,0 +1,34 @@
+import CFuzzerMain
+import CausewayPackets
+import Foundation
+
+/// Any octets are a capture file up to where they make no sense: the same in one portion and in two, and pcapng is written as it was read.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let octets = Array(UnsafeBufferPointer(start: start, count: count))
+    precondition(packets(octets, octets.count) == packets(octets, octets.count / 2))
+    var blocks: [PcapngBlock] = []
+    do throws(CaptureFileError) { try PcapngBlock.readAll(octets, into: &blocks) } catch { return 0 }
+    var output: [UInt8] = []
+    for block in blocks { PcapngWriter().append(block, to: &output) }
+    return 0
+}
+
+/// The packets of a file that comes in two portions.
+private func packets(_ file: [UInt8], _ split: Int) -> [[UInt8]] {
+    var reader = CaptureFileReader()
+    var found: [[UInt8]] = []
+    for portion in [Array(file[..<split]), Array(file[split...])] {
+        reader.feed(portion)
+        while (try? reader.next()) != nil, found.count < 10_000 { found.append(reader.octets.array) }
+    }
+    reader.finish()
+    _ = try? reader.next()
+    return found
+}
+
+@main
+enum FuzzCaptureFile {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}

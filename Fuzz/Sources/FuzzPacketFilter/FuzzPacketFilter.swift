@@ -1,0 +1,27 @@
+import CFuzzerMain
+import CausewayPackets
+import Foundation
+
+/// Any text is a filter or is refused at a place within it; a filter runs over any packet.
+private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let octets = Array(UnsafeBufferPointer(start: start, count: count))
+    let text = String(decoding: octets, as: UTF8.self)
+    for type in [LinkType.ethernet, .raw, .linuxCooked2] {
+        do throws(FilterError) {
+            let filter = try PacketFilter(text, linkType: type)
+            _ = filter.matches(Octets(octets.span))
+            _ = filter.kernelProgram
+            _ = filter.explanation
+        } catch {
+            precondition(error.position >= 0 && error.position <= text.count)
+        }
+    }
+    return 0
+}
+
+@main
+enum FuzzPacketFilter {
+    static func main() {
+        exit(fuzzer_main(CommandLine.argc, CommandLine.unsafeArgv, tryOneInput))
+    }
+}

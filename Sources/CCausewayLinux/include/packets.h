@@ -1,0 +1,88 @@
+// Packets as the link carries them: AF_PACKET with a ring that the kernel fills in blocks (TPACKET_V3), and raw sockets.
+#ifndef CAUSEWAY_PACKETS_H
+#define CAUSEWAY_PACKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "causeway_linux.h"
+
+/// One instruction of classic BPF, as the kernel takes it.
+typedef struct cw_filter_instruction {
+    uint16_t code;
+    uint8_t jt, jf;
+    uint32_t k;
+} cw_filter_instruction;
+
+/// A ring of blocks, shared with the kernel.
+typedef struct cw_ring {
+    int fd;
+    void *map;
+    size_t length;
+    uint32_t block_size, block_count;
+    /// The block that is read next, and where in it; its packets that are left.
+    uint32_t block, left;
+    size_t offset;
+} cw_ring;
+
+/// A packet in the ring, valid until `cw_ring_next` is asked for the one after.
+typedef struct cw_ring_packet {
+    const uint8_t *data;
+    uint32_t captured, original;
+    uint32_t seconds, nanoseconds;
+    uint16_t vlan, vlan_type;
+    bool has_vlan, checksum_pending;
+    /// As in a cooked header: 0 to this host, 1 broadcast, 2 multicast, 3 to others, 4 outgoing.
+    uint8_t direction;
+    uint16_t hardware, protocol;
+    uint32_t interface;
+    uint8_t address_length;
+    uint8_t address[8];
+} cw_ring_packet;
+
+/// Opens a ring of `block_count` blocks. `interface` 0 is every interface, whose packets come without link headers.
+/// Nothing is captured before `cw_ring_start`. Returns 0 or a negated errno.
+int cw_ring_open(cw_ring *ring, uint32_t interface, uint32_t block_size, uint32_t block_count, uint32_t retire_milliseconds,
+                 uint32_t snap_length);
+int cw_packet_filter(int fd, const cw_filter_instruction *program, uint16_t count);
+int cw_ring_promiscuous(cw_ring *ring, uint32_t interface);
+int cw_ring_start(cw_ring *ring, uint32_t interface);
+/// 1 with a packet, 0 when there is none yet. Gives blocks back to the kernel as they are done with.
+int cw_ring_next(cw_ring *ring, cw_ring_packet *packet);
+/// Waits for packets, at most so long. 1 when there are some, 0 when not, or a negated errno.
+int cw_ring_wait(cw_ring *ring, int milliseconds);
+/// Packets seen and dropped since the last call.
+int cw_ring_statistics(cw_ring *ring, uint32_t *seen, uint32_t *dropped);
+void cw_ring_close(cw_ring *ring);
+/// The kind of link of an interface (ARPHRD_), or a negated errno.
+int cw_hardware_type(const char *name);
+
+/// A socket that sends whole frames on an interface.
+int cw_frame_socket(uint32_t interface);
+/// A socket that sends IP packets with the header as given.
+int cw_raw_ip_socket(bool is_ipv6);
+
+/// An ICMP socket: of the kind that needs no privilege, or raw. Asks for kernel time stamps, hop limits and errors.
+int cw_icmp_socket(bool is_ipv6, bool raw);
+int cw_set_hop_limit(int fd, bool is_ipv6, int hops);
+
+/// What is known of a datagram, or of an error that the network reported.
+typedef struct cw_datagram {
+    cw_address peer;
+    size_t length;
+    /// Time to live or hop limit, -1 where the kernel did not say.
+    int hops;
+    /// Set where this is an error: the errno, and what ICMP said.
+    int error;
+    uint8_t icmp_type, icmp_code;
+    uint32_t information;
+    /// Who reported the error.
+    cw_address offender;
+} cw_datagram;
+
+long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);
+/// Octets received or a negated errno. Errors that wait are given before datagrams, with the packet that caused them.
+long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);
+
+#endif

@@ -1,0 +1,208 @@
+extension PacketLayers {
+    /// Finds the layers of a packet.
+    ///
+    /// Never fails: what is cut off or wrong is in ``issues``, and what could be told before it is kept. Nothing is allocated.
+    ///
+    /// - Parameters:
+    ///   - packet: What was captured.
+    ///   - originalCount: Octets on the wire, which may be more than were captured.
+    public init(_ packet: borrowing Octets, linkType: LinkType, originalCount: Int? = nil) {
+        self.init()
+        var walk = LayerWalk(limit: packet.count, wireLimit: max(originalCount ?? packet.count, packet.count))
+        var next = LayerWalk.Next(linkType)
+        do throws(CutOff) {
+            while let step = next { next = try walk.step(step, packet, &self) }
+        } catch {
+            issues.insert(.cutOff)
+        }
+        let end = max(walk.limit, walk.offset)
+        payload = min(walk.offset, packet.count)..<min(end, packet.count)
+        payloadOriginalCount = max(walk.wireLimit &- walk.offset, 0)
+        if payload.count < payloadOriginalCount { issues.insert(.cutOff) }
+    }
+}
+
+/// The way through a packet, from the outside in.
+struct LayerWalk {
+    /// Which decoder comes next.
+    enum Next {
+        case ethernet, cooked, cooked2, loopback(bigEndian: Bool), rawIP, ipv4, ipv6
+        case etherType(UInt16)
+        case llc
+        case ipProtocol(UInt8, overIPv6: Bool)
+        case mpls, pppoe, ppp
+        case pppProtocol(UInt16)
+        case udpPayload(source: UInt16, destination: UInt16)
+
+        init?(_ linkType: LinkType) {
+            switch linkType {
+            case .ethernet: self = .ethernet
+            case .linuxCooked: self = .cooked
+            case .linuxCooked2: self = .cooked2
+            case .null: self = .loopback(bigEndian: false)
+            case .loop: self = .loopback(bigEndian: true)
+            case .raw: self = .rawIP
+            case .ipv4: self = .ipv4
+            case .ipv6: self = .ipv6
+            case .ppp: self = .ppp
+            default: return nil
+            }
+        }
+    }
+
+    var offset = 0
+    /// Where the captured octets of the current layer end.
+    var limit: Int
+    /// Where they ended on the wire.
+    var wireLimit: Int
+
+    init(limit: Int, wireLimit: Int) {
+        self.limit = limit
+        self.wireLimit = wireLimit
+    }
+
+    /// Takes a header of `byteCount` octets.
+    @inline(__always)
+    mutating func take(
+        _ kind: LayerKind, _ byteCount: Int, _ layers: inout PacketLayers
+    ) throws(CutOff) -> Bool {
+        guard limit &- offset >= byteCount else { throw CutOff() }
+        guard layers.append(kind, offset, byteCount) else { return false }
+        offset &+= byteCount
+        return true
+    }
+
+    mutating func step(_ next: Next, _ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+        switch next {
+        case .ethernet:
+            guard try take(.ethernet, 14, &layers) else { return nil }
+            return typeOrLength(try p.u16(offset &- 2), &layers)
+        case .etherType(let type): return try etherType(type, p, &layers)
+        case .ipv4: return try ipv4(p, &layers)
+        case .ipv6: return try ipv6(p, &layers)
+        case .ipProtocol(let number, let overIPv6): return try ipProtocol(number, overIPv6, p, &layers)
+        case .udpPayload(let source, let destination): return try tunnel(source, destination, p, &layers)
+        case .rawIP: return try p.u8(offset) >> 4 == 6 ? .ipv6 : .ipv4
+        case .cooked:
+            guard try take(.linuxCooked, 16, &layers) else { return nil }
+            return cookedProtocol(try p.u16(14), hardware: try p.u16(2), &layers)
+        case .cooked2:
+            guard try take(.linuxCooked2, 20, &layers) else { return nil }
+            return cookedProtocol(try p.u16(0), hardware: try p.u16(8), &layers)
+        case .loopback(let bigEndian): return try loopback(bigEndian, p, &layers)
+        case .llc: return try llc(p, &layers)
+        case .mpls: return try mpls(p, &layers)
+        case .pppoe:
+            let type = try p.u8(offset &+ 1)
+            guard try take(.pppoe, 6, &layers) else { return nil }
+            return type == 0 ? .pppProtocol(try p.u16(offset)) : nil
+        case .ppp:
+            // Address and control may be left out.
+            if try p.u16(offset) == 0xFF03 { offset &+= 2 }
+            return .pppProtocol(try p.u16(offset))
+        case .pppProtocol(let number):
+            guard try take(.ppp, 2, &layers) else { return nil }
+            switch number {
+            case 0x21: return .ipv4
+            case 0x57: return .ipv6
+            case 0x281, 0x283: return .mpls
+            default: return unknown(&layers)
+            }
+        }
+    }
+
+    private func unknown(_ layers: inout PacketLayers) -> Next? {
+        layers.issues.insert(.unknownProtocol)
+        return nil
+    }
+
+    /// IEEE 802.3: what is at most 1500 is a length, and LLC follows.
+    private mutating func typeOrLength(_ value: UInt16, _ layers: inout PacketLayers) -> Next? {
+        guard value <= 1500 else { return .etherType(value) }
+        if Int(value) <= wireLimit &- offset {
+            limit = min(limit, offset &+ Int(value))
+            wireLimit = offset &+ Int(value)
+        } else {
+            layers.issues.insert(.badLength)
+        }
+        return .llc
+    }
+
+    private mutating func etherType(
+        _ type: UInt16, _ p: borrowing Octets, _ layers: inout PacketLayers
+    ) throws(CutOff) -> Next? {
+        switch type {
+        case 0x0800: return .ipv4
+        case 0x86DD: return .ipv6
+        case 0x0806, 0x8035:
+            let length = 8 &+ 2 &* (Int(try p.u8(offset &+ 4)) &+ Int(try p.u8(offset &+ 5)))
+            _ = try take(.arp, length, &layers)
+            limit = offset
+            wireLimit = offset
+            return nil
+        case 0x8100, 0x88A8, 0x9100, 0x9200:
+            guard try take(.vlan, 4, &layers) else { return nil }
+            return typeOrLength(try p.u16(offset &- 2), &layers)
+        case 0x8847, 0x8848: return .mpls
+        case 0x8863, 0x8864: return .pppoe
+        default: return unknown(&layers)
+        }
+    }
+
+    private mutating func cookedProtocol(_ type: UInt16, hardware: UInt16, _ layers: inout PacketLayers) -> Next? {
+        switch type {
+        // Frames with a length instead of a type; the kernel says which of them hold LLC.
+        case 4: .llc
+        case 0..<1536: unknown(&layers)
+        default: .etherType(type)
+        }
+    }
+
+    private mutating func loopback(
+        _ bigEndian: Bool, _ p: borrowing Octets, _ layers: inout PacketLayers
+    ) throws(CutOff) -> Next? {
+        guard try take(.loopback, 4, &layers) else { return nil }
+        var family = try p.u32(offset &- 4)
+        // A capture of the other byte order: families are small numbers, so the upper half tells.
+        if !bigEndian || family & 0xFFFF_0000 != 0 { family = family & 0xFFFF_0000 != 0 ? family.byteSwapped : family }
+        switch family {
+        case 2: return .ipv4
+        case 10, 24, 28, 30: return .ipv6
+        default: return unknown(&layers)
+        }
+    }
+
+    private mutating func llc(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+        let destination = try p.u8(offset)
+        let source = try p.u8(offset &+ 1)
+        let control = try p.u8(offset &+ 2)
+        guard try take(.llc, control & 3 == 3 ? 3 : 4, &layers) else { return nil }
+        guard destination == 0xAA, source == 0xAA, control == 3 else { return unknown(&layers) }
+        guard try take(.snap, 5, &layers) else { return nil }
+        let organization = try p.u24(offset &- 5)
+        let type = try p.u16(offset &- 2)
+        switch organization {
+        case 0, 0xF8: return type > 1500 ? .etherType(type) : unknown(&layers)
+        default: return unknown(&layers)
+        }
+    }
+
+    private mutating func mpls(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+        while true {
+            let entry = try p.u32(offset)
+            guard try take(.mpls, 4, &layers) else { return nil }
+            guard entry & 0x100 != 0 else { continue }
+            switch entry >> 12 {
+            case 0: return .ipv4
+            case 2: return .ipv6
+            default: break
+            }
+            // The label does not say what it carries: the first half octet tells, as routers do (RFC 4928 §3).
+            switch try p.u8(offset) >> 4 {
+            case 4: return .ipv4
+            case 6: return .ipv6
+            default: return unknown(&layers)
+            }
+        }
+    }
+}

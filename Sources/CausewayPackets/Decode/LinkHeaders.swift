@@ -1,0 +1,107 @@
+public import CausewayTypes
+
+/// An Ethernet header (IEEE 802.3 §3.1), without preamble and check sequence.
+public struct EthernetHeader: Hashable, Sendable {
+    public static let byteCount = 14
+    public var destination: MACAddress
+    public var source: MACAddress
+    /// What follows; at most 1500 it is a length instead.
+    public var type: EtherType
+
+    public init(destination: MACAddress, source: MACAddress, type: EtherType) {
+        self.destination = destination
+        self.source = source
+        self.type = type
+    }
+
+    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
+        destination = try MACAddress(octets, at: offset)
+        source = try MACAddress(octets, at: offset &+ 6)
+        type = EtherType(rawValue: try octets.u16(offset &+ 12))
+    }
+}
+
+/// What an Ethernet frame carries.
+public struct EtherType: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public static let ipv4 = EtherType(rawValue: 0x0800)
+    public static let arp = EtherType(rawValue: 0x0806)
+    public static let reverseARP = EtherType(rawValue: 0x8035)
+    public static let vlan = EtherType(rawValue: 0x8100)
+    public static let providerVLAN = EtherType(rawValue: 0x88A8)
+    public static let ipv6 = EtherType(rawValue: 0x86DD)
+    public static let mpls = EtherType(rawValue: 0x8847)
+    public static let pppoeDiscovery = EtherType(rawValue: 0x8863)
+    public static let pppoeSession = EtherType(rawValue: 0x8864)
+}
+
+/// A VLAN tag (IEEE 802.1Q §9.6), with the type of what follows it.
+public struct VLANTag: Hashable, Sendable {
+    public static let byteCount = 4
+    /// 0...7.
+    public var priority: UInt8
+    public var dropEligible: Bool
+    /// 0...4095.
+    public var identifier: UInt16
+    public var type: EtherType
+
+    public init(identifier: UInt16, priority: UInt8 = 0, dropEligible: Bool = false, type: EtherType) {
+        self.identifier = identifier & 0xFFF
+        self.priority = priority & 7
+        self.dropEligible = dropEligible
+        self.type = type
+    }
+
+    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
+        let control = try octets.u16(offset)
+        self.init(
+            identifier: control & 0xFFF, priority: UInt8(control >> 13), dropEligible: control & 0x1000 != 0,
+            type: EtherType(rawValue: try octets.u16(offset &+ 2)))
+    }
+}
+
+/// An address resolution packet for Ethernet and IPv4 (RFC 826).
+public struct ARPPacket: Hashable, Sendable {
+    public static let byteCount = 28
+    public var hardwareType: UInt16 = 1
+    public var protocolType: EtherType = .ipv4
+    public var operation: Operation
+    public var senderHardware: MACAddress
+    public var senderAddress: IPv4Address
+    public var targetHardware: MACAddress
+    public var targetAddress: IPv4Address
+
+    /// What is asked or answered.
+    public struct Operation: RawRepresentable, Hashable, Sendable {
+        public var rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        public static let request = Operation(rawValue: 1)
+        public static let reply = Operation(rawValue: 2)
+        public static let reverseRequest = Operation(rawValue: 3)
+        public static let reverseReply = Operation(rawValue: 4)
+    }
+
+    public init(
+        operation: Operation, senderHardware: MACAddress, senderAddress: IPv4Address,
+        targetHardware: MACAddress = .zero, targetAddress: IPv4Address
+    ) {
+        self.operation = operation
+        self.senderHardware = senderHardware
+        self.senderAddress = senderAddress
+        self.targetHardware = targetHardware
+        self.targetAddress = targetAddress
+    }
+
+    /// `nil` where the addresses are not Ethernet's and IPv4's.
+    public init?(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
+        guard try octets.u8(offset &+ 4) == 6, try octets.u8(offset &+ 5) == 4 else { return nil }
+        hardwareType = try octets.u16(offset)
+        protocolType = EtherType(rawValue: try octets.u16(offset &+ 2))
+        operation = Operation(rawValue: try octets.u16(offset &+ 6))
+        senderHardware = try MACAddress(octets, at: offset &+ 8)
+        senderAddress = IPv4Address(bits: try octets.u32(offset &+ 14))
+        targetHardware = try MACAddress(octets, at: offset &+ 18)
+        targetAddress = IPv4Address(bits: try octets.u32(offset &+ 24))
+    }
+}

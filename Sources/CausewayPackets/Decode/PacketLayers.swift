@@ -1,0 +1,88 @@
+/// What one layer of a packet is.
+public enum LayerKind: UInt8, Sendable, CaseIterable {
+    case none, ethernet, linuxCooked, linuxCooked2, loopback, vlan, llc, snap, mpls, pppoe, ppp
+    case arp, ipv4, ipv6, hopByHop, destinationOptions, routing, fragment, authentication, mobility
+    case icmp, icmp6, igmp, udp, tcp, sctp, gre, vxlan, geneve
+    /// What no decoder here takes further; see the issues for why.
+    case payload
+}
+
+/// Where the layers of a packet lie: offsets only, no copies. The same for every packet, so keeping one costs no allocation.
+public struct PacketLayers: Sendable {
+    /// One layer: its header from `offset` on.
+    public struct Layer: Sendable {
+        public var kind: LayerKind
+        /// Octets of its header.
+        public var byteCount: UInt16
+        /// Octets from the packet's beginning.
+        public var offset: UInt32
+    }
+
+    /// What was wrong with a packet. A packet without issues was decoded to its end.
+    public struct Issues: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        /// Fewer octets were captured than a header needs or a length field promises.
+        public static let cutOff = Issues(rawValue: 1)
+        /// A version field that contradicts the layer before.
+        public static let badVersion = Issues(rawValue: 2)
+        /// A header length too small for its header, or larger than the packet.
+        public static let badHeaderLength = Issues(rawValue: 4)
+        /// A length field that promises more, or less, than there is.
+        public static let badLength = Issues(rawValue: 8)
+        /// More layers than ``PacketLayers/capacity``: what follows the last one is payload.
+        public static let tooManyLayers = Issues(rawValue: 16)
+        /// A protocol that is not decoded here.
+        public static let unknownProtocol = Issues(rawValue: 32)
+        /// A fragment that is not the first one: its content has no header of its own.
+        public static let laterFragment = Issues(rawValue: 64)
+    }
+
+    /// The most layers that are told apart.
+    public static let capacity = 16
+
+    private var storage = InlineArray<16, Layer>(repeating: Layer(kind: .none, byteCount: 0, offset: 0))
+    public private(set) var count = 0
+    public internal(set) var issues: Issues = []
+    /// What no header covers: the application's octets, as far as captured, without link-layer padding.
+    public internal(set) var payload: Range<Int> = 0..<0
+    /// Octets of payload that were on the wire, captured or not.
+    public internal(set) var payloadOriginalCount = 0
+    private var network: UInt8 = 0xFF
+    private var transport: UInt8 = 0xFF
+
+    init() {}
+
+    /// The layer at `position`, from the outermost.
+    public subscript(position: Int) -> Layer {
+        precondition(position >= 0 && position < count, "there are \(count) layers")
+        return storage[position]
+    }
+
+    /// Adds a layer, unless there are too many.
+    @inline(__always)
+    mutating func append(_ kind: LayerKind, _ offset: Int, _ byteCount: Int) -> Bool {
+        guard count < Self.capacity else {
+            issues.insert(.tooManyLayers)
+            return false
+        }
+        storage[count] = Layer(
+            kind: kind, byteCount: UInt16(truncatingIfNeeded: byteCount), offset: UInt32(truncatingIfNeeded: offset))
+        count &+= 1
+        return true
+    }
+
+    @inline(__always) mutating func noteNetwork() { network = UInt8(truncatingIfNeeded: count &- 1) }
+    @inline(__always) mutating func noteTransport() { transport = UInt8(truncatingIfNeeded: count &- 1) }
+
+    /// The innermost network layer.
+    public var innermostNetwork: Layer? { network < count ? storage[Int(network)] : nil }
+    /// The innermost transport layer.
+    public var innermostTransport: Layer? { transport < count ? storage[Int(transport)] : nil }
+
+    /// The outermost layer of `kind`.
+    public func first(_ kind: LayerKind) -> Layer? {
+        for position in 0..<count where storage[position].kind == kind { return storage[position] }
+        return nil
+    }
+}

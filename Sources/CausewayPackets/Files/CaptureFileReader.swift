@@ -1,0 +1,146 @@
+/// Reads capture files: pcap of both byte orders, with micro- or nanoseconds, the modified form, and pcapng.
+///
+/// A machine without I/O: octets are fed in portions of any size, packets come out. It holds no more than one portion and one packet.
+/// A gzip file is recognized and refused with a message.
+///
+/// ```swift
+/// var reader = CaptureFileReader()
+/// reader.feed(portion)
+/// while let packet = try reader.next() { use(packet, reader.octets) }
+/// ```
+public struct CaptureFileReader: Sendable {
+    /// The largest packet, in octets. What claims to be larger is taken for damage; tcpdump's limit.
+    public static let largestPacket = 262_144
+
+    enum Format: Sendable {
+        case unknown
+        case pcap(PcapHeader)
+        case pcapng
+        case failed(CaptureFileError)
+    }
+
+    var buffer: [UInt8] = []
+    /// Octets of the buffer that are done with.
+    var position = 0
+    /// The place of the buffer's beginning in the file.
+    private var base = 0
+    private var isFinished = false
+    var format = Format.unknown
+    var section = PcapngSection()
+    private var packet: Range<Int> = 0..<0
+
+    public init() {}
+
+    /// Adds octets of the file.
+    public mutating func feed(_ portion: borrowing Octets) {
+        dropUsed()
+        let count = portion.count
+        buffer.reserveCapacity(buffer.count + count)
+        unsafe portion.bytes.withUnsafeBytes { bytes in unsafe buffer.append(contentsOf: bytes) }
+    }
+
+    /// Adds octets of the file.
+    public mutating func feed(_ portion: [UInt8]) { feed(Octets(portion.span)) }
+
+    /// Says that the file ends here.
+    public mutating func finish() { isFinished = true }
+
+    private mutating func dropUsed() {
+        guard position > 0 else { return }
+        buffer.removeSubrange(..<position)
+        base += position
+        position = 0
+        packet = 0..<0
+    }
+
+    /// The octets of the packet that ``next()`` gave last.
+    public var octets: Octets {
+        @_lifetime(borrow self) get { Octets(buffer.span).clamped(packet) }
+    }
+
+    /// The place in the file of what is read next.
+    var fileOffset: Int { base + position }
+
+    /// The link type of the file, or of its latest interface; `nil` before one is known.
+    public var linkType: LinkType? {
+        switch format {
+        case .pcap(let header): header.linkType
+        case .pcapng: section.interfaces.last?.linkType
+        case .unknown, .failed: nil
+        }
+    }
+
+    /// The limit that the capture was made with, in octets.
+    public var snapLength: Int? {
+        switch format {
+        case .pcap(let header): header.snapLength
+        case .pcapng: section.interfaces.last.map { Int($0.snapLength) }
+        case .unknown, .failed: nil
+        }
+    }
+
+    /// The next packet, or `nil` where more octets are needed, or the file is over.
+    ///
+    /// - Throws: ``CaptureFileError``; from then on always the same.
+    public mutating func next() throws(CaptureFileError) -> CapturedPacket? {
+        packet = 0..<0
+        do throws(CaptureFileError) {
+            let found = try advance()
+            guard let found else {
+                guard isFinished, position < buffer.count else { return nil }
+                throw .truncated(offset: fileOffset)
+            }
+            packet = found.range
+            return found.packet
+        } catch {
+            format = .failed(error)
+            throw error
+        }
+    }
+
+    struct Found {
+        var packet: CapturedPacket
+        var range: Range<Int>
+    }
+
+    private mutating func advance() throws(CaptureFileError) -> Found? {
+        switch format {
+        case .failed(let error): throw error
+        case .pcap(let header): return try nextPcap(header)
+        case .pcapng: return try nextPcapng()
+        case .unknown:
+            guard try recognize() else { return nil }
+            return try advance()
+        }
+    }
+
+    private mutating func recognize() throws(CaptureFileError) -> Bool {
+        guard let magic = word(at: position) else {
+            if isFinished { throw .notACapture }
+            return false
+        }
+        if magic == 0x0A0D_0D0A {
+            format = .pcapng
+            return true
+        }
+        if magic & 0xFFFF == 0x8B1F {
+            throw .malformed("it is compressed with gzip: decompress it first (gunzip)", offset: 0)
+        }
+        guard let kind = PcapHeader.Kind(magic: magic) else { throw .notACapture }
+        guard buffer.count - position >= PcapHeader.byteCount else {
+            if isFinished { throw .truncated(offset: 0) }
+            return false
+        }
+        format = .pcap(PcapHeader(kind, self))
+        position += PcapHeader.byteCount
+        return true
+    }
+
+    /// Four octets in the order of little-endian hosts.
+    func word(at offset: Int) -> UInt32? {
+        guard offset >= 0, offset + 4 <= buffer.count else { return nil }
+        return unsafe buffer.span.bytes.unsafeLoadUnaligned(
+            fromUncheckedByteOffset: offset, as: UInt32.self
+        ).littleEndian
+    }
+}

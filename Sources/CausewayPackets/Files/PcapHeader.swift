@@ -1,0 +1,120 @@
+/// The header of a pcap file.
+struct PcapHeader: Sendable {
+    static let byteCount = 24
+
+    /// Which of the forms a file has.
+    struct Kind: Sendable {
+        var isBigEndian: Bool
+        var isNanoseconds: Bool
+        /// Octets of each packet's header: the modified form has eight more.
+        var packetHeaderByteCount: Int
+
+        /// - Parameter magic: The first four octets as little-endian hosts read them.
+        init?(magic: UInt32) {
+            let plain: [(UInt32, Bool, Int)] = [
+                (0xA1B2_C3D4, false, 16), (0xA1B2_3C4D, true, 16), (0xA1B2_CD34, false, 24),
+            ]
+            for (value, nanoseconds, length) in plain {
+                guard magic == value || magic == value.byteSwapped else { continue }
+                isBigEndian = magic != value
+                isNanoseconds = nanoseconds
+                packetHeaderByteCount = length
+                return
+            }
+            return nil
+        }
+    }
+
+    var kind: Kind
+    var linkType: LinkType
+    var snapLength: Int
+
+    init(_ kind: Kind, _ reader: CaptureFileReader) {
+        self.kind = kind
+        let swap = { (value: UInt32) in kind.isBigEndian ? value.byteSwapped : value }
+        snapLength = Int(swap(reader.word(at: reader.position + 16) ?? 0))
+        // The upper half may tell of check sequences.
+        linkType = LinkType(fileValue: swap(reader.word(at: reader.position + 20) ?? 0) & 0xFFFF)
+    }
+}
+
+extension CaptureFileReader {
+    mutating func nextPcap(_ header: PcapHeader) throws(CaptureFileError) -> Found? {
+        let length = header.kind.packetHeaderByteCount
+        guard buffer.count - position >= length else { return nil }
+        let swap = header.kind.isBigEndian
+        func field(_ index: Int) -> UInt32 {
+            let value = word(at: position + index * 4) ?? 0
+            return swap ? value.byteSwapped : value
+        }
+        let captured = Int(field(2))
+        guard captured <= Self.largestPacket else {
+            throw .malformed("a packet of \(captured) octets", offset: fileOffset)
+        }
+        guard buffer.count - position >= length + captured else { return nil }
+        let seconds = Int64(field(0))
+        let time =
+            header.kind.isNanoseconds
+            ? CaptureTime(seconds: seconds, nanoseconds: field(1))
+            : CaptureTime(seconds: seconds, microseconds: field(1))
+        // Some writers store more than they say that they keep: the rest is not meant to be seen.
+        let kept = header.snapLength > 0 ? min(captured, header.snapLength) : captured
+        let packet = CapturedPacket(
+            time: time, originalCount: Int(field(3)), capturedCount: kept, linkType: header.linkType)
+        let start = position + length
+        position = start + captured
+        return Found(packet: packet, range: start..<start + kept)
+    }
+}
+
+/// Writes pcap files: gives the octets, its owner stores them.
+public struct PcapWriter: Sendable {
+    public let linkType: LinkType
+    public let isNanoseconds: Bool
+    public let isBigEndian: Bool
+    public let snapLength: UInt32
+
+    /// - Parameters:
+    ///   - snapLength: What the header says that packets were cut at, in octets.
+    ///   - isBigEndian: Most significant octet first. Every reader takes both.
+    public init(
+        linkType: LinkType, snapLength: UInt32 = 262_144, isNanoseconds: Bool = false, isBigEndian: Bool = false
+    ) {
+        self.linkType = linkType
+        self.snapLength = snapLength
+        self.isNanoseconds = isNanoseconds
+        self.isBigEndian = isBigEndian
+    }
+
+    /// What a file begins with.
+    public func header() -> [UInt8] {
+        var output: [UInt8] = []
+        append(isNanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4, to: &output)
+        append(isBigEndian ? 0x0002_0004 : 0x0004_0002, to: &output)
+        append(0, to: &output)
+        append(0, to: &output)
+        append(snapLength, to: &output)
+        append(UInt32(linkType.rawValue), to: &output)
+        return output
+    }
+
+    /// Appends one packet to `output`.
+    public func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to output: inout [UInt8]) {
+        append(UInt32(truncatingIfNeeded: packet.time.seconds), to: &output)
+        let same = packet.time.isNanoseconds == isNanoseconds
+        let fraction =
+            same
+            ? packet.time.fraction
+            : UInt32(truncatingIfNeeded: isNanoseconds ? packet.time.nanoseconds : packet.time.microseconds)
+        append(fraction, to: &output)
+        append(UInt32(truncatingIfNeeded: octets.count), to: &output)
+        append(UInt32(truncatingIfNeeded: packet.originalCount), to: &output)
+        unsafe octets.bytes.withUnsafeBytes { bytes in unsafe output.append(contentsOf: bytes) }
+    }
+
+    private func append(_ value: UInt32, to output: inout [UInt8]) {
+        unsafe withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { bytes in
+            unsafe output.append(contentsOf: bytes)
+        }
+    }
+}

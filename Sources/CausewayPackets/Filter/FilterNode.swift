@@ -1,0 +1,208 @@
+/// A place in a packet, from which loads count their offsets.
+struct FilterPlace: Hashable, Sendable {
+    /// A scratch slot that holds the beginning of a tunnelled frame; `nil`: the packet's beginning.
+    var slot: Int?
+    /// Where an IPv4 header lies whose length is added.
+    var header: Int?
+
+    static let packet = FilterPlace()
+}
+
+/// A number taken from a packet.
+struct FilterLoad: Hashable, Sendable {
+    /// Octets: 1, 2 or 4.
+    var size: Int
+    var offset: Int
+    var place = FilterPlace.packet
+}
+
+enum FilterComparison: Hashable, Sendable {
+    case equal, greater, greaterOrEqual
+}
+
+/// What a filter computes with.
+indirect enum FilterExpression: Hashable, Sendable {
+    case number(UInt32)
+    /// Octets on the wire.
+    case length
+    /// A number at a computed offset from a place.
+    case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
+    case binary(FilterExpression, FilterOperator, FilterExpression)
+    case negative(FilterExpression)
+
+    var constant: UInt32? {
+        if case .number(let number) = self { return number }
+        return nil
+    }
+}
+
+enum FilterOperator: String, Hashable, Sendable {
+    case add = "+"
+    case subtract = "-"
+    case multiply = "*"
+    case divide = "/"
+    case modulo = "%"
+    case and = "&"
+    case or = "|"
+    case xor = "^"
+    case left = "<<"
+    case right = ">>"
+}
+
+/// A filter as a tree: what was written, with all names and defaults resolved for a link type.
+indirect enum FilterNode: Hashable, Sendable {
+    case constant(Bool)
+    /// The load, masked, compares to the value.
+    case test(FilterLoad, mask: UInt32, FilterComparison, UInt32)
+    /// The load, masked, is in one of the ranges, which are sorted and apart.
+    case member(FilterLoad, mask: UInt32, [ClosedRange<UInt32>])
+    case relation(FilterExpression, FilterComparison, FilterExpression)
+    case all([FilterNode])
+    case any([FilterNode])
+    case not(FilterNode)
+    /// True; notes where a tunnelled frame begins.
+    case tunnel(slot: Int, place: FilterPlace, offset: Int)
+    /// The chain of headers from a network header on holds a protocol.
+    case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
+    /// Hosts of one kind: direction, mask and addresses, kept apart so that many become one search.
+    case hosts(FilterHosts)
+
+    static func equal(_ load: FilterLoad, _ value: UInt32, mask: UInt32 = .max) -> FilterNode {
+        .test(load, mask: mask, .equal, value)
+    }
+}
+
+/// IPv4 hosts or networks that a filter names, with what else must hold.
+struct FilterHosts: Hashable, Sendable {
+    /// What must hold, and where source and destination lie then.
+    struct Form: Hashable, Sendable {
+        var condition: FilterNode
+        var source: FilterLoad
+        var destination: FilterLoad
+    }
+    var forms: [Form]
+    var direction: FilterDirection
+    var mask: UInt32
+    var addresses: [UInt32]
+
+    /// The tests this stands for.
+    var expanded: FilterNode {
+        let ranges = FilterRanges.merged(addresses.map { $0...$0 })
+        let nodes = forms.map { form in
+            FilterNode.all([form.condition, tests(form, ranges)])
+        }
+        return nodes.count == 1 ? nodes[0] : .any(nodes)
+    }
+
+    private func tests(_ form: Form, _ ranges: [ClosedRange<UInt32>]) -> FilterNode {
+        func one(_ load: FilterLoad) -> FilterNode {
+            if ranges.count == 1, ranges[0].count == 1 { return .equal(load, ranges[0].lowerBound, mask: mask) }
+            return .member(load, mask: mask, ranges)
+        }
+        switch direction {
+        case .source: return one(form.source)
+        case .destination: return one(form.destination)
+        case .both: return .all([one(form.source), one(form.destination)])
+        case .either, .unspecified: return .any([one(form.source), one(form.destination)])
+        }
+    }
+
+    /// Whether this and `other` differ in their addresses only, so that "or" makes one set of them.
+    func joins(_ other: FilterHosts) -> Bool {
+        forms == other.forms && direction == other.direction && mask == other.mask && direction != .both
+    }
+}
+
+enum FilterRanges {
+    /// Sorted, with neighbours and overlaps made one.
+    static func merged(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+        var result: [ClosedRange<UInt32>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = result.last, last.upperBound == .max || range.lowerBound <= last.upperBound + 1 {
+                result[result.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                result.append(range)
+            }
+        }
+        return result
+    }
+}
+
+enum FilterDirection: Hashable, Sendable {
+    case unspecified, source, destination, either, both
+}
+
+enum FilterAddressKind: String, Hashable, Sendable {
+    case host, net, port, portrange, proto, protochain, gateway
+}
+
+/// What stands before a name or number in an expression, and is inherited by those behind `and` and `or`.
+struct FilterQualifiers: Hashable, Sendable {
+    var proto: FilterProtocol?
+    var direction = FilterDirection.unspecified
+    var kind: FilterAddressKind?
+}
+
+enum FilterProtocol: String, Hashable, Sendable, CaseIterable {
+    case link, ip, arp, rarp, sctp, tcp, udp, icmp, igmp, igrp, pim, vrrp, carp, atalk, aarp, decnet, lat, sca
+    case mopdl, moprc, ip6, icmp6, ah, esp, iso, esis, isis, l1, l2, iih, lsp, snp, psnp, csnp, clnp, stp, ipx
+    case netbeui, radio
+
+    static func named(_ word: String) -> FilterProtocol? {
+        switch word {
+        case "ether", "fddi", "tr", "wlan", "ppp", "slip", "link": .link
+        case "es-is": .esis
+        case "is-is": .isis
+        default: FilterProtocol(rawValue: word)
+        }
+    }
+}
+
+extension FilterNode {
+    /// Makes sets of hosts that stand beside each other in an "or", and unfolds those that remain.
+    var optimized: FilterNode {
+        switch self {
+        case .any(let nodes):
+            var result: [FilterNode] = []
+            for node in Self.flattened(nodes) {
+                if case .hosts(let more) = node, case .hosts(var hosts) = result.last, hosts.joins(more) {
+                    hosts.addresses += more.addresses
+                    result[result.count - 1] = .hosts(hosts)
+                } else {
+                    result.append(node)
+                }
+            }
+            return Self.folded(result.map(\.optimized), neutral: false) { .any($0) }
+        case .all(let nodes): return Self.folded(nodes.map(\.optimized), neutral: true) { .all($0) }
+        case .not(let node):
+            if case .constant(let value) = node.optimized { return .constant(!value) }
+            return .not(node.optimized)
+        case .hosts(let hosts): return hosts.expanded.optimized
+        case .constant, .test, .member, .relation, .tunnel, .chain: return self
+        }
+    }
+
+    private static func flattened(_ nodes: [FilterNode]) -> [FilterNode] {
+        var result: [FilterNode] = []
+        for node in nodes {
+            if case .any(let inner) = node { result += flattened(inner) } else { result.append(node) }
+        }
+        return result
+    }
+
+    /// Drops constants that change nothing; one that decides makes the whole constant.
+    private static func folded(
+        _ nodes: [FilterNode], neutral: Bool, _ make: ([FilterNode]) -> FilterNode
+    ) -> FilterNode {
+        var result: [FilterNode] = []
+        for node in nodes {
+            guard case .constant(let value) = node else {
+                result.append(node)
+                continue
+            }
+            if value != neutral { return .constant(value) }
+        }
+        if result.isEmpty { return .constant(neutral) }
+        return result.count == 1 ? result[0] : make(result)
+    }
+}

@@ -1,0 +1,249 @@
+/// Reads a filter expression and gives it its meaning for a link type.
+struct FilterParser {
+    let tokens: [FilterToken]
+    var position = 0
+    var layout: FilterLayout
+    let settings: FilterSettings
+    private var depth = 0
+    var nesting = 0
+    /// Deeper nesting is refused: nobody writes it, and it must not exhaust the stack.
+    private static let deepest = 100
+
+    init(_ expression: String, _ layout: FilterLayout, _ settings: FilterSettings) throws(FilterError) {
+        tokens = try FilterLexer.tokens(expression)
+        self.layout = layout
+        self.settings = settings
+    }
+
+    var token: FilterToken { tokens[position] }
+    func peek(_ distance: Int = 1) -> FilterToken { tokens[min(position + distance, tokens.count - 1)] }
+    mutating func advance() { if position < tokens.count - 1 { position += 1 } }
+
+    func fail<T>(_ message: String, at token: FilterToken? = nil) throws(FilterError) -> T {
+        throw FilterError(message, at: (token ?? self.token).position)
+    }
+    func expected<T>(_ what: String) throws(FilterError) -> T {
+        try fail("\(what) was expected, not \(token.text)")
+    }
+    func meaning<T>(
+        at token: FilterToken, _ body: () throws(FilterMeaningError) -> T
+    ) throws(FilterError) -> T {
+        do throws(FilterMeaningError) { return try body() } catch {
+            throw FilterError(error.message, at: token.position)
+        }
+    }
+
+    mutating func take(symbol: String) -> Bool {
+        guard token.kind == .symbol(symbol) else { return false }
+        advance()
+        return true
+    }
+    func word(_ distance: Int = 0) -> String? {
+        if case .word(let word, escaped: false) = peek(distance).kind { return word }
+        return nil
+    }
+    mutating func take(word: String) -> Bool {
+        guard self.word() == word else { return false }
+        advance()
+        return true
+    }
+    func isJoint(_ distance: Int = 0) -> FilterJoint? {
+        switch peek(distance).kind {
+        case .symbol("&&"), .word("and", escaped: false): .and
+        case .symbol("||"), .word("or", escaped: false): .or
+        default: nil
+        }
+    }
+    private func isNot(_ distance: Int = 0) -> Bool {
+        peek(distance).kind == .symbol("!") || word(distance) == "not"
+    }
+
+    mutating func parse() throws(FilterError) -> FilterNode {
+        if token.kind == .end { return .constant(true) }
+        let (node, _) = try expression()
+        guard token.kind == .end else { return try expected("'and', 'or' or the end") }
+        return node
+    }
+
+    /// "and" and "or" bind alike, from left to right.
+    private mutating func expression() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
+        var (node, qualifiers) = try term()
+        while let joint = isJoint() {
+            advance()
+            let next: FilterNode
+            if let last = qualifiers, beginsValue() {
+                next = try value(last)
+            } else {
+                (next, qualifiers) = try term()
+            }
+            node = joint.join(node, next)
+        }
+        return (node, qualifiers)
+    }
+
+    /// Whether what comes is a name or number that inherits its qualifiers, behind any number of "not" and parentheses.
+    private func beginsValue() -> Bool {
+        var distance = 0
+        while isNot(distance) || peek(distance).kind == .symbol("(") { distance += 1 }
+        switch peek(distance).kind {
+        case .word(let word, let escaped): return escaped || !FilterKeywords.all.contains(word)
+        case .ipv4, .ipv6, .mac, .shortMAC: return true
+        case .number:
+            // A number with an operator behind it is computed with.
+            if case .symbol(let symbol) = peek(distance + 1).kind { return [")", "&&", "||"].contains(symbol) }
+            return true
+        case .symbol, .end: return false
+        }
+    }
+
+    /// Names and numbers with given qualifiers: one, its negation, or some in parentheses.
+    private mutating func value(_ qualifiers: FilterQualifiers) throws(FilterError) -> FilterNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
+        if isNot() {
+            advance()
+            return .not(try value(qualifiers))
+        }
+        guard take(symbol: "(") else { return try primitive(qualifiers) }
+        var node = try value(qualifiers)
+        while let joint = isJoint() {
+            advance()
+            node = joint.join(node, try value(qualifiers))
+        }
+        guard take(symbol: ")") else { return try expected("')'") }
+        return node
+    }
+
+    private mutating func term() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < Self.deepest else { return try fail("the expression is nested too deeply") }
+        if isNot() {
+            advance()
+            let (node, qualifiers) = try term()
+            return (.not(node), qualifiers)
+        }
+        if token.kind == .symbol("(") {
+            if let relation = try relationIfAny() { return (relation, nil) }
+            advance()
+            let result = try expression()
+            guard take(symbol: ")") else { return try expected("')'") }
+            return result
+        }
+        switch token.kind {
+        case .number, .symbol("-"): return (try relation(), nil)
+        case .word(let word, escaped: false): return try wordTerm(word)
+        default: return try expected("a filter")
+        }
+    }
+
+    private mutating func wordTerm(_ word: String) throws(FilterError) -> (FilterNode, FilterQualifiers?) {
+        if FilterNames.constants[word] != nil || word == "len" || word == "length" { return (try relation(), nil) }
+        if FilterProtocol.named(word) != nil, peek().kind == .symbol("[") { return (try relation(), nil) }
+        if let node = try special(word) { return (node, nil) }
+        return try qualified()
+    }
+
+    /// A primitive that begins with a protocol, a direction or a kind.
+    private mutating func qualified() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
+        let first = token
+        var qualifiers = FilterQualifiers()
+        if let word = word(), let proto = FilterProtocol.named(word) {
+            qualifiers.proto = proto
+            advance()
+        }
+        if let word = word(), word == "broadcast" || word == "multicast" {
+            advance()
+            let (layout, settings) = (self.layout, self.settings)
+            return (
+                try meaning(at: first) { () throws(FilterMeaningError) in
+                    word == "broadcast"
+                        ? try layout.broadcast(qualifiers, netmask: settings.netmask) : try layout.multicast(qualifiers)
+                }, nil
+            )
+        }
+        try direction(&qualifiers)
+        if let word = word(), let kind = FilterAddressKind(rawValue: word) {
+            let isDirected = qualifiers.direction != .unspecified
+            if isDirected, kind == .proto || kind == .protochain || kind == .gateway {
+                return try fail("'\(word)' has no direction")
+            }
+            qualifiers.kind = kind
+            advance()
+        }
+        if let proto = qualifiers.proto, qualifiers.direction == .unspecified, qualifiers.kind == nil {
+            guard let node = layout.abbreviation(proto) else {
+                return try fail(
+                    "'\(first.text.dropFirst().dropLast())' alone says nothing: 'host', 'proto' or an index must follow",
+                    at: first)
+            }
+            return (node, qualifiers)
+        }
+        guard qualifiers.direction != .unspecified || qualifiers.kind != nil else {
+            return try expected("a filter")
+        }
+        return (try primitive(qualifiers), qualifiers)
+    }
+
+    private mutating func direction(_ qualifiers: inout FilterQualifiers) throws(FilterError) {
+        guard let first = word() else { return }
+        if FilterKeywords.wirelessDirections.contains(first) {
+            return try fail("'\(first)' needs IEEE 802.11, and the link type is \(layout.linkType.name)")
+        }
+        guard first == "src" || first == "dst" else { return }
+        advance()
+        if let joint = isJoint(), let second = word(1), second == "src" || second == "dst", second != first {
+            advance()
+            advance()
+            qualifiers.direction = joint == .or ? .either : .both
+        } else {
+            qualifiers.direction = first == "src" ? .source : .destination
+        }
+    }
+}
+
+enum FilterJoint {
+    case and, or
+
+    func join(_ first: FilterNode, _ second: FilterNode) -> FilterNode {
+        switch self {
+        case .and: .all([first, second])
+        case .or:
+            // Long chains become one list, so that the tree stays flat.
+            if case .any(let nodes) = first { .any(nodes + [second]) } else { .any([first, second]) }
+        }
+    }
+}
+
+/// Words that name no host.
+enum FilterKeywords {
+    static let wirelessDirections: Set<String> = ["addr1", "addr2", "addr3", "addr4", "ra", "ta"]
+    static let unsupported: [String: String] = [
+        "type": "IEEE 802.11", "subtype": "IEEE 802.11", "dir": "IEEE 802.11", "direction": "IEEE 802.11",
+        "vpi": "SUNATM", "vci": "SUNATM", "lane": "SUNATM", "llcatm": "SUNATM", "metac": "SUNATM", "bcc": "SUNATM",
+        "oam": "SUNATM", "oamf4": "SUNATM", "oamf4ec": "SUNATM", "oamf4sc": "SUNATM", "sc": "SUNATM",
+        "ilmic": "SUNATM", "connectmsg": "SUNATM", "metaconnect": "SUNATM",
+        "rnr": "PFLOG", "rulenum": "PFLOG", "srnr": "PFLOG", "subrulenum": "PFLOG", "reason": "PFLOG",
+        "rset": "PFLOG", "ruleset": "PFLOG", "action": "PFLOG", "on": "PFLOG", "ifname": "PFLOG",
+        "fisu": "SS7", "lssu": "SS7", "lsu": "SS7", "msu": "SS7", "hfisu": "SS7", "hlssu": "SS7", "hmsu": "SS7",
+        "sio": "SS7", "opc": "SS7", "dpc": "SS7", "sls": "SS7", "hsio": "SS7", "hopc": "SS7", "hdpc": "SS7",
+        "hsls": "SS7",
+    ]
+    static let all: Set<String> = {
+        var words: Set<String> = [
+            "ether", "fddi", "tr", "wlan", "ppp", "slip", "es-is", "is-is", "src", "dst", "and", "or", "not", "less",
+            "greater", "byte", "broadcast", "multicast", "len", "length", "inbound", "outbound", "ifindex", "vlan",
+            "mpls", "pppoed", "pppoes", "geneve", "vxlan", "llc", "mask",
+        ]
+        words.formUnion(FilterProtocol.allCases.map(\.rawValue))
+        words.formUnion(["host", "net", "port", "portrange", "proto", "protochain", "gateway"])
+        words.formUnion(wirelessDirections)
+        words.formUnion(unsupported.keys)
+        words.formUnion(FilterNames.constants.keys)
+        return words
+    }()
+}

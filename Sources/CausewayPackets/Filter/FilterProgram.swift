@@ -1,0 +1,188 @@
+/// One instruction, encoded as the kernel's classic BPF wants it, but with jumps of any length.
+struct FilterInstruction: Hashable, Sendable {
+    var code: UInt16
+    var k: UInt32
+    /// Where to go on if a comparison holds, and if not: places in the program.
+    var jt: Int32 = 0
+    var jf: Int32 = 0
+}
+
+/// A filter made ready for one link type: runs over packets in memory, and converts into a program for the kernel.
+struct FilterProgram: Hashable, Sendable {
+    /// Loads from here on ask the kernel for what it knows besides the octets.
+    static let ancillary = Int(UInt32(bitPattern: -0x1000))
+
+    /// What classic BPF cannot: following a chain of headers of any length.
+    struct Chain: Hashable, Sendable {
+        var version6: Bool
+        var at: Int
+        var slot: Int?
+        var proto: UInt32
+    }
+
+    var instructions: [FilterInstruction]
+    var chains: [Chain] = []
+
+    enum Code {
+        static let loadWord: UInt16 = 0x20
+        static let loadHalf: UInt16 = 0x28
+        static let loadByte: UInt16 = 0x30
+        static let loadWordAtX: UInt16 = 0x40
+        static let loadHalfAtX: UInt16 = 0x48
+        static let loadByteAtX: UInt16 = 0x50
+        static let loadNumber: UInt16 = 0x00
+        static let loadScratch: UInt16 = 0x60
+        static let loadLength: UInt16 = 0x80
+        static let xScratch: UInt16 = 0x61
+        static let xHeaderLength: UInt16 = 0xB1
+        static let store: UInt16 = 0x02
+        static let storeX: UInt16 = 0x03
+        static let xNumber: UInt16 = 0x01
+        static let toX: UInt16 = 0x07
+        static let fromX: UInt16 = 0x87
+        static let negate: UInt16 = 0x84
+        static let jump: UInt16 = 0x05
+        static let jumpEqual: UInt16 = 0x15
+        static let jumpGreater: UInt16 = 0x25
+        static let jumpGreaterOrEqual: UInt16 = 0x35
+        static let jumpAny: UInt16 = 0x45
+        static let viaX: UInt16 = 0x08
+        static let answer: UInt16 = 0x06
+        /// Ours, never given to the kernel: the accumulator becomes 1 if the chain holds, else 0.
+        static let chain: UInt16 = 0xFFF0
+
+        static func arithmetic(_ operation: FilterOperator) -> UInt16 {
+            switch operation {
+            case .add: 0x04
+            case .subtract: 0x14
+            case .multiply: 0x24
+            case .divide: 0x34
+            case .or: 0x44
+            case .and: 0x54
+            case .left: 0x64
+            case .right: 0x74
+            case .modulo: 0x94
+            case .xor: 0xA4
+            }
+        }
+    }
+
+    /// Runs the program. Loads outside the packet refuse it, as in the kernel.
+    ///
+    /// - Returns: How many octets of the packet to keep; 0 refuses it.
+    func run(_ packet: borrowing Octets, originalCount: Int) -> UInt32 {
+        let program = instructions.span
+        var scratch = InlineArray<16, UInt32>(repeating: 0)
+        var (a, x): (UInt32, UInt32) = (0, 0)
+        var position = 0
+        // Jumps lead forward only, so this ends.
+        while position < program.count {
+            let instruction = program[position]
+            position &+= 1
+            let k = instruction.k
+            switch instruction.code {
+            case Code.loadHalf:
+                guard let value = try? packet.u16(Int(k)) else { return 0 }
+                a = UInt32(value)
+            case Code.jumpEqual: position = Int(a == k ? instruction.jt : instruction.jf)
+            case Code.loadByte:
+                guard let value = try? packet.u8(Int(k)) else { return 0 }
+                a = UInt32(value)
+            case Code.loadWord:
+                guard let value = try? packet.u32(Int(k)) else { return 0 }
+                a = value
+            case Code.arithmetic(.and): a &= k
+            case Code.jumpAny: position = Int(a & k != 0 ? instruction.jt : instruction.jf)
+            case Code.xHeaderLength:
+                guard let value = try? packet.u8(Int(k)) else { return 0 }
+                x = UInt32(value & 15) << 2
+            case Code.loadHalfAtX:
+                guard let value = try? packet.u16(Int(x &+ k)) else { return 0 }
+                a = UInt32(value)
+            case Code.loadByteAtX:
+                guard let value = try? packet.u8(Int(x &+ k)) else { return 0 }
+                a = UInt32(value)
+            case Code.loadWordAtX:
+                guard let value = try? packet.u32(Int(x &+ k)) else { return 0 }
+                a = value
+            case Code.jumpGreater: position = Int(a > k ? instruction.jt : instruction.jf)
+            case Code.jumpGreaterOrEqual: position = Int(a >= k ? instruction.jt : instruction.jf)
+            case Code.answer: return k
+            case Code.jump: position = Int(instruction.jt)
+            case Code.loadNumber: a = k
+            case Code.loadLength: a = UInt32(truncatingIfNeeded: originalCount)
+            case Code.loadScratch: a = scratch[Int(k & 15)]
+            case Code.xScratch: x = scratch[Int(k & 15)]
+            case Code.store: scratch[Int(k & 15)] = a
+            case Code.storeX: scratch[Int(k & 15)] = x
+            case Code.xNumber: x = k
+            case Code.toX: x = a
+            case Code.fromX: a = x
+            case Code.negate: a = 0 &- a
+            case Code.jumpEqual | Code.viaX: position = Int(a == x ? instruction.jt : instruction.jf)
+            case Code.jumpGreater | Code.viaX: position = Int(a > x ? instruction.jt : instruction.jf)
+            case Code.jumpGreaterOrEqual | Code.viaX: position = Int(a >= x ? instruction.jt : instruction.jf)
+            case Code.chain:
+                let chain = chains[Int(k)]
+                a = chain.holds(packet, scratch[chain.slot ?? 0]) ? 1 : 0
+            default:
+                guard let result = Self.compute(instruction.code, a, instruction.code & 8 != 0 ? x : k) else {
+                    return 0
+                }
+                a = result
+            }
+        }
+        return 0
+    }
+
+    /// `nil` for a division by zero, and for what is no operator.
+    private static func compute(_ code: UInt16, _ a: UInt32, _ b: UInt32) -> UInt32? {
+        switch code & ~8 {
+        case Code.arithmetic(.add): return a &+ b
+        case Code.arithmetic(.subtract): return a &- b
+        case Code.arithmetic(.multiply): return a &* b
+        case Code.arithmetic(.divide): return b == 0 ? nil : a / b
+        case Code.arithmetic(.modulo): return b == 0 ? nil : a % b
+        case Code.arithmetic(.and): return a & b
+        case Code.arithmetic(.or): return a | b
+        case Code.arithmetic(.xor): return a ^ b
+        case Code.arithmetic(.left): return b > 31 ? 0 : a << b
+        case Code.arithmetic(.right): return b > 31 ? 0 : a >> b
+        default: return nil
+        }
+    }
+}
+
+extension FilterProgram.Chain {
+    func holds(_ packet: borrowing Octets, _ base: UInt32) -> Bool {
+        let start = at + (slot == nil ? 0 : Int(base))
+        return (try? version6 ? follow6(packet, start) : follow4(packet, start)) ?? false
+    }
+
+    private func follow4(_ packet: borrowing Octets, _ start: Int) throws(CutOff) -> Bool {
+        try follow(packet, try packet.u8(start + 9), from: start + Int(try packet.u8(start) & 15) * 4)
+    }
+    private func follow6(_ packet: borrowing Octets, _ start: Int) throws(CutOff) -> Bool {
+        try follow(packet, try packet.u8(start + 6), from: start + 40)
+    }
+
+    /// Extension headers and authentication headers, up to the protocol that is looked for.
+    private func follow(_ packet: borrowing Octets, _ first: UInt8, from start: Int) throws(CutOff) -> Bool {
+        var (next, offset) = (first, start)
+        while true {
+            if UInt32(next) == proto { return true }
+            switch next {
+            case 0, 43, 44, 60:
+                guard version6 else { return false }
+                let length = (Int(try packet.u8(offset + 1)) + 1) * 8
+                next = try packet.u8(offset)
+                offset += length
+            case 51:
+                let length = (Int(try packet.u8(offset + 1)) + 2) * 4
+                next = try packet.u8(offset)
+                offset += length
+            default: return false
+            }
+        }
+    }
+}

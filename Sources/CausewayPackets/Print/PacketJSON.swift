@@ -1,0 +1,231 @@
+import CausewayTypes
+import CausewayWire
+
+/// Packets as JSON, one object a line: for programs.
+///
+/// Layers are named in their order; each that has fields here is a member of its own. What was cut off or wrong is in `issues`, checksums say
+/// what they are worth. Times are decimal seconds, exact, as a string.
+public struct PacketJSON: Sendable {
+    private var out = TextBuffer()
+    private var needsComma = false
+
+    public init() {}
+
+    /// The object for a packet, with a line break behind it.
+    public mutating func line(
+        _ packet: CapturedPacket, _ octets: borrowing Octets, checksumOffloaded: Bool = false
+    ) -> [UInt8] {
+        out.removeAll()
+        needsComma = false
+        let view = Packet(octets.from(0), linkType: packet.linkType, originalCount: packet.originalCount)
+        out.put("{")
+        time(packet.time)
+        number("length", packet.originalCount)
+        number("captured", octets.count)
+        text("link", packet.linkType.name)
+        number("interface", packet.interface)
+        layers(view)
+        link(view)
+        network(view)
+        transport(view)
+        issues(view.issues)
+        let sums = view.checksums(offloaded: checksumOffloaded)
+        if sums.network != .notPresent { text("networkChecksum", "\(sums.network)") }
+        if sums.transport != .notPresent { text("transportChecksum", "\(sums.transport)") }
+        number("payload", view.layers.payloadOriginalCount)
+        if let name = view.serverName { text("tlsServerName", name) }
+        domainNames(view)
+        out.put("}\n")
+        return out.octets
+    }
+
+    private mutating func time(_ time: CaptureTime) {
+        key("time")
+        out.put("\"")
+        out.decimal(time.seconds)
+        out.put(".")
+        out.decimal(time.nanoseconds, width: 9, padding: 0x30)
+        out.put("\"")
+    }
+
+    private mutating func layers(_ packet: borrowing Packet) {
+        key("layers")
+        out.put("[")
+        for index in 0..<packet.layers.count {
+            if index > 0 { out.put(",") }
+            string("\(packet.layers[index].kind)")
+        }
+        out.put("]")
+        needsComma = true
+    }
+
+    private mutating func link(_ packet: borrowing Packet) {
+        if let header = packet.ethernet {
+            begin("ethernet")
+            text("source", header.source.description)
+            text("destination", header.destination.description)
+            number("type", header.type.rawValue)
+            end()
+        }
+        if let tag = packet.vlan {
+            begin("vlan")
+            number("id", tag.identifier)
+            number("priority", tag.priority)
+            end()
+        }
+        if let arp = packet.arp {
+            begin("arp")
+            number("operation", arp.operation.rawValue)
+            text("senderHardware", arp.senderHardware.description)
+            text("sender", arp.senderAddress.debugDescription)
+            text("targetHardware", arp.targetHardware.description)
+            text("target", arp.targetAddress.debugDescription)
+            end()
+        }
+    }
+
+    private mutating func network(_ packet: borrowing Packet) {
+        if let header = packet.ipv4 {
+            begin("ipv4")
+            text("source", header.source.debugDescription)
+            text("destination", header.destination.debugDescription)
+            number("protocol", header.proto.rawValue)
+            number("ttl", header.timeToLive)
+            number("id", header.identification)
+            number("tos", header.typeOfService)
+            number("fragmentOffset", Int(header.fragmentOffset) * 8)
+            flag("dontFragment", header.dontFragment)
+            flag("moreFragments", header.moreFragments)
+            end()
+        } else if let header = packet.ipv6 {
+            begin("ipv6")
+            text("source", header.source.debugDescription)
+            text("destination", header.destination.debugDescription)
+            number("nextHeader", header.nextHeader.rawValue)
+            number("hopLimit", header.hopLimit)
+            number("flowLabel", header.flowLabel)
+            end()
+        }
+    }
+
+    private mutating func transport(_ packet: borrowing Packet) {
+        if let header = packet.tcp {
+            begin("tcp")
+            number("sourcePort", header.sourcePort)
+            number("destinationPort", header.destinationPort)
+            number("sequence", header.sequence)
+            number("acknowledgement", header.acknowledgement)
+            number("window", header.window)
+            text("flags", header.flags.letters)
+            end()
+        } else if let header = packet.udp {
+            begin("udp")
+            number("sourcePort", header.sourcePort)
+            number("destinationPort", header.destinationPort)
+            number("length", header.length ?? 0)
+            end()
+        } else if let header = packet.icmp {
+            begin("icmp")
+            number("type", header.type)
+            number("code", header.code)
+            number("id", header.identifier)
+            number("sequence", header.sequence)
+            end()
+        }
+    }
+
+    private mutating func domainNames(_ packet: borrowing Packet) {
+        guard let message = packet.dns else { return }
+        begin("dns")
+        number("id", message.id)
+        flag("response", message.flags.contains(.isResponse))
+        number("code", message.responseCode.rawValue)
+        key("questions")
+        out.put("[")
+        for (index, question) in message.questions.enumerated() {
+            if index > 0 { out.put(",") }
+            string("\(question.name)")
+        }
+        out.put("]")
+        needsComma = true
+        number("answers", message.answers.count)
+        end()
+    }
+
+    private mutating func issues(_ issues: PacketLayers.Issues) {
+        guard !issues.isEmpty else { return }
+        let names: [(PacketLayers.Issues, StaticString)] = [
+            (.cutOff, "cutOff"), (.badVersion, "badVersion"), (.badHeaderLength, "badHeaderLength"),
+            (.badLength, "badLength"),
+            (.tooManyLayers, "tooManyLayers"), (.unknownProtocol, "unknownProtocol"), (.laterFragment, "laterFragment"),
+        ]
+        key("issues")
+        out.put("[")
+        var isFirst = true
+        for (issue, name) in names where issues.contains(issue) {
+            if !isFirst { out.put(",") }
+            isFirst = false
+            out.put("\"")
+            out.put(name)
+            out.put("\"")
+        }
+        out.put("]")
+        needsComma = true
+    }
+
+    private mutating func key(_ name: StaticString) {
+        if needsComma { out.put(",") }
+        needsComma = true
+        out.put("\"")
+        out.put(name)
+        out.put("\":")
+    }
+    private mutating func begin(_ name: StaticString) {
+        key(name)
+        out.put("{")
+        needsComma = false
+    }
+    private mutating func end() {
+        out.put("}")
+        needsComma = true
+    }
+    private mutating func number<T: BinaryInteger>(_ name: StaticString, _ value: T) {
+        key(name)
+        out.decimal(value)
+    }
+    private mutating func flag(_ name: StaticString, _ value: Bool) {
+        key(name)
+        out.put(value ? "true" : "false")
+    }
+    private mutating func text(_ name: StaticString, _ value: String) {
+        key(name)
+        string(value)
+    }
+    /// RFC 8259 §7.
+    private mutating func string(_ value: String) {
+        out.put("\"")
+        for octet in value.utf8 {
+            switch octet {
+            case 0x22, 0x5C:
+                out.put("\\")
+                out.put(octet: octet)
+            case 0..<0x20:
+                out.put("\\u")
+                out.hex(octet, width: 4)
+            default: out.put(octet: octet)
+            }
+        }
+        out.put("\"")
+    }
+}
+
+extension TCPHeader.Flags {
+    /// The letters that tools show: `S` for SYN, `.` for ACK.
+    public var letters: String {
+        let names: [(Self, Character)] = [
+            (.fin, "F"), (.syn, "S"), (.rst, "R"), (.psh, "P"), (.ack, "."), (.urg, "U"), (.ece, "E"), (.cwr, "W"),
+            (.ns, "e"),
+        ]
+        return String(names.filter { contains($0.0) }.map(\.1))
+    }
+}

@@ -1,0 +1,334 @@
+/// BOOTP and DHCP (RFC 951, RFC 2131).
+extension PacketPrinter {
+    private enum Format {
+        case address, addresses, u8, u16, u32, i32, text, flag, hex, nothing, parameters, message, clientID, overload
+        case routes, pairs, vendor, relay, search, u16s, hex16
+    }
+
+    private static let dhcpOptions: [UInt8: (StaticString, Format)] = [
+        1: ("Subnet-Mask", .addresses), 2: ("Time-Zone", .i32), 3: ("Default-Gateway", .addresses),
+        4: ("Time-Server", .addresses),
+        5: ("IEN-Name-Server", .addresses), 6: ("Domain-Name-Server", .addresses), 7: ("LOG", .addresses),
+        8: ("CS", .addresses),
+        9: ("LPR-Server", .addresses), 10: ("IM", .addresses), 11: ("RL", .addresses), 12: ("Hostname", .text),
+        13: ("BS", .u16),
+        14: ("DP", .text), 15: ("Domain-Name", .text), 16: ("SS", .addresses), 17: ("RP", .text), 18: ("EP", .text),
+        19: ("IPF", .flag), 20: ("SRT", .flag), 21: ("PF", .pairs), 22: ("RSZ", .u16), 23: ("TTL", .u8),
+        24: ("MTU-Timeout", .u32),
+        25: ("MTU-Table", .u16s), 26: ("MTU", .u16), 27: ("LSN", .flag), 28: ("BR", .addresses), 29: ("MD", .flag),
+        30: ("MS", .flag),
+        31: ("Router-Discovery", .flag), 32: ("RS", .addresses), 33: ("Static-Route", .pairs), 34: ("TE", .flag),
+        35: ("AT", .u32),
+        36: ("IE", .flag), 37: ("TT", .u8), 38: ("KI", .u32), 39: ("KG", .flag), 40: ("YD", .text),
+        41: ("YS", .addresses),
+        42: ("NTP", .addresses), 43: ("Vendor-Option", .hex), 44: ("Netbios-Name-Server", .addresses),
+        45: ("WDD", .addresses),
+        46: ("Netbios-Node", .u8), 47: ("Netbios-Scope", .text), 48: ("XFS", .addresses), 49: ("XDM", .addresses),
+        50: ("Requested-IP", .addresses), 51: ("Lease-Time", .u32), 52: ("OO", .overload),
+        53: ("DHCP-Message", .message),
+        54: ("Server-ID", .addresses), 55: ("Parameter-Request", .parameters), 56: ("MSG", .text), 57: ("MSZ", .u16),
+        58: ("RN", .u32),
+        59: ("RB", .u32), 60: ("Vendor-Class", .text), 61: ("Client-ID", .clientID), 62: ("NOAP", .text),
+        63: ("NWIP", .nothing),
+        64: ("NISP", .text), 65: ("NISP-Server", .addresses), 66: ("TFTP", .text), 67: ("BF", .text),
+        68: ("MH", .addresses),
+        69: ("SMTP-Server", .addresses), 70: ("POP3-Server", .addresses), 71: ("NNTP", .addresses),
+        72: ("WWW", .addresses),
+        73: ("FINGER", .addresses), 74: ("IRC", .addresses), 75: ("SG", .addresses), 76: ("SDA", .addresses),
+        77: ("User-Class", .hex),
+        78: ("SLP-DA", .hex), 79: ("SLP-SCOPE", .hex), 80: ("Rapid-Commit", .nothing), 81: ("FQDN", .hex),
+        82: ("Agent-Information", .relay),
+        85: ("NDS", .addresses), 86: ("NDS-Tree-Name", .text), 87: ("NDS-Context", .text),
+        91: ("Last-Transaction-Time", .u32),
+        92: ("Associated-IP", .addresses), 93: ("ARCH", .u16), 94: ("NDI", .hex), 95: ("LDAP", .text),
+        97: ("GUID", .hex),
+        98: ("Unknown", .hex), 100: ("POSIX-TZ", .text), 101: ("TZ-Name", .text), 108: ("IPv6-Only-Preferred", .u32),
+        112: ("Netinfo-Address", .addresses), 113: ("Netinfo-Tag", .text), 114: ("URL", .text),
+        116: ("Auto-Configuration", .u8),
+        117: ("NSSR", .u16s), 118: ("SUBNET-SEL", .addresses), 119: ("Unknown", .hex),
+        121: ("Classless-Static-Route", .routes), 125: ("VIVO", .hex), 137: ("LoST", .hex),
+        150: ("TFTP-Server-Address", .addresses), 249: ("Classless-Static-Route-Microsoft", .routes),
+    ]
+
+    mutating func dhcp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "bootp"
+        out.put("BOOTP/DHCP, ")
+        let (operation, hardware, hardwareLength) = (try p.u8(0), try p.u8(1), try p.u8(2))
+        switch operation {
+        case 1: out.put("Request")
+        case 2: out.put("Reply")
+        default: put("unknown (", operation, ")")
+        }
+        let hasMAC = hardware == 1 && hardwareLength == 6
+        if hasMAC, operation == 1 {
+            out.put(" from ")
+            out.mac(try MACAddress(p, at: 28).bits)
+        }
+        put(", length ", length)
+        guard verbosity > 0 else { return }
+        try p.require(4, at: 8)
+        if hardware != 1 { put(", htype ", hardware) }
+        if hardware == 1, hardwareLength != 6 { put(", hlen ", hardwareLength) }
+        let hops = try p.u8(3)
+        if hops > 0 { put(", hops ", hops) }
+        let xid = try p.u32(4)
+        if xid != 0 { putHex(", xid 0x", xid) }
+        let seconds = try p.u16(8)
+        if seconds > 0 { put(", secs ", seconds) }
+        let flags = try p.u16(10)
+        out.put(", Flags [")
+        bits(UInt32(flags), [(0x8000, "Broadcast")], none: "none")
+        out.put("]")
+        if verbosity > 1 { putHex(" (0x", flags, width: 4, ")") }
+        try dhcpFields(p, hasMAC)
+        try dhcpVendor(p)
+    }
+
+    private mutating func dhcpFields(_ p: borrowing Octets, _ hasMAC: Bool) throws(CutOff) {
+        let names: [(StaticString, Int)] = [
+            ("\n\t  Client-IP ", 12), ("\n\t  Your-IP ", 16), ("\n\t  Server-IP ", 20), ("\n\t  Gateway-IP ", 24),
+        ]
+        for (name, offset) in names {
+            let address = try p.u32(offset)
+            guard address != 0 else { continue }
+            out.put(name)
+            out.ipv4(address)
+        }
+        if hasMAC {
+            out.put("\n\t  Client-Ethernet-Address ")
+            out.mac(try MACAddress(p, at: 28).bits)
+        }
+        for (name, offset, most) in [("\n\t  sname \"" as StaticString, 44, 64), ("\n\t  file \"", 108, 128)] {
+            guard try p.u8(offset) != 0 else { continue }
+            out.put(name)
+            var index = 0
+            while index < most {
+                let octet = try p.u8(offset + index)
+                if octet == 0 { break }
+                visible(octet)
+                index += 1
+            }
+            out.put("\"")
+        }
+    }
+
+    private mutating func dhcpVendor(_ p: borrowing Octets) throws(CutOff) {
+        try p.require(4, at: 236)
+        let magic = try p.u32(236)
+        guard magic == 0x6382_5363 else {
+            if magic != 0 { putHex("\n\t  Vendor-#0x", magic, width: 8) }
+            return
+        }
+        out.put("\n\t  Vendor-rfc1048 Extensions")
+        putHex("\n\t    Magic Cookie 0x", magic, width: 8)
+        var offset = 240
+        while true {
+            guard offset < p.count else { return }
+            let tag = try p.u8(offset)
+            offset += 1
+            if tag == 0, verbosity < 3 { continue }
+            if tag == 255, verbosity < 3 { return }
+            let (name, format) =
+                tag == 0
+                ? ("PAD", .nothing) : tag == 255 ? ("END", .nothing) : Self.dhcpOptions[tag] ?? ("Unknown", .hex)
+            out.put("\n\t    ")
+            out.put(name)
+            put(" (", tag, ")")
+            if tag == 0 || tag == 255 {
+                if tag == 0 {
+                    var repeated = 1
+                    while offset < p.count, p[offset] == 0 {
+                        repeated += 1
+                        offset += 1
+                    }
+                    put(", length 0, occurs ", repeated)
+                    continue
+                }
+                return put(", length 0")
+            }
+            let length = Int(try p.u8(offset))
+            offset += 1
+            put(", length ", length)
+            if length > 0 { out.put(": ") }
+            guard p.holds(length, at: offset) else {
+                put("[|rfc1048 ", length, "]")
+                return
+            }
+            if tag == 53, length == 1 {
+                try message(p.u8(offset))
+            } else {
+                try value(format, p.clamped(offset..<offset + length), length)
+            }
+            offset += length
+        }
+    }
+
+    private mutating func put(_ text: StaticString) { out.put(text) }
+
+    private mutating func message(_ type: UInt8) {
+        let names: [StaticString] = [
+            "", "Discover", "Offer", "Request", "Decline", "ACK", "NACK", "Release", "Inform", "ForceRenew",
+            "LeaseQuery", "LeaseUnassigned",
+            "LeaseUnknown", "LeaseActive",
+        ]
+        if type > 0, type < names.count { out.put(names[Int(type)]) } else { put("Unknown (", type, ")") }
+    }
+
+    private mutating func list(_ count: Int, _ step: Int, _ body: (inout PacketPrinter, Int) throws(CutOff) -> Void)
+        throws(CutOff)
+    {
+        var (offset, isFirst) = (0, true)
+        while offset + step <= count {
+            if !isFirst { out.put(",") }
+            isFirst = false
+            try body(&self, offset)
+            offset += step
+        }
+    }
+
+    private mutating func value(_ format: Format, _ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        switch format {
+        case .address, .addresses:
+            for offset in stride(from: 0, to: length - 3, by: 4) {
+                if offset > 0 { out.put(",") }
+                out.ipv4(try p.u32(offset))
+            }
+        case .pairs:
+            for offset in stride(from: 0, to: length - 7, by: 8) {
+                if offset > 0 { out.put(",") }
+                out.put("(")
+                out.ipv4(try p.u32(offset))
+                out.put(":")
+                out.ipv4(try p.u32(offset + 4))
+                out.put(")")
+            }
+        case .u8:
+            for offset in 0..<length {
+                if offset > 0 { out.put(",") }
+                put("", try p.u8(offset))
+            }
+        case .u16, .u16s:
+            for offset in stride(from: 0, to: length - 1, by: 2) {
+                if offset > 0 { out.put(",") }
+                put("", try p.u16(offset))
+            }
+        case .u32:
+            for offset in stride(from: 0, to: length - 3, by: 4) {
+                if offset > 0 { out.put(",") }
+                put("", try p.u32(offset))
+            }
+        case .i32:
+            for offset in stride(from: 0, to: length - 3, by: 4) {
+                if offset > 0 { out.put(",") }
+                put("", Int32(bitPattern: try p.u32(offset)))
+            }
+        case .flag:
+            for offset in 0..<length {
+                if offset > 0 { out.put(",") }
+                out.put(try p.u8(offset) == 0 ? "N" : try p.u8(offset) == 1 ? "Y" : "?")
+            }
+        case .text:
+            out.put("\"")
+            for index in 0..<length where p[index] != 0 { visible(p[index]) }
+            out.put("\"")
+        case .parameters: parameters(p, length)
+        case .clientID: clientID(p, length)
+        case .overload:
+            let names: [StaticString] = ["", "file", "sname", "file+sname"]
+            let value = try p.u8(0)
+            if value > 0, value < 4 { out.put(names[Int(value)]) } else { put("Unknown (", value, ")") }
+        case .routes: try routes(p, length)
+        case .message: message(try p.u8(0))
+        case .relay: try relay(p, length)
+        case .nothing: break
+        case .hex, .vendor, .search, .hex16: digits(p, length)
+        }
+    }
+
+    /// Pairs of octets, with dots between.
+    private mutating func digits(_ p: borrowing Octets, _ length: Int) {
+        var offset = 0
+        var isFirst = true
+        while offset + 1 < length {
+            if !isFirst { out.put(",") }
+            isFirst = false
+            put("", UInt16(p[offset]) << 8 | UInt16(p[offset + 1]))
+            offset += 2
+        }
+        if offset < length {
+            if !isFirst { out.put(",") }
+            put("", p[offset])
+        }
+    }
+
+    private mutating func parameters(_ p: borrowing Octets, _ length: Int) {
+        for index in 0..<length {
+            out.put(index % 4 == 0 ? "\n\t      " : ", ")
+            let tag = p[index]
+            out.put(Self.dhcpOptions[tag]?.0 ?? "Unknown")
+            put(" (", tag, ")")
+        }
+    }
+
+    private mutating func clientID(_ p: borrowing Octets, _ length: Int) {
+        guard length > 0 else { return }
+        let type = p[0]
+        if type == 0 {
+            out.put("\"")
+            for index in 1..<length { visible(p[index]) }
+            return out.put("\"")
+        }
+        if type == 255 {
+            out.put("hardware-type 255, ")
+        } else if type == 1, length == 7 {
+            out.put("ether ")
+        } else {
+            put("hardware-type ", type, ", ")
+        }
+        for index in 1..<length {
+            if index > 1 { out.put(":") }
+            out.hex(p[index], width: 2)
+        }
+    }
+
+    private mutating func routes(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        var (offset, isFirst) = (0, true)
+        while offset < length {
+            if !isFirst { out.put(",") }
+            isFirst = false
+            let width = Int(try p.u8(offset))
+            guard width <= 32 else { return put("bad width (/", width, ")") }
+            let significant = (width + 7) / 8
+            out.put("(")
+            if width == 0 {
+                out.put("default")
+            } else {
+                for index in 0..<4 {
+                    if index > 0 { out.put(".") }
+                    put("", index < significant ? try p.u8(offset + 1 + index) : 0)
+                }
+                put("/", width)
+            }
+            out.put(":")
+            out.ipv4(try p.u32(offset + 1 + significant))
+            out.put(")")
+            offset += 5 + significant
+        }
+    }
+
+    private mutating func relay(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        let names: [UInt8: StaticString] = [1: "Circuit-ID", 2: "Remote-ID", 6: "Subscriber-ID"]
+        var offset = 0
+        while offset + 2 <= length {
+            let (tag, size) = (try p.u8(offset), Int(try p.u8(offset + 1)))
+            offset += 2
+            guard size <= length - offset else { return put("\n\t      bad option length") }
+            out.put("\n\t      ")
+            out.put(names[tag] ?? "Unknown")
+            put(" SubOption ", tag)
+            put(", length ", size, ": ")
+            for index in 0..<size { visible(p[offset + index]) }
+            offset += size
+        }
+    }
+}

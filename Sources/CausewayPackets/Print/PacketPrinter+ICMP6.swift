@@ -1,0 +1,337 @@
+/// ICMPv6 with neighbour discovery and group membership.
+extension PacketPrinter {
+    static let icmp6Names: [UInt8: StaticString] = [
+        1: "destination unreachable", 2: "packet too big", 3: "time exceeded in-transit", 4: "parameter problem",
+        128: "echo request", 129: "echo reply", 130: "multicast listener query", 131: "multicast listener report",
+        132: "multicast listener done", 133: "router solicitation", 134: "router advertisement",
+        135: "neighbor solicitation", 136: "neighbor advertisement", 137: "redirect", 138: "router renumbering",
+        139: "node information query", 140: "node information reply", 141: "inverse neighbor solicitation",
+        142: "inverse neighbor advertisement", 143: "multicast listener report v2", 144: "dhaad request",
+        145: "dhaad reply", 146: "mobile router solicitation", 147: "mobile router advertisement", 155: "RPL",
+        160: "extended echo request", 161: "extended echo reply",
+    ]
+
+    /// RFC 4443, RFC 4861.
+    mutating func icmp6(_ p: borrowing Octets, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+        part = "icmp6"
+        guard length >= 4 else {
+            put("ICMP6, length ", length)
+            return invalid()
+        }
+        let (type, code) = (try p.u8(0), try p.u8(1))
+        if verbosity > 0, !carrier.isFragmented { icmp6Checksum(p, length, carrier) }
+        out.put("ICMP6, ")
+        if let name = Self.icmp6Names[type] { out.put(name) } else { put("unknown icmp6 type (", type, ")") }
+        if verbosity > 0, [133, 134, 135, 136, 137, 145, 147].contains(type) { put(", length ", length) }
+        try icmp6What(p, type, code, length)
+        if verbosity == 0 { put(", length ", length) }
+    }
+
+    private mutating func icmp6Checksum(_ p: borrowing Octets, _ length: Int, _ carrier: Carrier) {
+        guard p.holds(length, at: 0), let found = try? p.u16(2) else { return }
+        var sum = carrier.pseudoHeader(58, length)
+        sum.add(p.prefix(length))
+        guard sum.value != 0 else { return out.put("[icmp6 sum ok] ") }
+        putHex("[bad icmp6 cksum 0x", found, width: 4)
+        putHex(" -> 0x", Self.expected(found, sum), width: 4, "!] ")
+    }
+
+    private mutating func address6(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+        out.ipv6(high: try p.u64(offset), low: try p.u64(offset + 8))
+    }
+
+    private mutating func icmp6What(
+        _ p: borrowing Octets, _ type: UInt8, _ code: UInt8, _ length: Int
+    ) throws(CutOff) {
+        switch type {
+        case 1: try unreachable6(p, code)
+        case 2: put(", mtu ", try p.u32(4))
+        case 3:
+            if code == 0 {
+                out.put(" for ")
+                try address6(p, 32)
+            } else if code == 1 {
+                out.put(" (reassembly)")
+            } else {
+                put(", unknown code (", code, ")")
+            }
+        case 4:
+            switch code {
+            case 0: put(", erroneous - octet ", try p.u32(4))
+            case 1: put(", next header - octet ", try p.u32(4))
+            case 2: put(", option - octet ", try p.u32(4))
+            case 3: put(", incomplete header chain - octet ", try p.u32(4))
+            default: put(", code-#", code)
+            }
+        case 128, 129:
+            put(", id ", try p.u16(4))
+            put(", seq ", try p.u16(6))
+        case 160, 161:
+            put(", id ", try p.u16(4))
+            put(", seq ", try p.u8(6))
+            if verbosity > 0 { try extendedEcho(p, length, type == 160, code) }
+        case 130 where length >= 28: try listenerQuery2(p, length)
+        case 130, 131, 132: try listener(p)
+        case 143: try listenerReport2(p, length)
+        case 133: if verbosity > 0 { try discoveryOptions(p, 8, length) }
+        case 134: try routerAdvertisement(p, length)
+        case 135:
+            out.put(", who has ")
+            try address6(p, 8)
+            if verbosity > 0 { try discoveryOptions(p, 24, length) }
+        case 136:
+            out.put(", tgt is ")
+            try address6(p, 8)
+            if verbosity > 0 {
+                out.put(", Flags [")
+                bits(
+                    try p.u32(4), [(0x8000_0000, "router"), (0x4000_0000, "solicited"), (0x2000_0000, "override")],
+                    none: "none")
+                out.put("]")
+                try discoveryOptions(p, 24, length)
+            }
+        case 137:
+            out.put(", ")
+            try address6(p, 24)
+            out.put(" to ")
+            try address6(p, 8)
+            if verbosity > 0 { try discoveryOptions(p, 40, length) }
+        case 155: try routingProtocol(p, code)
+        default:
+            put(", length ", length)
+            if verbosity == 0 { out.removeLast(9 + String(length).utf8.count) }
+            if verbosity < 2 { unknown(p.prefix(length), "\n\t") }
+        }
+    }
+
+    private mutating func unreachable6(_ p: borrowing Octets, _ code: UInt8) throws(CutOff) {
+        let names: [StaticString] = [
+            "unreachable route", " unreachable prohibited", "beyond scope", "unreachable address", "unreachable port",
+        ]
+        out.put(", ")
+        if code < names.count { out.put(names[Int(code)]) } else { put("unknown unreach code (", code, ")") }
+        switch code {
+        case 0, 1, 3:
+            out.put(" ")
+            try address6(p, 32)
+        case 2:
+            out.put(" ")
+            try address6(p, 32)
+            out.put(", source address ")
+            try address6(p, 16)
+        case 4:
+            let next = try p.u8(14)
+            out.put(", ")
+            try address6(p, 32)
+            guard next == 6 || next == 17 else { return }
+            put(next == 6 ? " tcp port " : " udp port ", try p.u16(50))
+        default: break
+        }
+    }
+
+    /// RFC 2710 §3.
+    private mutating func listener(_ p: borrowing Octets) throws(CutOff) {
+        put("max resp delay: ", try p.u16(4), " ")
+        out.put("addr: ")
+        try address6(p, 8)
+    }
+
+    /// RFC 3810 §5.1.
+    private mutating func listenerQuery2(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        out.put(" v2")
+        let code = UInt32(try p.u16(4))
+        let delay = code < 32768 ? code : (code & 0xFFF | 0x1000) << (((code & 0x7000) >> 12) + 3)
+        if verbosity > 0 {
+            out.put(" [max resp delay=")
+            if delay < 1000 {
+                put("", delay, "ms]")
+            } else {
+                put("", delay / 1000, ".")
+                out.decimal(delay % 1000, width: 3, padding: 0x30)
+                out.put("s]")
+            }
+        }
+        out.put(" [gaddr ")
+        try address6(p, 8)
+        if verbosity > 0 {
+            if try p.u8(24) & 8 != 0 { out.put(" sflag") }
+            if try p.u8(24) & 7 != 0 { put(" robustness=", try p.u8(24) & 7) }
+            put(" qqi=", try p.u8(25))
+        }
+        let sources = Int(try p.u16(26))
+        if sources > 0 {
+            if length < 28 + sources * 16 {
+                put(" [invalid number of sources ", sources, "]")
+            } else if verbosity > 1 {
+                out.put(" {")
+                for index in 0..<sources {
+                    out.put(" ")
+                    try address6(p, 28 + index * 16)
+                }
+                out.put(" }")
+            } else {
+                put(", ", sources, " source(s)")
+            }
+        }
+        out.put("]")
+    }
+
+    /// RFC 3810 §5.2.
+    private mutating func listenerReport2(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        guard length >= 16 else { return put(" [invalid len ", length, "]") }
+        let groups = Int(try p.u16(6))
+        put(", ", groups, " group record(s)")
+        guard verbosity > 0 else { return }
+        let names: [StaticString] = ["", "is_in", "is_ex", "to_in", "to_ex", "allow", "block"]
+        var offset = 8
+        for _ in 0..<groups {
+            guard length >= offset + 20 else { return put(" [invalid number of groups ", groups, "]") }
+            out.put(" [gaddr ")
+            try address6(p, offset + 4)
+            let type = try p.u8(offset)
+            out.put(" ")
+            if type > 0, type < names.count { out.put(names[Int(type)]) } else { put(" [v2-report-#", type, "]") }
+            let sources = Int(try p.u16(offset + 2))
+            guard length >= offset + 20 + sources * 16 else {
+                return put(" [invalid number of sources ", sources, "]")
+            }
+            if verbosity == 1 {
+                put(", ", sources, " source(s)")
+            } else {
+                out.put(" {")
+                for index in 0..<sources {
+                    out.put(" ")
+                    try address6(p, offset + 20 + index * 16)
+                }
+                out.put(" }")
+            }
+            offset += 20 + sources * 16
+            out.put("]")
+        }
+    }
+
+    private mutating func routerAdvertisement(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        guard verbosity > 0 else { return }
+        let flags = try p.u8(5)
+        put("\n\thop limit ", try p.u8(4), ", Flags [")
+        let names: [(UInt32, StaticString)] = [
+            (0x80, "managed"), (0x40, "other stateful"), (0x20, "home agent"), (0x04, "ND proxy"),
+        ]
+        bits(UInt32(flags), names, none: "none")
+        let preferences: [StaticString] = ["medium", "high", "rsv", "low"]
+        out.put("], pref ")
+        out.put(preferences[Int(flags >> 3 & 3)])
+        put(", router lifetime ", try p.u16(6))
+        put("s, reachable time ", try p.u32(8))
+        put("ms, retrans timer ", try p.u32(12), "ms")
+        try discoveryOptions(p, 16, length)
+    }
+
+    private mutating func lifetime(_ seconds: UInt32) {
+        if seconds == .max { out.put("infinity") } else { put("", seconds, "s") }
+    }
+
+    /// RFC 4861 §4.6, RFC 8106 §5, RFC 4191 §2.3.
+    private mutating func discoveryOptions(_ p: borrowing Octets, _ start: Int, _ length: Int) throws(CutOff) {
+        let names: [UInt8: StaticString] = [
+            1: "source link-address", 2: "destination link-address", 3: "prefix info", 4: "redirected header", 5: "mtu",
+            7: "advertisement interval", 8: "homeagent information", 24: "route info", 25: "rdnss", 31: "dnssl",
+            38: "pref64",
+        ]
+        var offset = start
+        while offset < p.count {
+            let type = try p.u8(offset)
+            let size = Int(try p.u8(offset + 1)) * 8
+            guard size > 0 else { throw CutOff() }
+            out.put("\n\t  ")
+            out.put(names[type] ?? "unknown")
+            put(" option (", type)
+            put("), length ", size)
+            put(" (", size / 8, "): ")
+            try p.require(size, at: offset)
+            try discoveryOption(type, p.clamped(offset..<offset + size), size)
+            offset += size
+        }
+    }
+
+    private mutating func discoveryOption(_ type: UInt8, _ p: borrowing Octets, _ size: Int) throws(CutOff) {
+        switch type {
+        case 1, 2:
+            for index in 2..<size {
+                if index > 2 { out.put(":") }
+                out.hex(p[index], width: 2)
+            }
+        case 3:
+            try address6(p, 16)
+            put("/", try p.u8(2))
+            if size != 32 { out.put("badlen") }
+            out.put(", Flags [")
+            bits(UInt32(try p.u8(3)), [(0x80, "onlink"), (0x40, "auto"), (0x20, "router")], none: "none")
+            out.put("], valid time ")
+            lifetime(try p.u32(4))
+            out.put(", pref. time ")
+            lifetime(try p.u32(8))
+        case 4: unknown(p.from(8), "\n\t    ")
+        case 5:
+            let mtu = try p.u32(4)
+            put(" ", mtu)
+            if mtu < 1280 { out.put(", bogus") }
+        case 7: put(" ", try p.u32(4), "ms")
+        case 8:
+            put(" preference ", try p.u16(4))
+            put(", lifetime ", try p.u16(6))
+        case 24:
+            out.put(" ")
+            var halves: (UInt64, UInt64) = (0, 0)
+            if size >= 16 { halves.0 = try p.u64(8) }
+            if size >= 24 { halves.1 = try p.u64(16) }
+            out.ipv6(high: halves.0, low: halves.1)
+            put("/", try p.u8(2))
+            let preferences: [StaticString] = ["medium", "high", "rsv", "low"]
+            out.put(", pref=")
+            out.put(preferences[Int(try p.u8(3) >> 3 & 3)])
+            out.put(", lifetime=")
+            lifetime(try p.u32(4))
+        case 25:
+            put(" lifetime ", try p.u32(4), "s,")
+            for offset in stride(from: 8, to: size - 15, by: 16) {
+                out.put(" addr: ")
+                try address6(p, offset)
+            }
+        case 31:
+            put(" lifetime ", try p.u32(4), "s, domain(s):")
+            var offset = 8
+            while offset < size, p[offset] != 0 {
+                out.put(" ")
+                guard let next = try dnsName(p, offset) else { break }
+                offset = next
+            }
+        default: unknown(p.from(2), "\n\t    ")
+        }
+    }
+
+    /// RFC 6550 §6, as far as its acknowledgements.
+    private mutating func routingProtocol(_ p: borrowing Octets, _ code: UInt8) throws(CutOff) {
+        let names: [UInt8: StaticString] = [
+            0: "DODAG Information Solicitation", 1: "DODAG Information Object", 2: "Destination Advertisement Object",
+            3: "Destination Advertisement Object Ack",
+        ]
+        out.put(code & 0x80 != 0 ? ", (SEC)" : ", (CLR)")
+        out.put(names[code & 0x7F] ?? "RPL unknown")
+        guard code == 3, verbosity > 0 else { return }
+        let hasDomain = try p.u8(5) & 0x80 != 0
+        out.put(" [")
+        out.put("dagid:")
+        if hasDomain {
+            for index in 0..<16 {
+                if index > 0, index % 2 == 0 { out.put(":") }
+                out.hex(try p.u8(8 + index), width: 2)
+            }
+        } else {
+            out.put("<>")
+        }
+        put(",seq:", try p.u8(6))
+        put(",instance:", try p.u8(4))
+        put(",status:", try p.u8(7), "]")
+    }
+}

@@ -1,0 +1,361 @@
+/// IPv4 and ARP.
+extension PacketPrinter {
+    /// Addresses of the IP header that something is carried by, for checksums and for names.
+    struct Carrier {
+        var isIPv6 = false
+        var source: (UInt64, UInt64) = (0, 0)
+        var destination: (UInt64, UInt64) = (0, 0)
+        /// What the header itself says that it carries.
+        var next: UInt8 = 0
+        var isFragmented = false
+
+        /// The beginning of a sum over addresses, length and protocol.
+        func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
+            var sum = InternetChecksum()
+            for half in [source.0, source.1, destination.0, destination.1] {
+                sum.add(UInt32(truncatingIfNeeded: half >> 32))
+                sum.add(UInt32(truncatingIfNeeded: half))
+            }
+            // IPv4 has 16 bits for it; what is larger was put together by the network card.
+            sum.add(isIPv6 ? UInt32(truncatingIfNeeded: length) : UInt32(length & 0xFFFF))
+            sum.add(number)
+            return sum
+        }
+    }
+
+    mutating func address(_ address: (UInt64, UInt64), _ isIPv6: Bool) {
+        if isIPv6 { out.ipv6(high: address.0, low: address.1) } else { out.ipv4(UInt32(truncatingIfNeeded: address.1)) }
+    }
+    mutating func addresses(_ carrier: Carrier) {
+        address(carrier.source, carrier.isIPv6)
+        out.put(" > ")
+        address(carrier.destination, carrier.isIPv6)
+    }
+
+    /// RFC 791.
+    mutating func ipv4(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "ip"
+        if !options.showsLink { out.put("IP ") }
+        // Packets within packets within packets: enough is enough.
+        ipDepth += 1
+        defer { ipDepth -= 1 }
+        guard ipDepth < 20 else { return out.put("[nested too deeply]") }
+        let first = try p.u8(0)
+        guard first >> 4 == 4 else { return versionMismatch(Int(first >> 4), 4) }
+        guard length >= 20 else { return broken("length", length, "<", 20) }
+        let headerLength = Int(first & 15) * 4
+        guard headerLength >= 20 else { return broken("header length", headerLength, "<", 20) }
+        let stated = Int(try p.u16(2))
+        let total = stated == 0 ? length : stated
+        if total > length {
+            put("[total length ", total)
+            put(" > length ", length, "]")
+            invalid()
+            out.put(" ")
+        }
+        guard total >= headerLength else { return broken("total length", total, "<", headerLength) }
+        guard length >= headerLength else { return broken("length", length, "<", headerLength) }
+        let fragment = try p.u16(6)
+        let number = try p.u8(9)
+        let shown = total
+        let content = min(total, length)
+        let packet = p.prefix(content)
+        if verbosity > 0 { try ipv4Details(p, packet, headerLength, shown, stated, fragment, number) }
+        let carrier = Carrier(
+            source: (0, UInt64(try p.u32(12))), destination: (0, UInt64(try p.u32(16))), next: number,
+            isFragmented: fragment & 0x3FFF != 0)
+        guard fragment & 0x1FFF == 0 else {
+            addresses(carrier)
+            put(": ip-proto-", number)
+            return
+        }
+        if ![6, 17, 132, 33].contains(number) {
+            addresses(carrier)
+            out.put(": ")
+        }
+        // Something must be left of what it carries, if it carries anything.
+        try packet.require(headerLength + (content > headerLength ? 1 : 0), at: 0)
+        try self.content(packet.from(headerLength), content - headerLength, carrier, number)
+    }
+
+    private mutating func versionMismatch(_ found: Int, _ wanted: Int) {
+        put(" [version ", found)
+        put(" != ", wanted, "]")
+        invalid()
+    }
+
+    private mutating func ipv4Details(
+        _ p: borrowing Octets, _ packet: borrowing Octets, _ headerLength: Int, _ total: Int, _ stated: Int,
+        _ fragment: UInt16, _ number: UInt8
+    ) throws(CutOff) {
+        let service = try p.u8(1)
+        putHex("(tos 0x", service)
+        switch service & 3 {
+        case 1: out.put(",ECT(1)")
+        case 2: out.put(",ECT(0)")
+        case 3: out.put(",CE")
+        default: break
+        }
+        let ttl = try p.u8(8)
+        if ttl >= 1 { put(", ttl ", ttl) }
+        put(", id ", try p.u16(4))
+        put(", offset ", Int(fragment & 0x1FFF) * 8, ", flags [")
+        bits(UInt32(fragment), [(0x2000, "+"), (0x4000, "DF"), (0x8000, "rsvd")], none: "none")
+        out.put("], proto ")
+        out.put(Self.ipProtocols[number] ?? "unknown")
+        put(" (", number)
+        put("), length ", total)
+        if stated == 0 { out.put(" [was 0, presumed BIG TCP]") }
+        if headerLength > 20 {
+            out.put(", options (")
+            ipv4Options(packet.clamped(20..<headerLength), headerLength - 20)
+            out.put(")")
+        }
+        if packet.holds(headerLength, at: 0) {
+            let found = try p.u16(10)
+            var sum = InternetChecksum()
+            sum.add(packet.prefix(headerLength))
+            if sum.value != 0 { badChecksum(", bad cksum ", found, sum) }
+        }
+        out.put(")\n    ")
+    }
+
+    /// A wrong checksum with the right one: what the sum would need is what the field lacks.
+    mutating func badChecksum(_ before: StaticString, _ found: UInt16, _ sum: InternetChecksum) {
+        putHex(before, found)
+        putHex(" (->", Self.expected(found, sum), ")!")
+    }
+    static func expected(_ found: UInt16, _ sum: InternetChecksum) -> UInt16 {
+        var without = sum
+        without.add(~found)
+        let value = without.value
+        return value == 0xFFFF ? 0 : value
+    }
+
+    private mutating func ipv4Options(_ p: borrowing Octets, _ length: Int) {
+        do throws(CutOff) { try optionList(p, length) } catch { out.put(" [truncated-option]") }
+    }
+
+    private mutating func optionList(_ p: borrowing Octets, _ total: Int) throws(CutOff) {
+        let names: [UInt8: StaticString] = [
+            0: "EOL", 1: "NOP", 68: "timestamp", 130: "security", 7: "RR", 137: "SSRR", 131: "LSRR", 148: "RA",
+            82: "traceroute",
+        ]
+        var (offset, isFirst) = (0, true)
+        while offset < total {
+            if !isFirst { out.put(",") }
+            isFirst = false
+            let code = try p.u8(offset)
+            if let name = names[code] { out.put(name) } else { put("unknown ", code) }
+            let length = code <= 1 ? 1 : Int(try p.u8(offset + 1))
+            if code > 1, length < 2 || length > total - offset { return put(" [bad length ", length, "]") }
+            try p.require(length, at: offset)
+            let option = p.clamped(offset..<offset + length)
+            switch code {
+            case 0: return
+            case 68: try timestamps(option, length)
+            case 7, 131, 137: try route(option, length)
+            case 148:
+                if length != 4 {
+                    put(" [bad length ", length, "]")
+                } else if try option.u16(2) != 0 {
+                    put(" value ", try option.u16(2))
+                }
+            default: break
+            }
+            offset += length
+        }
+    }
+
+    private mutating func route(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        guard length >= 3 else { return put(" [bad length ", length, "]") }
+        if (length + 1) & 3 != 0 { put(" [bad length ", length, "]") }
+        let pointer = Int(try p.u8(2)) - 1
+        if pointer < 3 || (pointer + 1) & 3 != 0 { put(" [bad ptr ", pointer + 1, "]") }
+        for offset in stride(from: 3, to: length, by: 4) {
+            out.put(" ")
+            out.ipv4(try p.u32(offset))
+            if pointer > offset { out.put(",") }
+        }
+    }
+
+    private mutating func timestamps(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        guard length >= 4 else { return put("[bad length ", length, "]") }
+        out.put(" TS{")
+        let kind = try p.u8(3) & 15
+        let step = kind == 0 ? 4 : 8
+        if (length - 4) & (step - 1) != 0 { put("[bad length ", length, "]") }
+        let pointer = Int(try p.u8(2)) - 1
+        if pointer < 4 || (pointer - 4) & (step - 1) != 0 || pointer > length + 1 { put("[bad ptr ", pointer + 1, "]") }
+        switch kind {
+        case 0: out.put("TSONLY")
+        case 1: out.put("TS+ADDR")
+        case 3: out.put("PRESPEC")
+        default: put("[bad ts type ", kind, "]")
+        }
+        if kind == 0 || kind == 1 || kind == 3 {
+            var offset = 4
+            while offset < length {
+                try p.require(step, at: offset)
+                out.put(pointer == offset ? " ^ " : " ")
+                put("", try p.u32(offset + step - 4), "@")
+                if step == 8 { out.ipv4(try p.u32(offset)) }
+                offset += step
+            }
+            if pointer == offset { out.put(" ^ ") }
+        }
+        let missed = try p.u8(3) >> 4
+        if missed > 0 { put(" [", missed, " hops not recorded]} ") } else { out.put("}") }
+    }
+
+    /// What an IP packet carries.
+    mutating func content(
+        _ p: borrowing Octets, _ length: Int, _ carrier: Carrier, _ number: UInt8
+    ) throws(CutOff) {
+        switch number {
+        case 6: try tcp(p, length, carrier)
+        case 17: try udp(p, length, carrier)
+        case 1: carrier.isIPv6 ? wrongVersion("ICMP requires IPv4") : try icmp(p, length, carrier)
+        case 58: carrier.isIPv6 ? try icmp6(p, length, carrier) : wrongVersion("ICMP6 requires IPv6")
+        case 2: carrier.isIPv6 ? wrongVersion("IGMP requires IPv4") : try igmp(p, length)
+        case 132: try sctp(p, length, carrier)
+        case 4: try ipv4(p, length)
+        case 41: try ipv6(p, length)
+        case 47: try gre(p, length)
+        case 137: try mpls(p, length)
+        case 51: try authentication(p, length, carrier)
+        case 143 where carrier.isIPv6: try ethernet(p, length)
+        case 59: out.put("no next header")
+        default:
+            put(" ip-proto-", number)
+            put(" ", length)
+        }
+    }
+
+    private mutating func wrongVersion(_ text: StaticString) {
+        out.put("[")
+        out.put(text)
+        out.put("]")
+        invalid()
+    }
+
+    /// RFC 4302.
+    private mutating func authentication(
+        _ p: borrowing Octets, _ length: Int, _ carrier: Carrier
+    ) throws(CutOff) {
+        part = "ah"
+        let words = Int(try p.u8(1))
+        out.put("AH(")
+        if verbosity > 0 {
+            put("length=", (words + 2) * 4, "(")
+            put("", words * 4, "-bytes),")
+        }
+        putHex("spi=0x", try p.u32(4), width: 8, ",")
+        if verbosity > 0 { putHex("sumlen=", UInt32(max(words - 1, 0) * 4), ",") }
+        putHex("seq=0x", try p.u32(8))
+        if verbosity > 0 {
+            out.put(",icv=0x")
+            for offset in stride(from: 12, to: (words + 2) * 4, by: 4) { out.hex(try p.u32(offset), width: 8) }
+        }
+        out.put("): ")
+        let size = (words + 2) * 4
+        try p.require(size, at: 0)
+        try content(p.from(size), length - size, carrier, try p.u8(0))
+    }
+
+    /// RFC 826.
+    mutating func arp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "arp"
+        let (hardware, proto) = (try p.u16(0), try p.u16(2))
+        let (hardwareLength, protoLength) = (Int(try p.u8(4)), Int(try p.u8(5)))
+        let operation = try p.u16(6)
+        if !options.showsLink { out.put("ARP, ") }
+        if (proto != 0x0800 && proto != 0x1000) || protoLength != 4 || hardwareLength == 0 || verbosity > 0 {
+            let names: [UInt16: StaticString] = [
+                1: "Ethernet", 6: "TokenRing", 7: "ArcNet", 15: "FrameRelay", 24: "Firewire", 32: "Infiniband",
+            ]
+            if let name = names[hardware] { out.put(name) } else { put("Unknown Hardware (", hardware, ")") }
+            put(" (len ", hardwareLength)
+            out.put("), ")
+            if proto == 0x0800 || proto == 0x1000 {
+                out.put("IPv4")
+            } else {
+                out.put(Self.etherTypes[proto] ?? "Unknown Protocol")
+                if Self.etherTypes[proto] == nil { putHex(" (0x", proto, width: 4, ")") }
+            }
+            put(" (len ", protoLength, "), ")
+        }
+        if (proto != 0x0800 && proto != 0x1000) || protoLength != 4 || hardwareLength == 0 {
+            return arpUnknown(p, operation, length)
+        }
+        try arpOperation(p, operation, hardwareLength)
+        put(", length ", length)
+    }
+
+    private mutating func arpUnknown(_ p: borrowing Octets, _ operation: UInt16, _ length: Int) {
+        put("Unknown (", operation, ")")
+        put(", length ", length)
+    }
+
+    private mutating func arpOperation(
+        _ p: borrowing Octets, _ operation: UInt16, _ hardwareLength: Int
+    ) throws(CutOff) {
+        let names: [UInt16: StaticString] = [
+            1: "Request", 2: "Reply", 3: "Reverse Request", 4: "Reverse Reply", 8: "Inverse Request",
+            9: "Inverse Reply",
+        ]
+        if let name = names[operation] { out.put(name) } else { put("Unknown (", operation, ")") }
+        let senderAddress = 8 + hardwareLength
+        let targetHardware = senderAddress + 4
+        let targetAddress = targetHardware + hardwareLength
+        try p.require(targetAddress + 4, at: 0)
+        switch operation {
+        case 1:
+            out.put(" who-has ")
+            out.ipv4(try p.u32(targetAddress))
+            if (0..<hardwareLength).contains(where: { (try? p.u8(targetHardware + $0)) != 0 }) {
+                out.put(" (")
+                hardwareAddress(p, targetHardware, hardwareLength)
+                out.put(")")
+            }
+            out.put(" tell ")
+            out.ipv4(try p.u32(senderAddress))
+        case 2:
+            out.put(" ")
+            out.ipv4(try p.u32(senderAddress))
+            out.put(" is-at ")
+            hardwareAddress(p, 8, hardwareLength)
+        case 3, 8:
+            out.put(operation == 3 ? " who-is " : " who-is ")
+            hardwareAddress(p, targetHardware, hardwareLength)
+            out.put(" tell ")
+            hardwareAddress(p, 8, hardwareLength)
+        case 4:
+            out.put(" ")
+            hardwareAddress(p, targetHardware, hardwareLength)
+            out.put(" at ")
+            out.ipv4(try p.u32(targetAddress))
+        case 9:
+            out.put(" ")
+            hardwareAddress(p, 8, hardwareLength)
+            out.put(" at ")
+            out.ipv4(try p.u32(senderAddress))
+        default: break
+        }
+    }
+
+    private mutating func hardwareAddress(_ p: borrowing Octets, _ offset: Int, _ length: Int) {
+        for index in 0..<length {
+            if index > 0 { out.put(":") }
+            out.hex(p[offset + index], width: 2)
+        }
+    }
+
+    static let ipProtocols: [UInt8: StaticString] = [
+        0: "Options", 1: "ICMP", 2: "IGMP", 4: "IPIP", 6: "TCP", 8: "EGP", 9: "IGRP", 17: "UDP", 33: "DCCP", 41: "IPv6",
+        43: "Routing", 44: "Fragment", 46: "RSVP", 47: "GRE", 50: "ESP", 51: "AH", 55: "Mobile IP",
+        62: "Mobile IP (old)", 58: "ICMPv6",
+        59: "no next header", 60: "Options", 88: "EIGRP", 89: "OSPF", 97: "Ethernet", 103: "PIM", 108: "Compressed IP",
+        112: "VRRP", 113: "PGM", 132: "SCTP", 135: "Mobility", 137: "MPLS", 143: "Ethernet",
+    ]
+}

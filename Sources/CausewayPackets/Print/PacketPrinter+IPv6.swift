@@ -1,0 +1,276 @@
+/// IPv6 and its extension headers.
+extension PacketPrinter {
+    /// RFC 8200.
+    mutating func ipv6(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "ip6"
+        if !options.showsLink { out.put("IP6 ") }
+        ipDepth += 1
+        defer { ipDepth -= 1 }
+        guard ipDepth < 20 else { return out.put("[nested too deeply]") }
+        let first = try p.u32(0)
+        guard first >> 28 == 6 else {
+            put(" [version ", first >> 28)
+            out.put(" != 6]")
+            return invalid()
+        }
+        guard length >= 40 else { return broken("length", length, "<", 40) }
+        let stated = Int(try p.u16(4))
+        let next = try p.u8(6)
+        // Without a length and without extension headers: a packet too large for the field.
+        let isBig = stated == 0 && next != 0 && next != 59 && length > 65535 + 40
+        let payload = isBig ? length - 40 : stated
+        if payload + 40 > length {
+            put("[header+payload length ", payload + 40)
+            put(" > length ", length, "]")
+            invalid()
+            out.put(" ")
+        }
+        if verbosity > 0 { try ipv6Details(p, first, stated, next) }
+        if isBig { put("[real length ", length, ", presumed BIG TCP] ") }
+        let carrier = Carrier(
+            isIPv6: true, source: (try p.u64(8), try p.u64(16)), destination: (try p.u64(24), try p.u64(32)), next: next
+        )
+        if ![6, 17, 33, 132].contains(next) {
+            addresses(carrier)
+            out.put(": ")
+        }
+        // The hop-by-hop header has yet to tell the length of a jumbogram.
+        let total = stated == 0 && next == 0 ? length : min(payload + 40, length)
+        try headers(p.prefix(total), carrier, next, total, stated, length)
+    }
+
+    private mutating func ipv6Details(
+        _ p: borrowing Octets, _ first: UInt32, _ stated: Int, _ next: UInt8
+    ) throws(CutOff) {
+        out.put("(")
+        if first & 0x0FF0_0000 != 0 { putHex("class 0x", (first & 0x0FF0_0000) >> 20, width: 2, ", ") }
+        if first & 0xFFFFF != 0 { putHex("flowlabel 0x", first & 0xFFFFF, width: 5, ", ") }
+        put("hlim ", try p.u8(7))
+        out.put(", next-header ")
+        out.put(next == 0 ? "HBH" : next == 60 ? "DSTOPT" : Self.ipProtocols[next] ?? "unknown")
+        put(" (", next)
+        put("), payload length ", stated, ") ")
+    }
+
+    /// The chain of extension headers, and what it ends in.
+    private mutating func headers(
+        _ p: borrowing Octets, _ first: Carrier, _ firstNext: UInt8, _ total: Int, _ stated: Int, _ length: Int
+    ) throws(CutOff) {
+        var (carrier, next, offset, total) = (first, firstNext, 40, total)
+        var sawHopByHop = false
+        while true {
+            switch next {
+            case 0:
+                if sawHopByHop { return note("The Hop-by-Hop Options header was already found") }
+                if offset != 40 { return note("The Hop-by-Hop Options header don't follow the IPv6 header") }
+                sawHopByHop = true
+                guard let jumbo = try hopByHop(p, offset, total) else { return }
+                if stated == 0 {
+                    guard jumbo > 0 else { return note("No valid Jumbo Payload Hop-by-Hop option found") }
+                    total = jumbo + 40
+                    if total > length {
+                        put("[header+payload length ", total)
+                        put(" > length ", length, "]")
+                        invalid()
+                        out.put(" ")
+                    }
+                }
+                next = try p.u8(offset)
+                offset += (Int(try p.u8(offset + 1)) + 1) * 8
+            case 60:
+                part = "dstopt"
+                let size = (Int(try p.u8(offset + 1)) + 1) * 8
+                out.put("DSTOPT ")
+                if size > total - offset { return remaining(total - offset, size) }
+                try p.require(size, at: offset)
+                if try optionsOf(p, offset, size) == nil { return }
+                next = try p.u8(offset)
+                offset += size
+            case 43:
+                try routing(p, offset)
+                next = try p.u8(offset)
+                offset += (Int(try p.u8(offset + 1)) + 1) * 8
+            case 44:
+                let isLater = try fragment(p, offset, total)
+                next = try p.u8(offset)
+                carrier.isFragmented = true
+                offset += 8
+                if isLater { return }
+            case 135, 62: return try mobility(p, offset, total)
+            default:
+                part = "ip6"
+                guard offset <= total else { return out.put("[|ip6]") }
+                return try content(p.from(offset), total - offset, carrier, next)
+            }
+            part = "ip6"
+            guard offset <= p.count else { throw CutOff() }
+        }
+    }
+
+    private mutating func note(_ text: StaticString) {
+        out.put("[")
+        out.put(text)
+        out.put("]")
+        invalid()
+    }
+
+    private mutating func remaining(_ found: Int, _ wanted: Int) {
+        put(" [remaining length ", found)
+        put(" < ", wanted, "]")
+        invalid()
+    }
+
+    /// Returns the jumbo payload's length, 0 without one, `nil` where the header is wrong.
+    private mutating func hopByHop(_ p: borrowing Octets, _ offset: Int, _ total: Int) throws(CutOff) -> Int? {
+        part = "hbhopt"
+        out.put("HBH ")
+        let size = (Int(try p.u8(offset + 1)) + 1) * 8
+        if size > p.count - offset, size > total - offset || p.count <= total {
+            remaining(p.count - offset, size)
+            return nil
+        }
+        return try optionsOf(p, offset, size)
+    }
+
+    /// RFC 8200 §4.2.
+    private mutating func optionsOf(_ p: borrowing Octets, _ start: Int, _ size: Int) throws(CutOff) -> Int? {
+        var (offset, jumbo) = (start + 2, 0)
+        let shows = verbosity > 0
+        while offset < start + size {
+            let type = try p.u8(offset)
+            if type == 0 {
+                if shows { out.put("(pad1)") }
+                offset += 1
+                continue
+            }
+            guard offset + 1 < start + size else { break }
+            let length = Int(try p.u8(offset + 1))
+            guard offset + 2 + length <= start + size else {
+                remaining(start + size - offset, length + 2)
+                return nil
+            }
+            switch type {
+            case 1: if shows { out.put("(padn)") }
+            case 5 where shows:
+                guard length == 2 else {
+                    put("(rtalert: invalid len ", length, ")")
+                    break
+                }
+                putHex("(rtalert: 0x", try p.u16(offset + 2), width: 4, ") ")
+            case 0xC2:
+                guard length == 4 else {
+                    if shows { put("(jumbo: invalid len ", length, ")") }
+                    break
+                }
+                let value = Int(try p.u32(offset + 2))
+                if shows { put("(jumbo: ", value) }
+                if jumbo > 0 {
+                    if shows { out.put(" - already seen) ") }
+                } else {
+                    jumbo = value
+                    if shows { out.put(") ") }
+                }
+            case 0xC9 where shows:
+                guard length >= 16 else {
+                    put("(homeaddr: invalid len ", length, ")")
+                    break
+                }
+                out.put("(homeaddr: ")
+                out.ipv6(high: try p.u64(offset + 2), low: try p.u64(offset + 10))
+                out.put(")")
+            default:
+                if shows {
+                    putHex("(unknown opt-type 0x", type, width: 2)
+                    put(" len=", length, ")")
+                }
+            }
+            offset += 2 + length
+        }
+        if shows { out.put(" ") }
+        return jumbo
+    }
+
+    /// RFC 8200 §4.4, RFC 8754.
+    private mutating func routing(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+        part = "rt6"
+        out.put("RT6")
+        let length = Int(try p.u8(offset + 1))
+        let type = try p.u8(offset + 2)
+        try p.require(4, at: offset)
+        put(" (len=", length)
+        put(", type=", type)
+        if type == 0 { out.put(" [Deprecated]") }
+        put(", segleft=", try p.u8(offset + 3))
+        switch type {
+        case 0, 2:
+            let reserved = try p.u32(offset + 4)
+            if reserved != 0 || verbosity > 1 { putHex(", rsv=0x", reserved) }
+            guard length % 2 == 0 else {
+                put(" [length ", length)
+                out.put(" (not even)]")
+                return invalid()
+            }
+            for index in 0..<length / 2 {
+                put(", [", index, "]")
+                out.ipv6(high: try p.u64(offset + 8 + index * 16), low: try p.u64(offset + 16 + index * 16))
+            }
+            out.put(") ")
+        case 4: try segments(p, offset, length)
+        default: put(" (unknown type ", type, ")) ")
+        }
+    }
+
+    private mutating func segments(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+        part = "srh"
+        let last = Int(try p.u8(offset + 4))
+        put(", last-entry=", last)
+        let flags = try p.u8(offset + 5)
+        if flags != 0 || verbosity > 0 { putHex(", flags=0x", flags) }
+        putHex(", tag=", try p.u16(offset + 6))
+        let end = offset + (length + 1) * 8
+        var place = offset + 8
+        for index in 0...last {
+            guard place + 16 <= end else { break }
+            put(", [", index, "]")
+            out.ipv6(high: try p.u64(place), low: try p.u64(place + 8))
+            place += 16
+        }
+        while place < end {
+            let type = try p.u8(place)
+            let names: [UInt8: StaticString] = [0: "Pad1", 4: "PadN", 5: "HMAC"]
+            out.put(", TLV-type=")
+            out.put(names[type] ?? "Unknown")
+            put("(", type, ")")
+            place += 1
+            if type == 0 { continue }
+            let size = Int(try p.u8(place))
+            put(", TLV-len=", size)
+            place += 1
+            if type == 5, size >= 6 {
+                put(", D=", try p.u8(place) >> 7)
+                putHex(", HMAC-key-ID=0x", try p.u32(place + 2), width: 8, ", HMAC=0x")
+                for index in 0..<size {
+                    guard place + 6 + index < end else { break }
+                    out.hex(try p.u8(place + 6 + index), width: 2)
+                }
+                place += 6 + size
+                continue
+            }
+            try p.require(size, at: place)
+            place += size
+        }
+        out.put(") ")
+    }
+
+    /// RFC 8200 §4.5. Returns whether the fragment is not the first.
+    private mutating func fragment(_ p: borrowing Octets, _ offset: Int, _ total: Int) throws(CutOff) -> Bool {
+        part = "frag6"
+        out.put("frag (")
+        if verbosity > 0 { putHex("0x", try p.u32(offset + 4), width: 8, ":") }
+        let place = try p.u16(offset + 2) & 0xFFF8
+        put("", place)
+        put("|", max(total - offset - 8, 0), ")")
+        if place == 0 { out.put(" ") }
+        return place != 0
+    }
+}

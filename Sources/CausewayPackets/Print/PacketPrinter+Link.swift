@@ -1,0 +1,281 @@
+/// Link layers.
+extension PacketPrinter {
+    mutating func link(
+        _ type: LinkType, _ p: borrowing Octets, _ length: Int, _ headerCount: inout Int
+    ) throws(CutOff) {
+        switch type {
+        case .ethernet:
+            part = "ether"
+            headerCount = try ethernet(p, length)
+        case .raw:
+            part = "raw"
+            let isIPv6 = try p.u8(0) >> 4 == 6
+            try rawIP(p, length, isIPv6)
+        case .ipv4: try rawIP(p, length, false)
+        case .ipv6: try rawIP(p, length, true)
+        case .ppp, LinkType(rawValue: 50): try ppp(p, length)
+        case .null, .loop:
+            headerCount = 4
+            try loopback(p, length, isLoop: type == .loop)
+        case .linuxCooked:
+            headerCount = 16
+            try cooked(p, length)
+        case .linuxCooked2:
+            headerCount = 20
+            try cooked2(p, length)
+        default:
+            out.put("[link type ")
+            out.put(type.name)
+            out.put("]")
+            unknown(p)
+        }
+    }
+
+    /// No link layer: the name of the network layer is shown in any case.
+    private mutating func rawIP(_ p: borrowing Octets, _ length: Int, _ isIPv6: Bool) throws(CutOff) {
+        if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
+        if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }
+    }
+
+    private mutating func addresses(_ p: borrowing Octets) throws(CutOff) {
+        out.mac(try MACAddress(p, at: 6).bits)
+        out.put(" > ")
+        out.mac(try MACAddress(p, at: 0).bits)
+    }
+
+    private mutating func etherTypeName(_ type: UInt16) {
+        out.put(", ethertype ")
+        out.put(Self.etherTypes[type] ?? "Unknown")
+        putHex(" (0x", type, width: 4, ")")
+    }
+
+    /// Returns how many octets the header has.
+    @discardableResult
+    mutating func ethernet(_ p: borrowing Octets, _ length: Int) throws(CutOff) -> Int {
+        part = "ether"
+        try p.require(14, at: 0)
+        if options.showsLink { try addresses(p) }
+        var offset = 12
+        var type = try p.u16(offset)
+        offset += 2
+        var isFirst = true
+        while [0x8100, 0x88A8, 0x9100, 0x9200].contains(type) {
+            part = "vlan"
+            let tag = try p.u16(offset)
+            let next = try p.u16(offset + 2)
+            if options.showsLink {
+                if isFirst {
+                    etherTypeName(type)
+                    put(", length ", length, ": ")
+                }
+                isFirst = false
+                vlan(tag)
+                if next > 1500 { etherTypeName(next) }
+                out.put(", ")
+            }
+            type = next
+            offset += 4
+        }
+        if type <= 1500 {
+            let rest = length - offset
+            if options.showsLink { put(isFirst ? ", 802.3, length " : "802.3, length ", Int(type), ": ") }
+            let inner = rest < Int(type) ? rest : Int(type)
+            try llc(p.from(offset).prefix(inner), inner, p)
+            return offset
+        }
+        if options.showsLink, isFirst {
+            etherTypeName(type)
+            put(", length ", length, ": ")
+        }
+        if try !etherType(type, p.from(offset), length - offset) {
+            if !options.showsLink {
+                try addresses(p)
+                etherTypeName(type)
+                put(", length ", length, ": ")
+            }
+            unknown(p.from(offset))
+        }
+        return offset
+    }
+
+    private mutating func vlan(_ tag: UInt16) {
+        put("vlan ", tag & 0xFFF)
+        put(", p ", tag >> 13)
+        if tag & 0x1000 != 0 { out.put(", DEI") }
+    }
+
+    /// Returns whether the type is known.
+    mutating func etherType(_ type: UInt16, _ p: borrowing Octets, _ length: Int) throws(CutOff) -> Bool {
+        switch type {
+        case 0x0800: try ipv4(p, length)
+        case 0x86DD: try ipv6(p, length)
+        case 0x0806, 0x8035: try arp(p, length)
+        case 0x8847, 0x8848: try mpls(p, length)
+        case 0x8863, 0x8864: try pppoe(p, length)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func loopback(_ p: borrowing Octets, _ length: Int, isLoop: Bool) throws(CutOff) {
+        part = isLoop ? "loop" : "null"
+        var family = try p.u32(0)
+        if family & 0xFFFF_0000 != 0 { family = family.byteSwapped }
+        if options.showsLink {
+            let names: [UInt32: StaticString] = [2: "IPv4", 24: "IPv6", 28: "IPv6", 30: "IPv6", 10: "IPv6"]
+            out.put("AF ")
+            out.put(names[family] ?? "unknown")
+            put(" (", family)
+            put("), length ", length, ": ")
+        }
+        switch family {
+        case 2: try ipv4(p.from(4), length - 4)
+        case 10, 24, 28, 30: try ipv6(p.from(4), length - 4)
+        default: unknown(p.from(4))
+        }
+    }
+
+    private mutating func cooked(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "linux_sll"
+        try p.require(16, at: 0)
+        let type = try p.u16(14)
+        if options.showsLink {
+            try direction(p.u16(0))
+            out.put(" ")
+            if try p.u16(4) == 6 {
+                out.mac(try MACAddress(p, at: 6).bits)
+                out.put(" ")
+            }
+            cookedType(type, length)
+        }
+        try cookedContent(type, p.from(16), length - 16, try p.u16(0), length)
+    }
+
+    private mutating func direction(_ value: UInt16) {
+        switch value {
+        case 0: out.put(" In")
+        case 1: out.put("  B")
+        case 2: out.put("  M")
+        case 3: out.put("  P")
+        case 4: out.put("Out")
+        default: put("", value)
+        }
+    }
+
+    private mutating func cookedType(_ type: UInt16, _ length: Int) {
+        switch type {
+        case 1: out.put("802.3")
+        case 4: out.put("802.2")
+        case 0..<1536: putHex("ethertype Unknown (0x", type, width: 4, ")")
+        default:
+            out.put("ethertype ")
+            out.put(Self.etherTypes[type] ?? "Unknown")
+            putHex(" (0x", type, width: 4, ")")
+        }
+        put(", length ", length, ": ")
+    }
+
+    private mutating func cookedContent(
+        _ first: UInt16, _ p: borrowing Octets, _ length: Int, _ packetType: UInt16, _ whole: Int
+    ) throws(CutOff) {
+        var (type, offset) = (first, 0)
+        while type == 0x8100 {
+            let tag = try p.u16(offset)
+            type = try p.u16(offset + 2)
+            offset += 4
+            if options.showsLink {
+                vlan(tag)
+                out.put(", ethertype ")
+                out.put(Self.etherTypes[type] ?? "Unknown")
+                out.put(", ")
+            }
+        }
+        if type == 4 { return try llc(p.from(offset), length - offset, p) }
+        if type <= 1500 { return unknown(p.from(offset)) }
+        if try !etherType(type, p.from(offset), length - offset) {
+            if !options.showsLink {
+                direction(packetType)
+                out.put(" ")
+                cookedType(first, whole)
+            }
+            unknown(p.from(offset))
+        }
+    }
+
+    private mutating func cooked2(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "linux_sll2"
+        try p.require(20, at: 0)
+        let type = try p.u16(0)
+        put("ifindex ", try p.u32(4), " ")
+        let direction: StaticString =
+            switch try p.u8(10) {
+            case 0: "In"
+            case 1: "B"
+            case 2: "M"
+            case 3: "P"
+            case 4: "Out"
+            default: "?"
+            }
+        for _ in direction.utf8CodeUnitCount..<3 { out.put(" ") }
+        out.put(direction)
+        out.put(" ")
+        if options.showsLink {
+            if try p.u8(11) == 6 {
+                out.mac(try MACAddress(p, at: 12).bits)
+                out.put(" ")
+            }
+            cookedType(type, length)
+        }
+        try cookedContent(type, p.from(20), length - 20, UInt16(try p.u8(10)), length)
+    }
+
+    /// IEEE 802.2, with SNAP (RFC 1042).
+    mutating func llc(_ p: borrowing Octets, _ length: Int, _ frame: borrowing Octets) throws(CutOff) {
+        part = "llc"
+        let (destination, source) = (try p.u8(0), try p.u8(1))
+        let control = try p.u8(2)
+        if destination == 0xAA, source == 0xAA, control == 3 {
+            let organization = try p.u24(3)
+            let type = try p.u16(6)
+            if options.showsLink {
+                out.put("LLC, dsap SNAP (0xaa) Individual, ssap SNAP (0xaa) Command, ctrl 0x03: oui ")
+                let names: [UInt32: StaticString] = [0: "Ethernet", 0x00000C: "Cisco", 0x0000F8: "Cisco bridged"]
+                out.put(names[organization] ?? "Unknown")
+                putHex(" (0x", organization, width: 6, "), ")
+                out.put(organization == 0 ? "ethertype " : "pid ")
+                out.put(organization == 0 ? Self.etherTypes[type] ?? "Unknown" : "Unknown")
+                putHex(" (0x", type, width: 4, "), ")
+                put("length ", length - 8, ": ")
+            }
+            if organization == 0 || organization == 0xF8, try etherType(type, p.from(8), length - 8) { return }
+        }
+        if !options.showsLink || destination != 0xAA { llcHeader(destination, source, control, length) }
+        unknown(p.from(control & 3 == 3 ? 3 : 4))
+    }
+
+    private mutating func llcHeader(_ destination: UInt8, _ source: UInt8, _ control: UInt8, _ length: Int) {
+        let names: [UInt8: StaticString] = [
+            0x00: "Null", 0x42: "STP", 0xAA: "SNAP", 0xE0: "IPX", 0xF0: "NetBeui", 0xFE: "ISO NSAP", 0x06: "IP",
+            0xFF: "Global",
+        ]
+        out.put("LLC, dsap ")
+        out.put(names[destination & 0xFE] ?? "Unknown")
+        putHex(" (0x", destination & 0xFE, width: 2, destination & 1 != 0 ? ") Group" : ") Individual")
+        out.put(", ssap ")
+        out.put(names[source & 0xFE] ?? "Unknown")
+        putHex(" (0x", source & 0xFE, width: 2, source & 1 != 0 ? ") Response" : ") Command")
+        putHex(", ctrl 0x", control, width: 2)
+        put(": Unnumbered, length ", length)
+    }
+
+    static let etherTypes: [UInt16: StaticString] = [
+        0x0800: "IPv4", 0x86DD: "IPv6", 0x8100: "802.1Q", 0x9100: "802.1Q-9100", 0x88A8: "802.1Q-QinQ",
+        0x9200: "802.1Q-9200",
+        0x0806: "ARP", 0x8035: "Reverse ARP", 0x0500: "Sprite", 0x0600: "NS", 0x6001: "MOPDL", 0x6002: "MOPRC",
+        0x6003: "DN", 0x6004: "LAT", 0x6007: "SCA", 0x8137: "Novell IPX", 0x809B: "Appletalk", 0x80F3: "Appletalk ARP",
+        0x8847: "MPLS unicast", 0x8848: "MPLS multicast", 0x8863: "PPPoE D", 0x8864: "PPPoE S", 0x880B: "PPP",
+        0x8808: "MPCP", 0x8809: "Slow Protocols", 0x888E: "EAPOL", 0x88CC: "LLDP", 0x9000: "Loopback",
+        0x88CA: "TIPC", 0x88A2: "AoE", 0x88E5: "802.1AE MACsec", 0x8902: "CFM", 0x88F7: "PTP", 0x8946: "TRILL-RBridge",
+        0x894F: "NSH", 0x88E7: "802.1ah",
+    ]
+}

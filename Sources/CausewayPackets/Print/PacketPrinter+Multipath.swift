@@ -1,0 +1,137 @@
+/// TCP's options for several paths (RFC 8684 §3, and version 0: RFC 6824 §3).
+extension PacketPrinter {
+    /// Returns whether the option's length is one that its kind may have.
+    mutating func multipath(
+        _ p: borrowing Octets, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
+    ) throws(CutOff) -> Bool {
+        guard length >= 1 else { return false }
+        put(" ", length + 2)
+        let first = try p.u8(offset)
+        switch first >> 4 {
+        case 0: return try capable(p, offset, length)
+        case 1: return try join(p, offset, length, flags)
+        case 2: return try dataSequence(p, offset, length)
+        case 3: return try addAddress(p, offset, length)
+        case 4:
+            out.put(" rem-addr id")
+            for index in 1..<max(length, 1) { put(" ", try p.u8(offset + index)) }
+        case 5:
+            out.put(" prio")
+            if first & 1 != 0 { out.put(" backup") }
+            if length >= 2 { put(" id ", try p.u8(offset + 1)) }
+        case 6:
+            guard length == 10 else { return false }
+            put(" fail seq ", try p.u64(offset + 2))
+        case 7:
+            guard length == 10 else { return false }
+            putHex(" fast-close key 0x", try p.u64(offset + 2))
+        case 8:
+            putHex(" tcprst reason ", try p.u8(offset + 1))
+        default: out.put(" unknown")
+        }
+        return true
+    }
+
+    private mutating func capable(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+        let version = try p.u8(offset) & 15
+        let flags = try p.u8(offset + 1)
+        put(" capable v", version)
+        out.put(" flags [")
+        let letters: [(UInt8, UInt8)] = [
+            (0x80, 0x41), (0x40, 0x42), (0x20, 0x43), (0x10, 0x44), (8, 0x45), (4, 0x46), (2, 0x47), (1, 0x48),
+        ]
+        var isEmpty = true
+        for (bit, letter) in letters where flags & bit != 0 {
+            out.put(octet: letter)
+            isEmpty = false
+        }
+        if isEmpty { out.put("none") }
+        out.put("]")
+        if flags & 0x80 != 0 { out.put(" csum") }
+        guard length >= 10 else { return true }
+        putHex(" {0x", try p.u64(offset + 2))
+        if length >= 18 { putHex(",0x", try p.u64(offset + 10)) }
+        if length >= 20 { put(",data_len=", try p.u16(offset + 18)) }
+        out.put("}")
+        return true
+    }
+
+    private mutating func join(
+        _ p: borrowing Octets, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
+    ) throws(CutOff) -> Bool {
+        out.put(" join")
+        if flags.contains(.syn) {
+            if try p.u8(offset) & 1 != 0 { out.put(" backup") }
+            put(" id ", try p.u8(offset + 1))
+            if !flags.contains(.ack) {
+                guard length == 10 else { return false }
+                putHex(" token 0x", try p.u32(offset + 2))
+                putHex(" nonce 0x", try p.u32(offset + 6))
+            } else {
+                guard length == 14 else { return false }
+                putHex(" hmac 0x", try p.u64(offset + 2))
+                putHex(" nonce 0x", try p.u32(offset + 10))
+            }
+            return true
+        }
+        guard length == 22 else { return false }
+        out.put(" hmac 0x")
+        for index in 2..<22 { out.hex(try p.u8(offset + index), width: 2) }
+        return true
+    }
+
+    private mutating func dataSequence(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+        let flags = try p.u8(offset + 1)
+        let end = offset + length
+        var place = offset + 2
+        out.put(" dss")
+        if flags & 16 != 0 { out.put(" fin") }
+        if flags & 1 != 0 {
+            out.put(" ack ")
+            let width = flags & 2 != 0 ? 8 : 4
+            guard place + width <= end else { return false }
+            if width == 8 { out.decimal(try p.u64(place)) } else { out.decimal(try p.u32(place)) }
+            place += width
+        }
+        if flags & 4 != 0 {
+            out.put(" seq ")
+            let width = flags & 8 != 0 ? 8 : 4
+            guard place + width + 6 <= end else { return false }
+            if width == 8 { out.decimal(try p.u64(place)) } else { out.decimal(try p.u32(place)) }
+            put(" subseq ", try p.u32(place + width))
+            put(" len ", try p.u16(place + width + 4))
+            place += width + 6
+            if end - place >= 2 { putHex(" csum 0x", try p.u16(place)) }
+        }
+        return true
+    }
+
+    private mutating func addAddress(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+        let kind = try p.u8(offset) & 15
+        out.put(" add-addr")
+        let version0 = kind == 4 || kind == 6
+        let isIPv6 = version0 ? kind == 6 : length >= 18
+        if version0 {
+            put(" v0-ip", kind)
+        } else {
+            out.put(isIPv6 ? " v1-ip6" : " v1-ip4")
+            if kind & 1 != 0 { out.put(" echo") }
+        }
+        put(" id ", try p.u8(offset + 1), " ")
+        var place = offset + 2
+        if isIPv6 {
+            out.ipv6(high: try p.u64(place), low: try p.u64(place + 8))
+            place += 16
+        } else {
+            out.ipv4(try p.u32(place))
+            place += 4
+        }
+        let rest = offset + length - place
+        if rest == 2 || rest == 10 {
+            put(":", try p.u16(place))
+            place += 2
+        }
+        if offset + length - place == 8 { putHex(" hmac 0x", try p.u64(place)) }
+        return true
+    }
+}

@@ -1,0 +1,69 @@
+/// SCTP (RFC 9260): its header, and which chunks follow.
+extension PacketPrinter {
+    mutating func sctp(_ p: borrowing Octets, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+        part = "sctp"
+        guard length >= 12 else {
+            addresses(carrier)
+            put(": [length ", length)
+            out.put(" < 12]")
+            return invalid()
+        }
+        ports(carrier, 132, try p.u16(0), try p.u16(2))
+        out.removeLast(2)
+        out.put(": sctp")
+        let names: [UInt8: StaticString] = [
+            0: "DATA", 1: "INIT", 2: "INIT ACK", 3: "SACK", 4: "HB REQ", 5: "HB ACK", 6: "ABORT", 7: "SHUTDOWN",
+            8: "SHUTDOWN ACK",
+            9: "OP ERR", 10: "COOKIE ECHO", 11: "COOKIE ACK", 12: "ECN ECHO", 13: "CWR", 14: "SHUTDOWN COMPLETE",
+            15: "AUTH",
+            130: "RE-CONFIG", 192: "FORWARD TSN", 193: "ASCONF", 128: "ASCONF-ACK",
+        ]
+        var (offset, number) = (12, 0)
+        while offset + 4 <= length {
+            let type = try p.u8(offset)
+            let size = Int(try p.u16(offset + 2))
+            number += 1
+            out.put(verbosity > 0 ? "\n\t" : number == 1 ? " " : " ")
+            put("(", number, ") [")
+            if let name = names[type] { out.put(name) } else { put("unknown chunk type: ", type) }
+            out.put("] ")
+            guard size >= 4 else {
+                put("[bad chunk length ", size, "]")
+                return
+            }
+            try chunk(type, p, offset, size)
+            offset += (size + 3) / 4 * 4
+        }
+    }
+
+    private mutating func chunk(_ type: UInt8, _ p: borrowing Octets, _ offset: Int, _ size: Int) throws(CutOff) {
+        switch type {
+        case 0:
+            let flags = try p.u8(offset + 1) & 7
+            if flags & 3 == 3 {
+                out.put("(B)(E) ")
+            } else if flags & 2 != 0 {
+                out.put("(B) ")
+            } else if flags & 1 != 0 {
+                out.put("(E) ")
+            }
+            if flags & 4 != 0 { out.put("(U) ") }
+            put("[TSN: ", try p.u32(offset + 4), "] ")
+            put("[SID: ", try p.u16(offset + 8), "] ")
+            put("[SSEQ ", try p.u16(offset + 10), "] ")
+            putHex("[PPID 0x", try p.u32(offset + 12), "] ")
+        case 1, 2:
+            put("[init tag: ", try p.u32(offset + 4), "] ")
+            put("[rwnd: ", try p.u32(offset + 8), "] ")
+            put("[OS: ", try p.u16(offset + 12), "] ")
+            put("[MIS: ", try p.u16(offset + 14), "] ")
+            put("[init TSN: ", try p.u32(offset + 16), "] ")
+        case 3:
+            put("[cum ack ", try p.u32(offset + 4), "] ")
+            put("[a_rwnd ", try p.u32(offset + 8), "] ")
+            put("[#gap acks ", try p.u16(offset + 12), "] ")
+            put("[#dup tsns ", try p.u16(offset + 14), "] ")
+        default: break
+        }
+    }
+}

@@ -1,0 +1,343 @@
+/// TCP and what it is known to carry.
+extension PacketPrinter {
+    /// RFC 9293.
+    mutating func tcp(_ p: borrowing Octets, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
+        part = "tcp"
+        guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
+            addresses(carrier)
+            out.put(": ")
+            throw CutOff()
+        }
+        ports(carrier, 6, source, destination)
+        let control = try p.u16(12)
+        let header = Int(control >> 12) * 4
+        if header < 20 {
+            put(" tcp ", whole - header)
+            put(" [bad hdr length ", header, ", too short, < 20]")
+            return
+        }
+        var (sequence, acknowledgement) = (try p.u32(4), try p.u32(8))
+        let flags = TCPHeader.Flags(rawValue: control & 0x1FF)
+        let window = try p.u16(14)
+        let length = whole - header
+        if options.isQuiet {
+            put("tcp ", length)
+            if header > whole {
+                put(" [bad hdr length ", header)
+                put(", too long, > ", whole, "]")
+            }
+            return
+        }
+        let start = relative(source, destination, carrier, flags, &sequence, &acknowledgement)
+        tcpFlags(control)
+        if verbosity > 0, !carrier.isFragmented { tcpChecksum(p, whole, carrier) }
+        if verbosity > 1 || length > 0 || !flags.isDisjoint(with: [.syn, .fin, .rst]) {
+            put(", seq ", sequence)
+            if length > 0 { put(":", sequence &+ UInt32(truncatingIfNeeded: length)) }
+        }
+        if flags.contains(.ack) { put(", ack ", acknowledgement) }
+        put(", win ", window)
+        if flags.contains(.urg) { put(", urg ", try p.u16(18)) }
+        if header > 20, try !tcpOptions(p, header, flags, start) { return }
+        put(", length ", length)
+        guard length > 0 else { return }
+        if header > whole {
+            put(" [bad hdr length ", header)
+            return put(", too long, > ", whole, "]")
+        }
+        try tcpContent(p.from(header), length, source, destination, flags)
+    }
+
+    private mutating func tcpFlags(_ control: UInt16) {
+        out.put("Flags [")
+        let names: [(UInt16, UInt8)] = [
+            (1, 0x46), (2, 0x53), (4, 0x52), (8, 0x50), (16, 0x2E), (32, 0x55), (64, 0x45), (128, 0x57), (256, 0x65),
+        ]
+        var isEmpty = true
+        for (bit, letter) in names where control & bit != 0 {
+            out.put(octet: letter)
+            isEmpty = false
+        }
+        if isEmpty { out.put("none") }
+        out.put("]")
+    }
+
+    private mutating func tcpChecksum(_ p: borrowing Octets, _ whole: Int, _ carrier: Carrier) {
+        guard p.holds(whole, at: 0), let found = try? p.u16(16) else { return }
+        var sum = carrier.pseudoHeader(6, whole)
+        sum.add(p.prefix(whole))
+        putHex(", cksum 0x", found, width: 4)
+        guard sum.value != 0 else { return out.put(" (correct)") }
+        putHex(" (incorrect -> 0x", Self.expected(found, sum), width: 4, ")")
+    }
+
+    /// Counts from the beginning of the conversation, and notes that where it is a new one.
+    private mutating func relative(
+        _ source: UInt16, _ destination: UInt16, _ carrier: Carrier, _ flags: TCPHeader.Flags, _ sequence: inout UInt32,
+        _ acknowledgement: inout UInt32
+    ) -> (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool) {
+        guard !options.absoluteSequence, flags.contains(.ack) else { return (0, 0, false) }
+        let (one, other) = (carrier.source, carrier.destination)
+        let isReverse = source > destination || (source == destination && (one.0, one.1) > (other.0, other.1))
+        let ports =
+            isReverse
+            ? UInt32(destination) << 16 | UInt32(source) : UInt32(source) << 16 | UInt32(destination)
+        let (low, high) = isReverse ? (other, one) : (one, other)
+        let key = SequenceTable.Key(lowHigh: low.0, lowLow: low.1, highHigh: high.0, highLow: high.1, ports: ports)
+        if let start = sequences.starts[key], !flags.contains(.syn) {
+            sequence &-= isReverse ? start.acknowledgement : start.sequence
+            acknowledgement &-= isReverse ? start.sequence : start.acknowledgement
+            return (start.sequence, start.acknowledgement, isReverse)
+        }
+        let start =
+            isReverse
+            ? SequenceTable.Start(sequence: acknowledgement &- 1, acknowledgement: sequence)
+            : SequenceTable.Start(sequence: sequence, acknowledgement: acknowledgement &- 1)
+        if sequences.starts.count >= Self.conversationLimit { sequences.starts.removeAll(keepingCapacity: true) }
+        sequences.starts[key] = start
+        return (start.sequence, start.acknowledgement, isReverse)
+    }
+
+    static let tcpOptionNames: [UInt8: StaticString] = [
+        0: "eol", 1: "nop", 2: "mss", 3: "wscale", 4: "sackOK", 5: "sack", 6: "echo", 7: "echoreply", 8: "TS", 11: "cc",
+        12: "ccnew", 13: "", 19: "md5", 20: "scps", 28: "uto", 29: "tcp-ao", 30: "mptcp", 34: "tfo", 254: "exp",
+    ]
+
+    /// Returns whether the options made sense.
+    private mutating func tcpOptions(
+        _ p: borrowing Octets, _ header: Int, _ flags: TCPHeader.Flags,
+        _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
+    ) throws(CutOff) -> Bool {
+        out.put(", options [")
+        var (offset, isFirst) = (20, true)
+        while offset < header {
+            if !isFirst { out.put(",") }
+            let kind = try p.u8(offset)
+            var length = 1
+            if kind > 1 {
+                length = Int(try p.u8(offset + 1))
+                guard length >= 2, length <= header - offset else { return badOption(isFirst) }
+            }
+            if let name = Self.tcpOptionNames[kind] { out.put(name) } else { put("unknown-", kind) }
+            guard try tcpOption(kind, p, offset + 2, length - 2, header, flags, start) else {
+                return badOption(isFirst)
+            }
+            isFirst = false
+            offset += length
+            if kind == 0 { break }
+        }
+        out.put("]")
+        return true
+    }
+
+    private mutating func badOption(_ isFirst: Bool) -> Bool {
+        out.put(isFirst ? "[bad opt]" : "[bad opt]]")
+        return false
+    }
+
+    /// Returns whether an option's length is what its kind asks for.
+    private mutating func tcpOption(
+        _ kind: UInt8, _ p: borrowing Octets, _ offset: Int, _ length: Int, _ header: Int, _ flags: TCPHeader.Flags,
+        _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
+    ) throws(CutOff) -> Bool {
+        var used = length
+        switch kind {
+        case 0, 1: return true
+        case 2:
+            guard offset + 2 <= header else { return false }
+            used = 2
+            put(" ", try p.u16(offset))
+        case 3:
+            guard offset + 1 <= header else { return false }
+            used = 1
+            put(" ", try p.u8(offset))
+        case 4: used = 0
+        case 5: try sack(p, offset, length, start)
+        case 6, 7, 11, 12, 13:
+            guard offset + 4 <= header else { return false }
+            used = 4
+            put(" ", try p.u32(offset))
+        case 8:
+            guard offset + 8 <= header else { return false }
+            used = 8
+            put(" val ", try p.u32(offset))
+            put(" ecr ", try p.u32(offset + 4))
+        case 20:
+            guard offset + 2 <= header, length >= 2 else { return false }
+            used = 2
+            putHex(" cap ", try p.u8(offset), width: 2)
+            put(" id ", try p.u8(offset + 1))
+        case 28:
+            guard offset + 2 <= header else { return false }
+            used = 2
+            let value = try p.u16(offset)
+            putHex(" 0x", value)
+            put(" ", value & 0x7FFF, value & 0x8000 != 0 ? "m" : "s")
+        case 30: return try multipath(p, offset, length, flags)
+        case 34: try fastOpen(p, offset, length)
+        case 254:
+            guard length >= 2 else { return false }
+            putHex("-", try p.u16(offset), width: 4)
+            if try p.u16(offset) == 0xF989 {
+                out.put(" tfo")
+                try fastOpen(p, offset + 2, length - 2)
+            } else {
+                try octets(p, offset + 2, length - 2)
+            }
+        case 19:
+            out.put(" ")
+            for index in 0..<length { out.hex(try p.u8(offset + index), width: 2) }
+        default: try octets(p, offset, length)
+        }
+        if used != length { put("[len ", length + 2, "]") }
+        return true
+    }
+
+    private mutating func octets(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+        for index in 0..<max(length, 0) {
+            if index == 0 { out.put(" 0x") }
+            out.hex(try p.u8(offset + index), width: 2)
+        }
+    }
+
+    private mutating func fastOpen(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+        if length == 0 { return out.put("  cookiereq") }
+        out.put(" ")
+        guard length % 2 == 0, (4...16).contains(length) else { return out.put(" len error") }
+        out.put(" cookie ")
+        for index in 0..<length { out.hex(try p.u8(offset + index), width: 2) }
+    }
+
+    private mutating func sack(
+        _ p: borrowing Octets, _ offset: Int, _ length: Int,
+        _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
+    ) throws(CutOff) {
+        guard length % 8 == 0 else { return out.put(" invalid sack") }
+        put(" ", length / 8, " ")
+        let base = options.absoluteSequence ? 0 : start.isReverse ? start.sequence : start.acknowledgement
+        for place in stride(from: 0, to: length, by: 8) {
+            put("{", try p.u32(offset + place) &- base)
+            put(":", try p.u32(offset + place + 4) &- base, "}")
+        }
+    }
+
+    /// What follows the header, where the ports tell.
+    private mutating func tcpContent(
+        _ p: borrowing Octets, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
+    ) throws(CutOff) {
+        func either(_ ports: UInt16...) -> Bool { ports.contains(source) || ports.contains(destination) }
+        // A reset carries its reason, if anything (RFC 9293 §3.5.3).
+        if flags.contains(.rst) {
+            if verbosity > 0 { try resetReason(p, length) }
+            return
+        }
+        if options.expectsDNS || either(53) { return try dns(p, length, isStream: true, isMulticast: false) }
+        if either(22) { return ssh(p) }
+        if either(80, 8080, 3128) { return textLines("HTTP", Self.httpWords, p, length) }
+        if either(25, 587) { return textLines("SMTP", Self.smtpWords, p, length) }
+        if either(21) { return textLines("FTP", Self.ftpWords, p, length) }
+        if either(554, 8554) { return textLines("RTSP", Self.rtspWords, p, length) }
+    }
+
+    private mutating func resetReason(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        out.put(length > 30 ? " [RST+ " : " [RST ")
+        visible(p.prefix(min(length, 30)))
+        out.put("]")
+        if p.count < length { throw CutOff() }
+    }
+
+    /// The first line says which version speaks.
+    private mutating func ssh(_ p: borrowing Octets) {
+        var index = 0
+        guard p.count >= 4, p[0] == 0x53, p[1] == 0x53, p[2] == 0x48, p[3] == 0x2D else { return }
+        out.put(": SSH: ")
+        while index < p.count, p[index] != 0x0A, p[index] != 0x0D {
+            guard p[index] >= 0x20, p[index] < 0x7F else { break }
+            out.put(octet: p[index])
+            index += 1
+        }
+    }
+
+    static let httpWords = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "PROPFIND", "PROPPATCH",
+        "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "SEARCH", "NOTIFY", "POLL", "SUBSCRIBE", "UNSUBSCRIBE", "BCOPY",
+        "BDELETE", "BMOVE", "BPROPFIND", "BPROPPATCH", "ORDERPATCH",
+    ]
+    static let smtpWords = [
+        "EHLO", "HELO", "MAIL", "RCPT", "DATA", "RSET", "VRFY", "EXPN", "NOOP", "QUIT", "HELP", "SEND", "SOML", "SAML",
+        "TURN", "STARTTLS", "AUTH",
+    ]
+    static let ftpWords = [
+        "ACCT", "APPE", "CWD", "DELE", "HELP", "LIST", "MDTM", "MKD", "MODE", "NLST", "NOOP", "PASS", "PASV", "PORT",
+        "PWD", "QUIT", "RETR", "RMD", "RNFR", "RNTO", "SITE", "SIZE", "STAT", "STOR", "STOU", "STRU", "SYST", "TYPE",
+        "USER", "AUTH", "EPSV", "EPRT", "FEAT", "OPTS", "CDUP", "ABOR", "ALLO", "REIN", "REST", "SMNT",
+    ]
+    static let rtspWords = [
+        "DESCRIBE", "ANNOUNCE", "GET_PARAMETER", "OPTIONS", "SET_PARAMETER", "PLAY", "PAUSE", "SETUP", "RECORD",
+        "TEARDOWN", "REDIRECT",
+    ]
+
+    /// Protocols of lines: the first line, or all of them where verbosity asks for it.
+    private mutating func textLines(_ name: StaticString, _ words: [String], _ p: borrowing Octets, _ length: Int) {
+        out.put(": ")
+        out.put(name)
+        guard isText(p, words) else { return put(", length: ", length) }
+        guard verbosity > 0 else {
+            out.put(": ")
+            _ = textLine(p, 0)
+            return
+        }
+        put(", length: ", length)
+        var offset = 0
+        while offset < p.count {
+            guard lineEnd(p, offset) != nil else { break }
+            out.put("\n\t")
+            offset = textLine(p, offset)
+        }
+    }
+
+    /// The first word is one of the protocol's, or the second is a status of three digits.
+    private func isText(_ p: borrowing Octets, _ words: [String]) -> Bool {
+        var tokens: [String] = []
+        var word: [UInt8] = []
+        for index in 0..<min(p.count, 256) {
+            let octet = p[index]
+            guard octet < 0x80, octet >= 0x20 || octet == 0x0D || octet == 0x0A || octet == 0x09 else { return false }
+            if octet <= 0x20 {
+                tokens.append(String(decoding: word, as: UTF8.self))
+                word = []
+                if tokens.count == 2 || octet == 0x0A { break }
+            } else {
+                word.append(octet)
+            }
+        }
+        if !word.isEmpty, tokens.count < 2 { tokens.append(String(decoding: word, as: UTF8.self)) }
+        guard let first = tokens.first else { return false }
+        if words.contains(first.uppercased()) { return true }
+        let isStatus = { (text: String) in text.utf8.count == 3 && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
+        return isStatus(first) || (tokens.count > 1 && isStatus(tokens[1]))
+    }
+
+    private func lineEnd(_ p: borrowing Octets, _ start: Int) -> Int? {
+        var index = start
+        while index < p.count {
+            if p[index] == 0x0A { return index > start && p[index - 1] == 0x0D ? index - 1 : index }
+            let octet = p[index]
+            guard octet < 0x80, octet >= 0x20 || octet == 0x09 || octet == 0x0D else { return nil }
+            index += 1
+        }
+        return index
+    }
+
+    /// Prints a line; returns where the next one begins.
+    private mutating func textLine(_ p: borrowing Octets, _ start: Int) -> Int {
+        var index = start
+        while index < p.count, p[index] != 0x0A {
+            if p[index] == 0x0D, index + 1 < p.count, p[index + 1] == 0x0A { break }
+            visible(p[index])
+            index += 1
+        }
+        while index < p.count, p[index] != 0x0A { index += 1 }
+        return index + 1
+    }
+}

@@ -1,0 +1,146 @@
+/// Puts IP fragments together (RFC 791 §3.2, RFC 8200 §4.5).
+///
+/// A machine without a clock: it is told the time of each packet. Memory is bounded: by ``datagramLimit`` at a time and by
+/// ``lifetime``. Fragments that overlap others are refused with their datagram, for that is how filters are evaded (RFC 5722 §4).
+public struct Defragmenter: Sendable {
+    /// Datagrams that wait for fragments, at most; the oldest gives way.
+    public static let datagramLimit = 256
+    /// Octets of a datagram, at most.
+    public static let largestDatagram = 65_535
+    /// Seconds that a datagram waits for its fragments.
+    public static let lifetime: Int64 = 30
+
+    struct Key: Hashable, Sendable {
+        var source: [UInt8]
+        var destination: [UInt8]
+        var identification: UInt32
+        var proto: UInt8
+    }
+    struct Waiting: Sendable {
+        var since: Int64
+        /// What goes before the content of the first fragment.
+        var header: [UInt8]?
+        var parts: [(range: Range<Int>, octets: [UInt8])] = []
+        var total: Int?
+        var isPoisoned = false
+    }
+
+    private var waiting: [Key: Waiting] = [:]
+
+    public init() {}
+
+    /// How many datagrams wait for fragments.
+    public var count: Int { waiting.count }
+
+    /// Takes a packet that begins with an IP header.
+    ///
+    /// - Returns: The packet as it is where it is no fragment, the whole one where this was the last fragment missing, else `nil`.
+    public mutating func add(_ packet: borrowing Octets, at seconds: Int64) -> [UInt8]? {
+        waiting = waiting.filter { seconds - $0.value.since <= Self.lifetime }
+        let layers = PacketLayers(packet, linkType: .raw)
+        guard layers.count > 0 else { return packet.array }
+        let network = layers[0]
+        do throws(CutOff) {
+            if network.kind == .ipv4 { return try add4(packet, Int(network.byteCount), seconds) }
+            guard let fragment = layers.first(.fragment) else { return packet.array }
+            return try add6(packet, Int(fragment.offset), seconds)
+        } catch {
+            return nil
+        }
+    }
+
+    private mutating func add4(_ p: borrowing Octets, _ headerLength: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
+        let field = try p.u16(6)
+        guard field & 0x3FFF != 0 else { return p.array }
+        let total = Int(try p.u16(2))
+        let key = Key(
+            source: p.clamped(12..<16).array, destination: p.clamped(16..<20).array,
+            identification: UInt32(try p.u16(4)), proto: try p.u8(9))
+        try p.require(total, at: 0)
+        let offset = Int(field & 0x1FFF) * 8
+        guard
+            var whole = insert(
+                key, p.clamped(headerLength..<total).array, offset, field & 0x2000 != 0,
+                offset == 0 ? p.prefix(headerLength).array : nil, now)
+        else { return nil }
+        whole[2] = UInt8(whole.count >> 8 & 255)
+        whole[3] = UInt8(whole.count & 255)
+        (whole[6], whole[7], whole[10], whole[11]) = (0, 0, 0, 0)
+        let length = Int(whole[0] & 15) * 4
+        let sum = InternetChecksum.of(Octets(whole.span).prefix(length))
+        (whole[10], whole[11]) = (UInt8(sum >> 8), UInt8(sum & 255))
+        return whole
+    }
+
+    private mutating func add6(_ p: borrowing Octets, _ at: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
+        let field = try p.u16(at + 2)
+        let end = 40 + Int(try p.u16(4))
+        try p.require(end, at: 0)
+        let key = Key(
+            source: p.clamped(8..<24).array, destination: p.clamped(24..<40).array, identification: try p.u32(at + 4),
+            proto: try p.u8(at))
+        let offset = Int(field & 0xFFF8)
+        var header = p.prefix(at).array
+        // The header before the fragment's names what the fragment header named.
+        if let place = Self.nextHeaderPlace(p, before: at) { header[place] = try p.u8(at) }
+        guard
+            var whole = insert(
+                key, p.clamped(at + 8..<end).array, offset, field & 1 != 0, offset == 0 ? header : nil, now)
+        else { return nil }
+        let length = whole.count - 40
+        (whole[4], whole[5]) = (UInt8(length >> 8 & 255), UInt8(length & 255))
+        return whole
+    }
+
+    private static func nextHeaderPlace(_ p: borrowing Octets, before at: Int) -> Int? {
+        var (place, offset) = (6, 40)
+        while offset < at {
+            place = offset
+            guard let length = try? p.u8(offset + 1) else { return nil }
+            offset += (Int(length) + 1) * 8
+        }
+        return offset == at ? place : nil
+    }
+
+    /// Returns the header and all content where nothing is missing any more.
+    private mutating func insert(
+        _ key: Key, _ octets: [UInt8], _ offset: Int, _ hasMore: Bool, _ header: [UInt8]?, _ now: Int64
+    ) -> [UInt8]? {
+        var entry = waiting[key] ?? Waiting(since: now)
+        let range = offset..<offset + octets.count
+        let overlaps = entry.parts.contains { $0.range.overlaps(range) && !($0.range == range && $0.octets == octets) }
+        let isOdd = hasMore && (octets.isEmpty || octets.count % 8 != 0)
+        if overlaps || isOdd || range.upperBound > Self.largestDatagram { entry.isPoisoned = true }
+        if entry.isPoisoned {
+            entry.parts = []
+            makeRoom()
+            waiting[key] = entry
+            return nil
+        }
+        if !entry.parts.contains(where: { $0.range == range }) { entry.parts.append((range, octets)) }
+        if let header { entry.header = header }
+        if !hasMore { entry.total = range.upperBound }
+        if let whole = Self.whole(entry) {
+            waiting[key] = nil
+            return whole
+        }
+        if waiting[key] == nil { makeRoom() }
+        waiting[key] = entry
+        return nil
+    }
+
+    private static func whole(_ entry: Waiting) -> [UInt8]? {
+        guard let total = entry.total, let header = entry.header,
+            entry.parts.reduce(0, { $0 + $1.range.count }) == total
+        else { return nil }
+        var result = header
+        for part in entry.parts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) { result += part.octets }
+        return result.count <= largestDatagram ? result : nil
+    }
+
+    private mutating func makeRoom() {
+        guard waiting.count >= Self.datagramLimit, let oldest = waiting.min(by: { $0.value.since < $1.value.since })
+        else { return }
+        waiting[oldest.key] = nil
+    }
+}

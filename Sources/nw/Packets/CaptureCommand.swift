@@ -1,0 +1,88 @@
+import ArgumentParser
+import CausewayPackets
+import CausewaySystem
+import CausewayTypes
+import Synchronization
+
+/// `nw capture`: shows or stores packets as they pass.
+struct CaptureCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Show packets as they pass, or store them.",
+        discussion: """
+            Words behind the options are a filter in the language of pcap; the kernel drops what it refuses. At the end, and on \
+            interrupt, a line on standard error tells how many packets were captured and how many were lost for want of room.
+
+            Capturing needs a capability; without root, once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
+
+            Examples:
+              nw capture -i eth0                       what passes on eth0
+              nw capture -i any 'icmp or arp'          on every interface
+              nw capture -i eth0 -c 100 -w some.pcap   a hundred packets, into a file
+              nw capture -i lo --json udp port 53      for programs
+            """)
+
+    @OptionGroup var output: PacketOutputOptions
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The interface; any is all of them.", valueName: "name"))
+    var interface = "any"
+
+    @Option(name: .customShort("s"), help: ArgumentHelp("Keep at most so much of each packet.", valueName: "octets"))
+    var snapLength: Int?
+
+    @Flag(name: .customShort("p"), help: "Only what is meant for this host: not promiscuous.")
+    var onlyOwn = false
+
+    @Flag(help: "Hand packets over within a millisecond instead of ten.")
+    var immediate = false
+
+    @Option(name: .customShort("B"), help: ArgumentHelp("Size of the kernel's ring.", valueName: "KiB"))
+    var ringSize = 32_768
+
+    @Argument(help: "Show only what this filter matches.")
+    var filter: [String] = []
+
+    func validate() throws {
+        if let snapLength, snapLength < 1 { throw ValidationError("-s needs a number of octets.") }
+        guard (512...4_194_304).contains(ringSize) else { throw ValidationError("-B needs 512...4194304 KiB.") }
+    }
+
+    func run() async throws {
+        try await reporting("capture") {
+            let stop = StopMark()
+            let command = self
+            try await untilInterrupted { try await stop.run("nw.capture") { try command.capture(until: stop) } }
+        }
+    }
+
+    private func capture(until stop: StopMark) throws {
+        try CaptureSession(self).run(until: stop)
+    }
+}
+
+/// Set once, from anywhere.
+final class StopMark: Sendable {
+    private let mark = Atomic<Bool>(false)
+    var isSet: Bool { mark.load(ordering: .relaxed) }
+    func set() { mark.store(true, ordering: .relaxed) }
+
+    /// Does work that blocks on a thread of its own. An interrupt sets the mark, which the work looks at: so it ends with what it has.
+    func run(_ name: String, _ work: @escaping @Sendable () throws -> Void) async throws {
+        let outcome = Guarded<Result<Void, any Error>>(.success(()))
+        let shared = Outcome(outcome)
+        await withTaskCancellationHandler {
+            await FileLane(name).finish {
+                let result = Result { try work() }
+                shared.value.withLock { $0 = result }
+            }
+        } onCancel: {
+            set()
+        }
+        try shared.value.withLock { $0 }.get()
+    }
+
+    private final class Outcome: Sendable {
+        let value: Guarded<Result<Void, any Error>>
+        init(_ value: consuming Guarded<Result<Void, any Error>>) { self.value = value }
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import CausewayPackets
+
+/// `nw filter`: shows what a filter means.
+struct FilterCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "filter",
+        abstract: "Show what a packet filter means: its tree, and the program that the kernel runs.",
+        discussion: """
+            The language is that of pcap: host, net, port, portrange, proto with src, dst, and, or, not; proto[offset:size]; \
+            vlan, mpls, pppoes, vxlan. A wrong expression is shown with the place that is wrong.
+
+            Examples:
+              nw filter 'tcp port 80 and not host 10.0.0.1'
+              nw filter --link RAW 'icmp[icmptype] == icmp-echo'
+            """)
+
+    @Option(
+        help: ArgumentHelp("Link type: EN10MB, RAW, IPV4, IPV6, NULL, LOOP, LINUX_SLL, LINUX_SLL2.", valueName: "type"))
+    var link = "EN10MB"
+
+    @Argument(help: "The expression.")
+    var expression: [String]
+
+    func run() async throws {
+        try await reporting("filter") {
+            let types: [LinkType] = [.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2]
+            guard let type = types.first(where: { $0.name == link.uppercased() }) else {
+                throw Failure("the link type \(link) is not known")
+            }
+            let text = expression.joined(separator: " ")
+            do throws(FilterError) {
+                printLine(try PacketFilter(text, linkType: type).explanation)
+            } catch {
+                throw Failure(error.explained(in: text))
+            }
+        }
+    }
+}

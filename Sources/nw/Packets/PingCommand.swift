@@ -1,0 +1,76 @@
+import ArgumentParser
+import CausewaySystem
+
+/// `nw ping`: is a host there, and how far.
+struct PingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ping",
+        abstract: "Is a host there, and how far away: ICMP echo, of both families.",
+        discussion: """
+            Uses the kernel's ICMP sockets, which need no privilege where net.ipv4.ping_group_range allows them, else raw ones. Ends \
+            after -c requests, or on interrupt, with statistics. Exit code 1 if nothing came back.
+
+            Examples:
+              nw ping example.com
+              nw ping -c 3 -i 0.2 ::1
+              nw ping -s 1472 -c 1 192.0.2.1
+            """)
+
+    @Option(name: .customShort("c"), help: ArgumentHelp("End after so many requests.", valueName: "count"))
+    var count: Int?
+
+    @Option(name: .customShort("i"), help: ArgumentHelp("Time between requests.", valueName: "seconds"))
+    var interval = 1.0
+
+    @Option(name: .customShort("s"), help: ArgumentHelp("Octets of content.", valueName: "octets"))
+    var size = 56
+
+    @Option(name: .customShort("t"), help: ArgumentHelp("Time to live, or hop limit.", valueName: "hops"))
+    var ttl: Int?
+
+    @Option(name: .customShort("W"), help: ArgumentHelp("Wait so long for the last answers.", valueName: "seconds"))
+    var wait = 1.0
+
+    @Flag(name: .customShort("4"), help: "IPv4 only.")
+    var onlyIPv4 = false
+
+    @Flag(name: .customShort("6"), help: "IPv6 only.")
+    var onlyIPv6 = false
+
+    @Flag(name: .customShort("q"), help: "Only the statistics.")
+    var isQuiet = false
+
+    @Flag(name: .customShort("f"), help: "Send as soon as an answer came, or after 10 ms: needs root.")
+    var floods = false
+
+    @Flag(help: "One JSON object an answer, and one for the statistics.")
+    var json = false
+
+    @Argument(help: "The host.")
+    var host: String
+
+    func validate() throws {
+        guard (0...65507).contains(size) else { throw ValidationError("-s needs 0...65507 octets.") }
+        guard interval >= 0.002 else { throw ValidationError("-i needs at least 0.002 seconds.") }
+        if let count, count < 1 { throw ValidationError("-c needs a number above 0.") }
+        if let ttl, !(1...255).contains(ttl) { throw ValidationError("-t needs 1...255 hops.") }
+        if floods, getuid() != 0 { throw ValidationError("-f needs root: it sends as fast as answers come.") }
+    }
+
+    func run() async throws {
+        try await reporting("ping") {
+            let stop = StopMark()
+            let command = self
+            do {
+                try await untilInterrupted { try await stop.run("nw.ping") { try command.ping(until: stop) } }
+            } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {
+                // The statistics are out: an interrupt is how this program usually ends.
+            }
+        }
+    }
+
+    private func ping(until stop: StopMark) throws {
+        let target = try HostAddress(host, family: onlyIPv4 ? 4 : onlyIPv6 ? 6 : nil)
+        try PingSession(self, target).run(until: stop)
+    }
+}

@@ -1,0 +1,216 @@
+import ArgumentParser
+import CausewayPackets
+import CausewaySystem
+
+/// One run of `nw ping`, on a thread of its own.
+final class PingSession {
+    private let command: PingCommand
+    private let target: HostAddress
+    private let socket: Descriptor
+    private let isRaw: Bool
+    private let identifier = UInt16.random(in: 1...UInt16.max)
+    private let clock = ContinuousClock()
+    /// When each request left that has no answer yet, by its number.
+    private var waiting: [UInt16: ContinuousClock.Instant] = [:]
+    private var sent = 0
+    private var received = 0
+    private var errors = 0
+    private var duplicates = 0
+    private var times: [Double] = []
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    init(_ command: PingCommand, _ target: HostAddress) throws {
+        self.command = command
+        self.target = target
+        var isRaw = false
+        socket = try Self.open(target.isIPv6, &isRaw)
+        self.isRaw = isRaw
+        if let ttl = command.ttl {
+            do { try PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, ttl) } catch {
+                throw Failure("-t \(ttl)", error)
+            }
+        }
+    }
+
+    /// The kernel's own ICMP sockets need no privilege where the system allows them; raw ones are the other way.
+    private static func open(_ isIPv6: Bool, _ isRaw: inout Bool) throws -> Descriptor {
+        if let socket = try? PacketSockets.icmp(isIPv6: isIPv6, raw: false) { return socket }
+        isRaw = true
+        do { return try PacketSockets.icmp(isIPv6: isIPv6, raw: true) } catch {
+            throw Failure(
+                """
+                ICMP needs either your group in sysctl net.ipv4.ping_group_range, or the capability: \
+                setcap cap_net_raw=ep \(CommandLine.arguments[0])
+                """)
+        }
+    }
+
+    func run(until stop: StopMark) throws {
+        if !command.json {
+            let whole = command.size + 8 + (target.isIPv6 ? 40 : 20)
+            printLine("PING \(command.host) (\(target.text)) \(command.size)(\(whole)) bytes of data.")
+        }
+        let start = clock.now
+        var next = start
+        var deadline: ContinuousClock.Instant?
+        while !stop.isSet {
+            let now = clock.now
+            if let deadline, now >= deadline || waiting.isEmpty { break }
+            if deadline == nil, now >= next {
+                send()
+                next = now + (command.floods ? .milliseconds(10) : .seconds(command.interval))
+                if sent == command.count { deadline = now + .seconds(command.wait) }
+            }
+            let until = deadline ?? next
+            // Short waits, so that an interrupt is seen soon.
+            let pause = max(0, min(100, Int((until - clock.now) / .milliseconds(1)) + 1))
+            if PacketSockets.wait(socket.rawValue, milliseconds: CInt(pause)) {
+                let before = received
+                try receiveAll()
+                if command.floods, received > before { next = clock.now }
+            }
+        }
+        finish(clock.now - start)
+        if received == 0 { throw ExitCode.failure }
+    }
+
+    private func send() {
+        sent += 1
+        let number = UInt16(truncatingIfNeeded: sent)
+        var packet = PacketBuilder()
+        packet.add(.echo(type: target.isIPv6 ? 128 : 8, identifier: identifier, sequence: number))
+        packet.add(payload: (0..<command.size).map { UInt8(truncatingIfNeeded: $0) })
+        let octets = packet.finish()
+        waiting[number] = clock.now
+        do {
+            _ = try octets.withUnsafeBytes { bytes throws(SystemError) in
+                try PacketSockets.send(socket.rawValue, bytes, to: target.socketAddress)
+            }
+        } catch {
+            waiting[number] = nil
+            errors += 1
+            let why = (error as? SystemError).map { String(cString: strerror($0.errno)) } ?? "\(error)"
+            report("\"error\":\"\(why)\",\"seq\":\(sent)", "nw: ping: sendmsg: \(why)")
+        }
+    }
+
+    private func receiveAll() throws {
+        while true {
+            let arrived = clock.now
+            let datagram: PacketArrival?
+            do {
+                datagram = try buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
+                    try PacketSockets.receive(socket.rawValue, into: bytes)
+                }
+            } catch { return }
+            guard let datagram else { return }
+            take(datagram, arrived)
+        }
+    }
+
+    /// Raw sockets of IPv4 give the IP header too; in an error's packet ours begins at once.
+    private func message(_ datagram: PacketArrival) -> (header: ICMPHeader, hops: Int?)? {
+        let content = Array(buffer.prefix(min(datagram.byteCount, 64)))
+        let octets = Octets(content.span)
+        var offset = 0
+        var hops = datagram.hops
+        if isRaw, !target.isIPv6, datagram.error == 0 {
+            guard let first = try? octets.u8(0) else { return nil }
+            offset = Int(first & 15) * 4
+            hops = (try? octets.u8(8)).map(Int.init)
+        }
+        guard let header = try? ICMPHeader(octets, at: offset) else { return nil }
+        return (header, hops)
+    }
+
+    private func take(_ datagram: PacketArrival, _ arrived: ContinuousClock.Instant) {
+        guard let (header, hops) = message(datagram) else { return }
+        if isRaw, header.identifier != identifier { return }
+        let number = header.sequence
+        if datagram.error != 0 { return takeError(datagram, number) }
+        guard header.type == (target.isIPv6 ? 129 : 0) else { return }
+        guard let left = waiting.removeValue(forKey: number) else {
+            duplicates += 1
+            return report("\"seq\":\(number),\"duplicate\":true", "answer to icmp_seq=\(number) (DUP!)")
+        }
+        received += 1
+        let milliseconds = (arrived - left) / .microseconds(1) / 1000
+        times.append(milliseconds)
+        let size = command.size + 8
+        let shownHops = hops.map { " ttl=\($0)" } ?? ""
+        report(
+            "\"from\":\"\(target.text)\",\"seq\":\(number),\"ttl\":\(hops ?? 0),\"bytes\":\(size),\"milliseconds\":\(Self.decimals(milliseconds))",
+            "\(size) bytes from \(target.text): icmp_seq=\(number)\(shownHops) time=\(Self.significant(milliseconds)) ms"
+        )
+    }
+
+    private func takeError(_ datagram: PacketArrival, _ number: UInt16) {
+        guard waiting.removeValue(forKey: number) != nil else { return }
+        errors += 1
+        let what = Self.errorText(datagram, target.isIPv6)
+        let from = datagram.offender.map(AddressText.text) ?? target.text
+        report(
+            "\"from\":\"\(from)\",\"seq\":\(number),\"error\":\"\(what)\"", "From \(from) icmp_seq=\(number) \(what)")
+    }
+
+    private static func errorText(_ datagram: PacketArrival, _ isIPv6: Bool) -> String {
+        switch (isIPv6, datagram.icmpType, datagram.icmpCode) {
+        case (false, 3, 0): "Destination Net Unreachable"
+        case (false, 3, 1): "Destination Host Unreachable"
+        case (false, 3, 2): "Destination Protocol Unreachable"
+        case (false, 3, 3): "Destination Port Unreachable"
+        case (false, 3, 4), (true, 2, _): "Frag needed (mtu = \(datagram.information))"
+        case (false, 3, 9), (false, 3, 10), (false, 3, 13), (true, 1, 1): "Packet filtered"
+        case (false, 11, _), (true, 3, _): "Time to live exceeded"
+        case (true, 1, 0): "Destination unreachable: No route"
+        case (true, 1, 3): "Destination unreachable: Address unreachable"
+        case (true, 1, 4): "Destination unreachable: Port unreachable"
+        default: String(cString: strerror(datagram.error))
+        }
+    }
+
+    private func report(_ json: String, _ line: String) {
+        guard !command.isQuiet, !command.floods else { return }
+        printLine(command.json ? "{\(json)}" : line)
+    }
+
+    private func finish(_ duration: Duration) {
+        let loss = sent == 0 ? 0 : Double(sent - received) * 100 / Double(sent)
+        let mean = times.isEmpty ? 0 : times.reduce(0, +) / Double(times.count)
+        let square = times.isEmpty ? 0 : times.map { $0 * $0 }.reduce(0, +) / Double(times.count)
+        let deviation = max(0, square - mean * mean).squareRoot()
+        let (least, most) = (times.min() ?? 0, times.max() ?? 0)
+        if command.json {
+            return printLine(
+                "{\"transmitted\":\(sent),\"received\":\(received),\"errors\":\(errors),\"duplicates\":\(duplicates),"
+                    + "\"minimum\":\(Self.decimals(least)),\"mean\":\(Self.decimals(mean)),\"maximum\":\(Self.decimals(most)),"
+                    + "\"deviation\":\(Self.decimals(deviation))}")
+        }
+        printLine("\n--- \(command.host) ping statistics ---")
+        let more = (duplicates > 0 ? ", +\(duplicates) duplicates" : "") + (errors > 0 ? ", +\(errors) errors" : "")
+        printLine(
+            "\(sent) packets transmitted, \(received) received\(more), \(Self.percent(loss))% packet loss, time \(Int(duration / .milliseconds(1)))ms"
+        )
+        if !times.isEmpty {
+            printLine(
+                "rtt min/avg/max/mdev = \([least, mean, most, deviation].map(Self.decimals).joined(separator: "/")) ms")
+        }
+    }
+
+    static func decimals(_ value: Double) -> String { fixed(value, 3) }
+    private static func percent(_ value: Double) -> String {
+        value == value.rounded() ? "\(Int(value))" : fixed(value, 4)
+    }
+    /// Three digits that count, as people are used to.
+    private static func significant(_ value: Double) -> String {
+        value >= 100 ? fixed(value, 0) : value >= 10 ? fixed(value, 1) : value >= 1 ? fixed(value, 2) : fixed(value, 3)
+    }
+    private static func fixed(_ value: Double, _ digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let whole = Int((value * scale).rounded())
+        guard digits > 0 else { return "\(whole)" }
+        let fraction = String(whole % Int(scale))
+        return "\(whole / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
+    }
+}

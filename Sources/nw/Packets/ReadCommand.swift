@@ -1,0 +1,108 @@
+import ArgumentParser
+import CausewayPackets
+import CausewaySystem
+
+/// `nw read`: shows the packets of a capture file.
+struct ReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Show the packets of a capture file, or store some of them in another.",
+        discussion: """
+            Reads pcap and pcapng of every kind; - is standard input. Needs no privilege. Words behind the file are a filter in the \
+            language of pcap.
+
+            Examples:
+              nw read trace.pcap                          a line a packet
+              nw read -v trace.pcapng 'tcp port 443'      some packets, in detail
+              nw read --json trace.pcap                   for programs
+              nw read -w dns.pcap trace.pcap udp port 53  a file with less in it
+            """)
+
+    @OptionGroup var output: PacketOutputOptions
+
+    @Argument(help: "The capture file.")
+    var file: String
+
+    @Argument(help: "Show only what this filter matches.")
+    var filter: [String] = []
+
+    func run() async throws {
+        try await reporting("read") { try show() }
+    }
+
+    private func show() throws {
+        let input = try open()
+        var reader = CaptureFileReader()
+        var shown = try PacketOutput(output, isLive: false)
+        var filters = PacketFilters(filter.joined(separator: " "))
+        // Read, not mapped: it is faster for files of usual sizes, and works for pipes.
+        let portion = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+        defer { portion.deallocate() }
+        var isAtEnd = false
+        while true {
+            do {
+                if try take(&reader, &filters, &shown) { return try shown.finish(reader.linkType) }
+            } catch let error as CaptureFileError {
+                // What came before the damage is shown, and then why there is no more.
+                try shown.finish(reader.linkType)
+                throw Failure("\(file): \(error)")
+            }
+            if let failure = filters.failure { throw failure }
+            if isAtEnd { break }
+            let count = try fill(input, portion)
+            if count == 0 {
+                reader.finish()
+            } else {
+                reader.feed(Octets(UnsafeRawBufferPointer(rebasing: portion[..<count]).bytes))
+            }
+            isAtEnd = count == 0
+        }
+        try shown.finish(reader.linkType)
+    }
+
+    /// Shows what is there. Returns whether enough has been shown.
+    private func take(
+        _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
+    ) throws -> Bool {
+        while let packet = try reader.next() {
+            let octets = reader.octets
+            guard filters.matches(packet, octets) else { continue }
+            try shown.add(packet, octets)
+            if let count = output.count, shown.count >= count { return true }
+        }
+        return false
+    }
+
+    private func open() throws -> OpenFile {
+        if file == "-" { return .standardInput }
+        do { return try OpenFile(reading: file) } catch { throw Failure("open \(file) failed", error) }
+    }
+
+    private func fill(_ input: borrowing OpenFile, _ portion: UnsafeMutableRawBufferPointer) throws -> Int {
+        do { return try input.fill(portion) } catch { throw Failure("read \(file) failed", error) }
+    }
+}
+
+/// One filter for each link type that a file turns out to have.
+struct PacketFilters {
+    let expression: String
+    private var compiled: [LinkType: PacketFilter] = [:]
+    /// Why the expression means nothing for a link type.
+    private(set) var failure: Failure?
+
+    init(_ expression: String) { self.expression = expression }
+
+    mutating func matches(_ packet: CapturedPacket, _ octets: borrowing Octets) -> Bool {
+        if expression.isEmpty { return true }
+        if let filter = compiled[packet.linkType] { return filter.matches(octets, originalCount: packet.originalCount) }
+        guard failure == nil else { return false }
+        do {
+            let filter = try PacketFilter(expression, linkType: packet.linkType)
+            compiled[packet.linkType] = filter
+            return filter.matches(octets, originalCount: packet.originalCount)
+        } catch {
+            failure = Failure(error.explained(in: expression))
+            return false
+        }
+    }
+}

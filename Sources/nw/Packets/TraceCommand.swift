@@ -1,0 +1,64 @@
+import ArgumentParser
+import CausewaySystem
+
+/// `nw trace`: the routers on the way to a host.
+struct TraceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trace",
+        abstract: "Show the routers on the way to a host. Needs no privilege.",
+        discussion: """
+            Sends datagrams that live for 1, 2, 3... hops, all at once, and shows who reports their end. A router that answers some of \
+            them and passes others on limits its reports: that is marked (limited) and is no loss.
+
+            Examples:
+              nw trace example.com
+              nw trace -m 8 -w 0.5 2001:db8::1
+            """)
+
+    @Option(name: .customShort("m"), help: ArgumentHelp("Look no farther than this.", valueName: "hops"))
+    var most = 30
+
+    @Option(name: .customShort("q"), help: ArgumentHelp("Datagrams for each hop.", valueName: "count"))
+    var probes = 3
+
+    @Option(name: .customShort("w"), help: ArgumentHelp("Wait so long for answers.", valueName: "seconds"))
+    var wait = 1.0
+
+    @Option(name: .customShort("p"), help: ArgumentHelp("The first port.", valueName: "port"))
+    var port: UInt16 = 33434
+
+    @Flag(name: .customShort("4"), help: "IPv4 only.")
+    var onlyIPv4 = false
+
+    @Flag(name: .customShort("6"), help: "IPv6 only.")
+    var onlyIPv6 = false
+
+    @Flag(help: "One JSON object a hop.")
+    var json = false
+
+    @Argument(help: "The host.")
+    var host: String
+
+    func validate() throws {
+        guard (1...64).contains(most) else { throw ValidationError("-m needs 1...64 hops.") }
+        guard (1...10).contains(probes) else { throw ValidationError("-q needs 1...10 datagrams.") }
+        guard (0.01...60).contains(wait) else { throw ValidationError("-w needs 0.01...60 seconds.") }
+        guard Int(port) + most * probes <= 65535 else {
+            throw ValidationError("-p leaves no room for the other ports.")
+        }
+    }
+
+    func run() async throws {
+        try await reporting("trace") {
+            let stop = StopMark()
+            let command = self
+            try await untilInterrupted {
+                try await stop.run("nw.trace") {
+                    let target = try HostAddress(
+                        command.host, family: command.onlyIPv4 ? 4 : command.onlyIPv6 ? 6 : nil)
+                    try TraceSession(command, target).run(until: stop)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CausewayTypes
+import Testing
+
+@testable import CausewayPackets
+
+@Suite("Filters")
+struct FilterTests {
+    static func tcp(_ source: String, _ destination: String, port: UInt16, payload: Int = 0) -> [UInt8] {
+        var packet = PacketBuilder()
+        packet.add(EthernetHeader(destination: .broadcast, source: MACAddress("02:00:00:00:00:01")!, type: .ipv4))
+        packet.add(IPv4Header(source: IPv4Address(source)!, destination: IPv4Address(destination)!, proto: .tcp))
+        packet.add(TCPHeader(sourcePort: 4000, destinationPort: port, flags: .syn))
+        packet.add(payload: [UInt8](repeating: 0, count: payload))
+        return packet.finish()
+    }
+
+    @Test(
+        "Expressions decide",
+        arguments: [
+            ("tcp", true), ("udp", false), ("host 10.0.0.1", true), ("src host 10.0.0.1", true),
+            ("dst host 10.0.0.1", false),
+            ("net 10.0.0.0/8", true), ("net 10", true), ("dst net 192.168.0.0 mask 255.255.0.0", true),
+            ("port 80", true), ("src port 80", false),
+            ("portrange 79-81", true), ("tcp port http", true), ("port 22 or 80", true), ("not port 22 and 80", true),
+            ("port (22 or 443)", false),
+            ("tcp[tcpflags] & tcp-syn != 0", true), ("tcp[13] = 2", true), ("tcp[0:2] + 1 = 4001", true),
+            ("ip[(ip[0] & 0) + 9] = 6", true),
+            ("ether src 02:00:00:00:00:01", true), ("broadcast", true), ("ip proto \\tcp", true), ("less 60", true),
+            ("greater 60", false),
+            ("len = 54", true), ("ip6", false), ("arp or rarp or icmp", false), ("ether proto 0x0800", true),
+            ("vlan", false), ("", true),
+            ("ip protochain 6", true), ("(ip)", true), ("((tcp) and (host 10.0.0.1))", true),
+            ("tcp and not host 1.2.3.4 and 10.0.0.1", true),
+        ])
+    func decides(expression: String, expected: Bool) throws {
+        let filter = try PacketFilter(expression, linkType: .ethernet)
+        let octets = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
+        #expect(filter.matches(Octets(octets.span)) == expected)
+    }
+
+    @Test(
+        "Errors tell the place",
+        arguments: [
+            ("host", 4), ("tcp port 80 and", 15), ("port 70000", 5), ("tcp[0:3] = 1", 6), ("host 1.2.3.400", 5),
+            ("foo bar", 0), ("host 10.0.0.1)", 13),
+            ("ip host 2001:db8::1", 8), ("vlan 5000", 0), ("net 10.0.0.1/8", 4),
+        ])
+    func places(expression: String, position: Int) {
+        let error = #expect(throws: FilterError.self) { try PacketFilter(expression, linkType: .ethernet) }
+        #expect(error?.position == position, "\(expression): \(error?.message ?? "")")
+    }
+
+    @Test func manyHostsAreSearchedNotWalked() throws {
+        let hosts = (0..<500).map { "host 10.\($0 / 100).\($0 % 100).7" }
+        let filter = try PacketFilter(hosts.joined(separator: " or "), linkType: .ethernet)
+        for (address, expected) in [
+            ("10.3.50.7", true), ("10.3.50.8", false), ("10.4.99.7", true), ("10.5.0.7", false),
+        ] {
+            let octets = Self.tcp(address, "192.168.1.1", port: 1)
+            #expect(filter.matches(Octets(octets.span)) == expected)
+        }
+        #expect(filter.instructionCount < 500 * 14)
+    }
+
+    /// Jumps of more than 255 instructions go by way of others, and the result is the same.
+    @Test func kernelProgramAgrees() throws {
+        let hosts = (0..<60).map { "host 10.0.\($0 * 3).7" }.joined(separator: " or ")
+        let filter = try PacketFilter("tcp port 80 and (\(hosts))", linkType: .ethernet)
+        let program = try #require(filter.kernelProgram)
+        let wide = FilterProgram(
+            instructions: program.enumerated().map { index, one in
+                let isJump = one.code == FilterProgram.Code.jump
+                return FilterInstruction(
+                    code: one.code, k: isJump ? 0 : one.k, jt: Int32(index + 1 + (isJump ? Int(one.k) : Int(one.jt))),
+                    jf: Int32(index + 1 + Int(one.jf)))
+            })
+        for last in 0..<200 {
+            let octets = Self.tcp("10.0.\(last).7", "1.1.1.1", port: last % 2 == 0 ? 80 : 81)
+            #expect(
+                (wide.run(Octets(octets.span), originalCount: octets.count) != 0) == filter.matches(Octets(octets.span))
+            )
+        }
+    }
+
+    @Test func explanationShowsTreeAndProgram() throws {
+        let text = try PacketFilter("tcp port 80", linkType: .ethernet).explanation
+        #expect(text.contains("any of") && text.contains("jeq") && text.contains("ret"))
+    }
+
+    @Test func deepNestingIsRefused() {
+        let text = String(repeating: "(", count: 500) + "tcp" + String(repeating: ")", count: 500)
+        #expect(throws: FilterError.self) { try PacketFilter(text, linkType: .ethernet) }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import CausewayPackets
+
+/// Damaged packets and files: nothing traps, nothing hangs.
+@Suite("Mutations")
+struct MutationTests {
+    static let count = Int(ProcessInfo.processInfo.environment["CAUSEWAY_MUTATIONS"] ?? "") ?? 1
+
+    static func mutated(_ octets: [UInt8], _ random: inout Mutations) -> [UInt8] {
+        guard !octets.isEmpty else { return octets }
+        var result = octets
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let place = Int.random(in: 0..<result.count, using: &random)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: result[place] = UInt8.random(in: 0...255, using: &random)
+            case 1: result[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            default: result[place] = [0, 0xFF, 0x7F, 0x80].randomElement(using: &random) ?? 0
+            }
+        }
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            result = Array(result.prefix(Int.random(in: 0...result.count, using: &random)))
+        }
+        return result
+    }
+
+    static func exercise(
+        _ packet: CapturedPacket, _ octets: [UInt8], _ printers: inout [PacketPrinter], _ json: inout PacketJSON
+    ) {
+        for index in printers.indices { printers[index].print(packet, Octets(octets.span)) }
+        _ = json.line(packet, Octets(octets.span))
+        let view = Packet(Octets(octets.span), linkType: packet.linkType, originalCount: packet.originalCount)
+        _ = view.checksums()
+        precondition(view.layers.payload.upperBound <= octets.count)
+    }
+
+    static func printers() -> [PacketPrinter] {
+        (0...3).map { verbosity in
+            var options = PacketPrinter.Options()
+            options.verbosity = verbosity
+            options.showsLink = verbosity % 2 == 1
+            options.dump = verbosity == 3 ? .hexAndTextWithLink : .none
+            return PacketPrinter(options)
+        }
+    }
+
+    @Test func foreignCapturesWithDamage() throws {
+        guard PacketData.required("damaged captures") != nil else { return }
+        var (printers, json) = (Self.printers(), PacketJSON())
+        var packets = 0
+        var filters: [LinkType: PacketFilter] = [:]
+        for (number, name)
+            in (try PacketData.captures("tcpdump") + PacketData.captures("filters") + PacketData.captures("pcapng"))
+            .enumerated()
+        {
+            let file = try PacketData.octets(name)
+            var random = Mutations(seed: UInt64(number))
+            for _ in 0..<max(Self.count, 1) {
+                let damaged = Self.mutated(file, &random)
+                for (packet, octets) in PacketData.packets(damaged).packets.prefix(40) {
+                    Self.exercise(packet, octets, &printers, &json)
+                    let worse = Self.mutated(octets, &random)
+                    var described = packet
+                    described.capturedCount = worse.count
+                    Self.exercise(described, worse, &printers, &json)
+                    if filters[packet.linkType] == nil {
+                        filters[packet.linkType] = try? PacketFilter(
+                            "tcp port 80 or udp[2:2] > 5 or vlan or ip6 protochain 6", linkType: packet.linkType)
+                    }
+                    _ = filters[packet.linkType]?.matches(Octets(worse.span))
+                    packets += 1
+                }
+                var blocks: [PcapngBlock] = []
+                try? PcapngBlock.readAll(damaged, into: &blocks)
+            }
+        }
+        print("mutations: \(packets) packets, \(Self.count) rounds")
+    }
+
+    @Test("Random octets of every link type", arguments: 0..<50)
+    func noise(seed: UInt64) {
+        var random = Mutations(seed: seed)
+        var (printers, json) = (Self.printers(), PacketJSON())
+        for type in [LinkType.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp] {
+            var octets = (0..<Int.random(in: 0...300, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            // Steer some of them into the decoders.
+            if octets.count > 40, seed % 2 == 0 {
+                if type == .ethernet {
+                    (octets[12], octets[13]) =
+                        ([(8, 0), (0x86, 0xDD), (0x81, 0), (0x88, 0x47), (0x88, 0x64)] as [(UInt8, UInt8)])[
+                            Int(seed / 2) % 5]
+                }
+                if type == .ipv4 { (octets[0], octets[9]) = (0x45, [1, 2, 6, 17, 47, 132][Int(seed / 2) % 6]) }
+                if type == .ipv6 {
+                    (octets[0], octets[6]) = (0x60, [0, 6, 17, 43, 44, 58, 60, 135][Int(seed / 2) % 8])
+                }
+            }
+            let packet = CapturedPacket(
+                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: octets.count + Int(seed % 3),
+                capturedCount: octets.count, linkType: type)
+            Self.exercise(packet, octets, &printers, &json)
+        }
+    }
+
+    @Test("Random filter texts", arguments: 0..<200)
+    func filterTexts(seed: UInt64) {
+        var random = Mutations(seed: seed)
+        let words =
+            FilterKeywords.all.sorted() + [
+                "(", ")", "!", "&&", "||", "[", "]", ":", "<", ">", "=", "1", "0x10", "10.0.0.1", "10.0.0.0/8",
+                "2001:db8::/32", "aa:bb:cc:dd:ee:ff", "+", "-",
+                "*", "/", "%", "<<", "\\tcp", "4294967295",
+            ]
+        for _ in 0..<20 {
+            let text = (0..<Int.random(in: 1...12, using: &random)).map { _ in words.randomElement(using: &random) ?? ""
+            }.joined(separator: " ")
+            for type in [LinkType.ethernet, .raw, .linuxCooked2] {
+                do throws(FilterError) {
+                    let filter = try PacketFilter(text, linkType: type)
+                    let octets = [UInt8](repeating: 0x45, count: 80)
+                    _ = filter.matches(Octets(octets.span))
+                    _ = filter.explanation
+                    _ = filter.kernelProgram
+                } catch {
+                    #expect(error.position <= text.count, "\(text)")
+                }
+            }
+        }
+    }
+}

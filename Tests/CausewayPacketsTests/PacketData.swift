@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import CausewayPackets
+
+/// Other people's captures, kept beside a checkout for tests; they are not part of it.
+enum PacketData {
+    static let folder: URL? = {
+        let checkout = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        for root in [checkout, checkout.deletingLastPathComponent()] {
+            let place = root.appendingPathComponent("shared/data/packets")
+            if FileManager.default.fileExists(atPath: place.path) { return place }
+        }
+        return nil
+    }()
+
+    /// The folder, or `nil` after having said aloud that tests of whole files stand aside.
+    static func required(_ what: String) -> URL? {
+        if folder == nil { print("SKIPPED: \(what): no shared/data/packets beside this checkout") }
+        return folder
+    }
+
+    static func octets(_ path: String) throws -> [UInt8] {
+        guard let folder else { throw CocoaError(.fileNoSuchFile) }
+        return Array(try Data(contentsOf: folder.appendingPathComponent(path)))
+    }
+
+    static func text(_ path: String) throws -> String { String(decoding: try octets(path), as: UTF8.self) }
+
+    /// All captures of a folder.
+    static func captures(_ name: String) throws -> [String] {
+        guard let folder else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(name).path)
+            .filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }.sorted().map { "\(name)/\($0)" }
+    }
+
+    /// The packets of a file, and what ended it.
+    static func packets(_ file: [UInt8]) -> (packets: [(CapturedPacket, [UInt8])], error: CaptureFileError?) {
+        var reader = CaptureFileReader()
+        reader.feed(file)
+        reader.finish()
+        var packets: [(CapturedPacket, [UInt8])] = []
+        do throws(CaptureFileError) {
+            while let packet = try reader.next() { packets.append((packet, reader.octets.array)) }
+        } catch {
+            return (packets, error)
+        }
+        return (packets, nil)
+    }
+}

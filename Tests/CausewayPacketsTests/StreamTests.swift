@@ -1,0 +1,111 @@
+import CausewayTypes
+import Testing
+
+@testable import CausewayPackets
+
+@Suite("Fragments and streams")
+struct StreamTests {
+    static func fragments(of payload: [UInt8], size: Int) -> [[UInt8]] {
+        stride(from: 0, to: payload.count, by: size).map { offset in
+            var header = IPv4Header(
+                source: BuilderTests.here, destination: BuilderTests.there, proto: IPProtocolNumber(rawValue: 253),
+                identification: 7)
+            header.fragmentOffset = UInt16(offset / 8)
+            header.moreFragments = offset + size < payload.count
+            var packet = PacketBuilder()
+            packet.add(header)
+            packet.add(payload: Array(payload[offset..<min(offset + size, payload.count)]))
+            return packet.finish()
+        }
+    }
+
+    @Test("Fragments in any order make the datagram", arguments: 0..<20)
+    func anyOrder(seed: UInt64) {
+        var random = Mutations(seed: seed)
+        let payload = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+        let parts = Self.fragments(of: payload, size: 104).shuffled(using: &random)
+        var defragmenter = Defragmenter()
+        var whole: [UInt8]?
+        for part in parts { whole = defragmenter.add(Octets(part.span), at: 0) ?? whole }
+        #expect(whole.map { Array($0.dropFirst(20)) } == payload)
+        #expect(defragmenter.count == 0)
+        if let whole { #expect(Packet(Octets(whole.span), linkType: .ipv4).checksums().network == .good) }
+    }
+
+    @Test func overlapsAreRefused() {
+        let parts = Self.fragments(of: [UInt8](repeating: 1, count: 300), size: 104)
+        let evil = Self.fragments(of: [UInt8](repeating: 2, count: 300), size: 104)
+        var defragmenter = Defragmenter()
+        for part in [parts[0], evil[0]] + parts {
+            let whole = defragmenter.add(Octets(part.span), at: 0)
+            #expect(whole == nil)
+        }
+    }
+
+    @Test func memoryIsBoundedAndTimeEnds() {
+        var defragmenter = Defragmenter()
+        for index in 0..<1000 {
+            var part = Self.fragments(of: [UInt8](repeating: 1, count: 200), size: 104)[0]
+            (part[4], part[5]) = (UInt8(index >> 8), UInt8(index & 255))
+            _ = defragmenter.add(Octets(part.span), at: 0)
+        }
+        #expect(defragmenter.count <= Defragmenter.datagramLimit)
+        let late = Self.fragments(of: [1, 2, 3], size: 104)[0]
+        _ = defragmenter.add(Octets(late.span), at: 31)
+        #expect(defragmenter.count == 0)
+    }
+
+    @Test("Segments in any order, twice, make the stream", arguments: 0..<20)
+    func streams(seed: UInt64) {
+        var random = Mutations(seed: seed)
+        let content = (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let first = UInt32.max - 1000
+        var segments = stride(from: 0, to: content.count, by: 100).map { ($0, Array(content[$0..<$0 + 100])) }
+        segments += segments.prefix(10)
+        segments.shuffle(using: &random)
+        var assembler = StreamAssembler()
+        var syn = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .syn)
+        syn.sequence = first
+        let empty: [UInt8] = []
+        _ = assembler.add(syn, Octets(empty.span))
+        var result: [UInt8] = []
+        for (offset, octets) in segments {
+            var header = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .ack)
+            header.sequence = first &+ 1 &+ UInt32(offset)
+            result += assembler.add(header, Octets(octets.span)).octets
+        }
+        var fin = TCPHeader(sourcePort: 1, destinationPort: 2, flags: [.fin, .ack])
+        fin.sequence = first &+ 1 &+ UInt32(content.count)
+        let end = assembler.add(fin, Octets(empty.span))
+        #expect(end.isFinished)
+        #expect(result == content)
+    }
+
+    @Test func gapsAreGivenUpWhenTheRoomIsFull() {
+        var assembler = StreamAssembler()
+        let block = [UInt8](repeating: 9, count: 60_000)
+        var header = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .ack)
+        header.sequence = 100
+        _ = assembler.add(header, Octets(block.span).prefix(1))
+        var skipped = 0
+        for index in 0..<40 {
+            header.sequence = 201 + UInt32(index) * 60_000
+            skipped += assembler.add(header, Octets(block.span)).skipped
+            #expect(assembler.pendingCount <= StreamAssembler.roomLimit + block.count)
+        }
+        #expect(skipped == 100)
+    }
+}
+
+/// Random numbers that can be had again.
+struct Mutations: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

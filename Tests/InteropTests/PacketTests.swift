@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// The packet commands of `nw`, against tcpdump and the kernel.
+    @Suite("Packets", .enabled(if: Peer.find("tcpdump") != nil))
+    struct PacketTests {
+        static func text(_ child: Child) -> String { String(decoding: child.output, as: UTF8.self) }
+
+        @Test(
+            "tcpdump reads a made packet as we do",
+            arguments: [
+                ["udp", "10.0.0.1:101", "--source", "10.0.0.2", "--source-port", "4321", "--data", "Hello"],
+                ["tcp", "10.0.0.1:80", "--source", "10.0.0.2", "--source-port", "4321", "--flags", "SEW"],
+                ["icmp", "10.0.0.1", "--source", "10.0.0.2", "--sequence", "7", "--id", "9", "--data", "ping"],
+                ["udp", "[2001:db8::1]:53000", "--source", "2001:db8::2", "--source-port", "4321", "--data", "Hello"],
+                ["icmp", "2001:db8::1", "--source", "2001:db8::2", "--id", "9"],
+                ["arp", "10.0.0.1", "--source", "10.0.0.2", "--source-mac", "02:00:00:00:00:01"],
+            ])
+        func madePackets(_ arguments: [String]) async throws {
+            try await Scratch.run { scratch in
+                let file = scratch.directory.appendingPathComponent("made.pcap").path
+                let maker = try scratch.startNW(["packet"] + arguments + ["-w", file])
+                #expect(try await maker.finished() == 0, "\(maker.errors)")
+                // Older versions of tcpdump word the details of IPv6 otherwise.
+                let detail = arguments[1].contains("2001") ? [] : ["-v"]
+                let ours = try scratch.startNW(["read", "-tt"] + detail + [file])
+                let theirs = try scratch.startProgram("tcpdump", ["-n", "-tt"] + detail + ["-r", file])
+                #expect(try await ours.finished() == 0, "\(ours.errors)")
+                #expect(try await theirs.finished() == 0, "\(theirs.errors)")
+                #expect(Self.text(ours) == Self.text(theirs))
+                #expect(!Self.text(ours).contains("bad") && !Self.text(ours).contains("incorrect"))
+            }
+        }
+
+        @Test(
+            "Of what is captured on a link nothing is lost, and tcpdump reads it", .enabled(if: TwoHosts.isAvailable),
+            arguments: ["pcap", "pcapng"])
+        func capture(_ form: String) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let file = scratch.directory.appendingPathComponent("captured.\(form)").path
+                let capture = try scratch.start(
+                    try Built.nw(),
+                    [
+                        "capture", "-i", TwoHosts.link, "-c", "20", "-w", file,
+                        "icmp or (icmp6[0] >= 128 and icmp6[0] < 130)",
+                    ],
+                    on: hosts.near)
+                try await eventually("the capture begins") { capture.errors.contains("listening") }
+                for address in [TwoHosts.far4, TwoHosts.far6] {
+                    let ping = try scratch.start(
+                        try Built.nw(), ["ping", "-c", "5", "-i", "0.05", address], on: hosts.near)
+                    #expect(try await ping.finished() == 0, "\(ping.errors)")
+                    #expect(
+                        Self.text(ping).contains("5 packets transmitted, 5 received, 0% packet loss"),
+                        "\(Self.text(ping))")
+                }
+                #expect(try await capture.finished() == 0, "\(capture.errors)")
+                #expect(
+                    capture.errors.contains("20 packets captured") && capture.errors.contains(" 0 dropped"),
+                    "\(capture.errors)")
+                let ours = try scratch.startNW(["read", "-tt", file])
+                let theirs = try scratch.startProgram("tcpdump", ["-n", "-tt", "-r", file])
+                #expect(try await ours.finished() == 0)
+                #expect(try await theirs.finished() == 0)
+                #expect(Self.text(ours) == Self.text(theirs))
+                #expect(Self.text(ours).split(separator: "\n").count == 20)
+            }
+        }
+
+        @Test("The device of all interfaces, as JSON", .enabled(if: TwoHosts.isAvailable))
+        func anyDevice() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let capture = try scratch.start(
+                    try Built.nw(), ["capture", "--json", "-c", "4", "icmp"], on: hosts.near)
+                try await Task.sleep(for: .milliseconds(500))
+                let ping = try scratch.start(
+                    try Built.nw(), ["ping", "-c", "2", "-i", "0.1", TwoHosts.far4], on: hosts.near)
+                #expect(try await ping.finished() == 0)
+                #expect(try await capture.finished() == 0, "\(capture.errors)")
+                let lines = Self.text(capture).split(separator: "\n")
+                #expect(lines.count == 4)
+                for line in lines {
+                    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                    #expect(object?["link"] as? String == "LINUX_SLL2" && object?["icmp"] != nil, "\(line)")
+                }
+            }
+        }
+
+        @Test("A host that is not there, and a path that is too long", .enabled(if: TwoHosts.isAvailable))
+        func unreachable() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let absent = try scratch.start(
+                    try Built.nw(), ["ping", "-c", "1", "-W", "5", "10.77.8.99"], on: hosts.near)
+                #expect(try await absent.finished() == 1)
+                #expect(
+                    Self.text(absent).contains("Unreachable") || Self.text(absent).contains("100% packet loss"),
+                    "\(Self.text(absent))")
+            }
+        }
+
+        @Test("The way leads to the host, and over the loopback it is one hop", arguments: ["127.0.0.1", "::1"])
+        func trace(_ host: String) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(["trace", "--json", "-q", "2", host])
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(Self.text(nw).hasPrefix("{\"hop\":1,"), "\(Self.text(nw))")
+                #expect(Self.text(nw).contains("\"from\":\"\(host)\""))
+            }
+        }
+
+        @Test(
+            "Without the capability one line tells what to do",
+            .enabled(if: geteuid() == 0 && Peer.find("setpriv") != nil))
+        func withoutCapability() async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startProgram(
+                    "setpriv", ["--bounding-set=-net_raw", try Built.nw(), "capture", "-i", "lo"])
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors.contains("CAP_NET_RAW") && nw.errors.contains("setcap"), "\(nw.errors)")
+                #expect(nw.errors.split(separator: "\n").count == 1)
+            }
+        }
+
+        @Test("A filter is explained, or refused at its place")
+        func filters() async throws {
+            try await Scratch.run { scratch in
+                let good = try scratch.startNW(["filter", "tcp", "port", "80"])
+                #expect(try await good.finished() == 0)
+                #expect(Self.text(good).contains("jeq"))
+                let bad = try scratch.startNW(["filter", "tcp port 70000"])
+                #expect(try await bad.finished() == 1)
+                #expect(bad.errors.contains("\n           ^"), "\(bad.errors)")
+            }
+        }
+    }
+}
