@@ -5,7 +5,7 @@ import PackageDescription
 let examples = [
     "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer", "TLVGame",
     "MulticastChat", "StructuredEchoServer", "StructuredEchoClient", "TLSClient", "JSONMessages", "TypedMessages",
-    "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline",
+    "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline", "Migration",
 ]
 
 let package = Package(

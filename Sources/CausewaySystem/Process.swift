@@ -8,6 +8,9 @@ package enum Machine {
     /// Processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 
+    /// The user whose rights this process has.
+    package static var user: UInt32 { geteuid() }
+
     /// Peak and current resident memory, in octets.
     package static var residentMemory: (peak: Int, current: Int) {
         var (peak, current): (UInt64, UInt64) = (0, 0)

@@ -19,6 +19,8 @@ struct NW: AsyncParsableCommand {
               nw send notes.txt photo.jpg host 9100    send two files over one connection
               nw group 239.7.7.7 7777                  talk to a multicast group
               nw interfaces --json                     addresses, gateways and DNS servers
+              nw path --watch                          the network path, and each change of it
+              nw status example.com 443 --connect      which way leads to a host; a connection while cables are pulled
               nw browse _http._tcp                     services on the local network
               nw register Page _http._tcp 8080         a service for others to find
               nw capture -i eth0 tcp port 80           packets as they pass
@@ -42,5 +44,10 @@ struct NW: AsyncParsableCommand {
             ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
             SendCommand.self,
             ServeCommand.self, TLSCommand.self, TraceCommand.self,
+            BrowseCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self, EchoCommand.self,
+            GroupCommand.self, InterfacesCommand.self, LookupCommand.self, PathCommand.self, ReceiveCommand.self,
+            RegisterCommand.self,
+            SendCommand.self, StatusCommand.self,
+            ServeCommand.self, TLSCommand.self,
         ])
 }

@@ -1,4 +1,4 @@
-import CausewaySystem
+import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 import Testing
@@ -11,26 +11,34 @@ struct PathPolicyTests {
     private static let ethernet = NWInterface(name: "eth0", index: 2, type: .wiredEthernet)
     private static let wifi = NWInterface(name: "wlan0", index: 3, type: .wifi)
     private static let bridge = NWInterface(name: "br0", index: 4, type: .wiredEthernet)
+    private static let tunnel = NWInterface(name: "tun0", index: 5, type: .other)
+    private static let all = [loopback, ethernet, wifi, bridge, tunnel]
 
-    private static func state(
-        _ interface: NWInterface, flags: NetlinkLink.Flags = [.up, .running]
-    ) -> NetworkSnapshot.Interface {
-        let link = NetlinkLink(family: .unspecified, index: interface.index, hardwareType: 1, flags: flags)
-        return NetworkSnapshot.Interface(interface: interface, link: link)
+    private static func link(_ interface: NWInterface, flags: NetlinkLink.Flags = [.up, .running]) -> NetlinkLink {
+        let loopback: NetlinkLink.Flags = interface.type == .loopback ? .loopback : []
+        var link = NetlinkLink(index: interface.index, hardwareType: 1, flags: flags.union(loopback))
+        link.name = interface.name
+        return link
     }
 
-    private static func route(
-        _ interface: NWInterface, _ gateway: IPv4Address?, priority: UInt32 = 100
-    ) -> NetworkSnapshot.DefaultRoute {
-        NetworkSnapshot.DefaultRoute(
-            family: .ipv4, gateway: gateway.map { .ipv4($0) }, interface: interface, priority: priority,
-            table: NetlinkRoute.mainTable)
+    private static func route(_ interface: NWInterface, _ gateway: IPv4Address?, priority: UInt32 = 100) -> NetlinkRoute
+    {
+        var route = NetlinkRoute(family: .ipv4)
+        route.priority = priority
+        route.nextHops = [.init(gateway: gateway.map { .ipv4($0) }, interfaceIndex: interface.index)]
+        return route
+    }
+
+    private static func model(_ links: [NetlinkLink], _ routes: [NetlinkRoute]) -> NetworkModel {
+        NetworkModel(NetlinkState(links: links, routes: routes), nameServers: [.ipv4(router)]) { link in
+            all.first { $0.index == link.index }
+        }
     }
 
     private static let router = IPv4Address(bits: 0xc000_0201)
-    private static let home = NetworkSnapshot(
-        interfaces: [state(loopback), state(ethernet), state(wifi), state(bridge)],
-        defaultRoutes: [route(wifi, router), route(ethernet, router, priority: 200)], dnsServers: [.ipv4(router)])
+    private static let home = model(
+        [loopback, ethernet, wifi, bridge].map { link($0) },
+        [route(wifi, router), route(ethernet, router, priority: 200)])
 
     @Test("Interfaces with a default route count, in the order of the routes")
     func satisfied() {
@@ -39,8 +47,18 @@ struct PathPolicyTests {
         #expect(path.availableInterfaces == [Self.wifi, Self.ethernet])
         #expect(path.gateways == [.hostPort(host: .ipv4(Self.router), port: .any)])
         #expect(path.supportsIPv4 && !path.supportsIPv6 && path.supportsDNS)
-        #expect(path.usesInterfaceType(.wifi))
-        #expect(path.localEndpoint == nil)
+        #expect(path.usesInterfaceType(.wifi) && !path.usesInterfaceType(.wiredEthernet))
+        #expect(path.localEndpoint == nil && path.remoteEndpoint == nil)
+    }
+
+    @Test("A path over a tunnel uses what carries the tunnel as well")
+    func tunnel() {
+        let path = NWPath(
+            Self.model(
+                [Self.link(Self.wifi), Self.link(Self.tunnel)],
+                [Self.route(Self.tunnel, nil, priority: 50), Self.route(Self.wifi, Self.router)]), policy: .any)
+        #expect(path.availableInterfaces == [Self.tunnel, Self.wifi])
+        #expect(path.usesInterfaceType(.other) && path.usesInterfaceType(.wifi) && !path.usesInterfaceType(.cellular))
     }
 
     static let choices: [(PathPolicy, [NWInterface])] = [
@@ -65,9 +83,8 @@ struct PathPolicyTests {
         "An interface without a carrier, or that is down, carries nothing",
         arguments: [[.up], [.running], []] as [NetlinkLink.Flags])
     func down(flags: NetlinkLink.Flags) {
-        let snapshot = NetworkSnapshot(
-            interfaces: [Self.state(Self.wifi, flags: flags)], defaultRoutes: [Self.route(Self.wifi, Self.router)])
-        #expect(NWPath(snapshot, policy: .any) == NWPath(status: .unsatisfied))
+        let model = Self.model([Self.link(Self.wifi, flags: flags)], [Self.route(Self.wifi, Self.router)])
+        #expect(NWPath(model, policy: .any) == NWPath(status: .unsatisfied))
     }
 
     @Test("A monitor that was not started knows nothing, and one that was cancelled gives no paths")

@@ -36,8 +36,6 @@ struct NetlinkDecoderTests {
             name: "end by failure", bytes: NetlinkBytes.message(type: 3, NetlinkBytes.host(Int32(-90))),
             expected: .done(status: -90)),
         Vector(name: "overrun", bytes: NetlinkBytes.message(type: 4), expected: .overrun),
-        Vector(name: "rule", bytes: NetlinkBytes.message(type: 32, [2, 0, 0, 0]), expected: .ruleChanged),
-        Vector(name: "rule removed", bytes: NetlinkBytes.message(type: 33, [2, 0, 0, 0]), expected: .ruleChanged),
         Vector(name: "neighbour", bytes: NetlinkBytes.message(type: 28, [9, 9]), expected: .other(type: 28)),
     ]
 

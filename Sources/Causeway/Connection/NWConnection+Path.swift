@@ -1,14 +1,20 @@
+package import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
 extension NWConnection {
-    /// The path in use: its interface, both addresses, gateways. `nil` before the connection is ready and after its end.
+    /// The path in use: its interface, both addresses, gateways. Before the connection is ready, the path that it would use now, without
+    /// addresses. `nil` before the start and after the end.
     public var currentPath: NWPath? {
-        guard case .ready = driver.state else { return nil }
-        guard let addresses = driver.flow.addresses else { return nil }
-        return NWPath(local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
+        switch driver.state {
+        case .setup, .failed, .cancelled: return nil
+        case .preparing, .waiting: return awaitedPath
+        case .ready:
+            let model = NetworkStateMonitor.shared.model
+            return makePath(driver.currentPath(in: model) ?? .local)
+        }
     }
 
     /// The most octets of one datagram on the current path. 0 before the connection is ready, and on a stream.
@@ -27,30 +33,59 @@ extension NWConnection {
             return min(mtu ?? 1_500, most) - headers
         } ?? 0
     }
-}
 
-extension NWPath {
-    init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint, interface known: NWInterface? = nil) {
-        let interface = known ?? local.flatMap(NetworkPathFacts.interface(holding:))
-        let families = interface.map { NetworkPathFacts.families(of: $0) } ?? []
-        let gateways = interface.map { NetworkPathFacts.gateways(of: $0) } ?? []
-        self.init(
-            status: .satisfied, availableInterfaces: interface.map { [$0] } ?? [],
-            isExpensive: interface?.type == .cellular,
-            supportsIPv4: families.contains(.ipv4), supportsIPv6: families.contains(.ipv6),
-            supportsDNS: NetworkPathFacts.isDNSAvailable, gateways: gateways.map { NWEndpoint($0) },
-            localEndpoint: local.map { NWEndpoint($0) }, remoteEndpoint: remote.map { NWEndpoint($0) } ?? endpoint)
+    /// A path with the addresses of this connection; `nil` when it has none any more.
+    func makePath(_ path: ConnectionPath) -> NWPath? {
+        guard let addresses = driver.flow.addresses else { return nil }
+        return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
+    }
+
+    /// The path that establishment would take now.
+    private var awaitedPath: NWPath {
+        let model = NetworkStateMonitor.shared.model
+        let constraints = driver.settings.pathConstraints
+        let path: PathEvaluation
+        switch driver.networkNeed {
+        case .addresses(let addresses):
+            let paths = addresses.map { model.path(to: $0, constraints) }
+            path = paths.first(where: \.isSatisfied) ?? .unsatisfied
+        case .name: path = model.path(constraints)
+        case .link:
+            let links = model.interfaces.filter { $0.isCarrying && !$0.isLoopback && constraints.permits($0) }
+            path = model.path(over: links, model.waysToEverywhere(constraints))
+        case .nothing: return NWPath(.local, local: nil, remote: nil, endpoint: endpoint)
+        }
+        return NWPath(path, endpoint: endpoint)
     }
 }
 
-extension NetworkPathFacts {
-    fileprivate static func interface(holding address: SocketAddress) -> NWInterface? {
-        switch address {
-        case .ipv4(let bits, _): interface(holding: IPv4Address(bits: bits))
-        case .ipv6(let high, let low, _, let scope):
-            scope != 0
-                ? NWInterface(index: Int(scope)) : interface(holding: IPv6Address(high: high, low: low, interface: nil))
-        case .unix: nil
-        }
+extension NWPath {
+    /// Of a connection that is ready.
+    init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
+        self.init(
+            status: path.isViable ? .satisfied : .unsatisfied, availableInterfaces: path.interface.map { [$0] } ?? [],
+            isExpensive: path.isExpensive, isConstrained: path.isConstrained,
+            isUltraConstrained: path.isUltraConstrained, supportsIPv4: path.families.contains(.ipv4),
+            supportsIPv6: path.families.contains(.ipv6), supportsDNS: path.hasNameServers,
+            gateways: path.gateways.map { NWEndpoint($0) }, localEndpoint: local.map { NWEndpoint($0) },
+            remoteEndpoint: remote.map { NWEndpoint($0) } ?? endpoint)
+    }
+
+    /// Of a message that came over an interface.
+    init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint, interface known: NWInterface? = nil) {
+        let model = NetworkStateMonitor.shared.model
+        let interface = known ?? local?.internetAddress.flatMap { model.holder(of: $0) }?.interface
+        let path = interface.map { model.path(on: $0) } ?? .local
+        self.init(path, local: local, remote: remote, endpoint: endpoint)
+    }
+
+    /// To an endpoint, or to everywhere.
+    package init(_ path: PathEvaluation, endpoint: NWEndpoint? = nil) {
+        self.init(
+            status: path.isSatisfied ? .satisfied : .unsatisfied, availableInterfaces: path.interfaces,
+            isExpensive: path.isExpensive, isConstrained: path.isConstrained,
+            isUltraConstrained: path.isUltraConstrained, supportsIPv4: path.families.contains(.ipv4),
+            supportsIPv6: path.families.contains(.ipv6), supportsDNS: path.hasNameServers,
+            gateways: path.gateways.map { NWEndpoint($0) }, remoteEndpoint: endpoint)
     }
 }

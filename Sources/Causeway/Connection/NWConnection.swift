@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+package import CausewayProtocols
 package import CausewayRuntime
 internal import CausewaySystem
 public import CausewayTypes
@@ -114,22 +114,38 @@ extension NWConnection {
         set { update { $0.state = newValue } }
     }
 
-    /// Called with `true` when the connection is ready and packets can flow, and at each change.
+    /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address,
+    /// its interface or every route is gone. The connection stays as it is, and may become viable again.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
         get { handlers.viability }
-        set { update { $0.viability = newValue } }
+        set {
+            update { $0.viability = newValue }
+            followPath(newValue != nil)
+        }
     }
 
-    /// Called when another path would now be preferred.
+    /// Called with `true` when a new connection to the endpoint would use an interface that is preferred to this one's, or that works
+    /// when this one's does not; with `false` when that has passed. Nothing moves by itself.
     @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
         get { handlers.betterPath }
-        set { update { $0.betterPath = newValue } }
+        set {
+            update { $0.betterPath = newValue }
+            followPath(newValue != nil)
+        }
     }
 
     /// Called with the connection's path when it is ready, and at each change.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
         get { handlers.path }
-        set { update { $0.path = newValue } }
+        set {
+            update { $0.path = newValue }
+            followPath(newValue != nil)
+        }
+    }
+
+    /// A handler that is set late hears of the path as one that was there from the start.
+    private func followPath(_ isWanted: Bool) {
+        if isWanted, case .ready = driver.state { driver.followPath() }
     }
 
     private var handlers: Handlers { storedHandlers.withLock { $0.first } ?? Handlers() }
@@ -161,13 +177,14 @@ extension NWConnection: ConnectionObserver {
 
     package var wantsPathReports: Bool {
         let handlers = handlers
-        return handlers.path != nil || handlers.viability != nil
+        return handlers.path != nil || handlers.viability != nil || handlers.betterPath != nil
     }
 
-    package func connectionBecameViable() {
+    package func connectionPathChanged(_ reports: PathTracker.Reports) {
         let handlers = handlers
-        if let report = handlers.path, let path = currentPath { report(path) }
-        handlers.viability?(true)
+        if let path = reports.path, let report = handlers.path, let known = makePath(path) { report(known) }
+        if let viability = reports.viability { handlers.viability?(viability) }
+        if let betterPath = reports.betterPath { handlers.betterPath?(betterPath) }
     }
 
     package func connectionReleased() {

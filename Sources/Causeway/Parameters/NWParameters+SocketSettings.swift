@@ -27,6 +27,9 @@ extension NWParameters {
         settings.prohibitedInterfaces = values.prohibitedInterfaces ?? []
         settings.requiredInterfaceType = values.requiredInterfaceType == .other ? nil : values.requiredInterfaceType
         settings.prohibitedInterfaceTypes = values.prohibitedInterfaceTypes ?? []
+        settings.prohibitsExpensive = values.prohibitExpensivePaths
+        settings.prohibitsConstrained = values.prohibitConstrainedPaths
+        settings.allowsUltraConstrained = values.allowUltraConstrainedPaths
         settings.acceptsLocalOnly = values.acceptLocalOnly
         return settings
     }

@@ -75,9 +75,11 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Counterpart: macOS 26, iOS 26.
     public var linkQuality: NWPath.LinkQuality { details.linkQuality }
 
-    /// Whether the path uses an interface of a type: that of its first, preferred interface.
+    /// Whether the path uses an interface of a type: that of its first, preferred interface; where that is a tunnel, also that of the
+    /// next one, which carries the tunnel.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
-        availableInterfaces.first?.type == type
+        guard let first = availableInterfaces.first else { return false }
+        return first.type == type || (first.type == .other && availableInterfaces.dropFirst().first?.type == type)
     }
 
     /// The status and what the path supports, such as

@@ -1,8 +1,7 @@
 internal import CausewayRuntime
 internal import CausewaySystem
-internal import Dispatch
 
-/// Looks at the network when it starts and after each change, and tells its listeners when the path has changed.
+/// Follows the network from the first listener on, and tells its listeners when the path has changed.
 ///
 /// It keeps itself alive from ``start()`` until ``stop()``.
 final class PathWatch: Sendable {
@@ -12,13 +11,11 @@ final class PathWatch: Sendable {
         var path: NWPath
         var hasLooked = false
         var isRunning = false
-        var subscription: NetworkChangeMonitor.Subscription?
-        var listeners: [UInt64: Listener] = [:]
+        var subscription: NetworkStateMonitor.Subscription?
+        /// With the path that each knows.
+        var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
     }
-
-    /// One for all: to look takes about 0.1 ms, and the order of looks has to be the order of reports.
-    private static let looks = DispatchQueue(label: "causeway.paths", target: .global())
 
     private let policy: PathPolicy
     private let progress = Guarded(Progress(path: NWPath(status: .unsatisfied)))
@@ -39,11 +36,11 @@ final class PathWatch: Sendable {
         let (id, mustStart) = progress.withLock { progress in
             progress.lastID += 1
             // Before the first look there is nothing to tell; with that look everybody is told.
-            progress.listeners[progress.lastID] = listener
+            progress.listeners[progress.lastID] = (listener, nil)
             defer { progress.isRunning = true }
             return (progress.lastID, !progress.isRunning)
         }
-        if mustStart { start() } else { Self.looks.async { self.tell(id) } }
+        if mustStart { start() } else { NetworkStateMonitor.shared.perform { self.tell(id) } }
         return id
     }
 
@@ -72,34 +69,36 @@ final class PathWatch: Sendable {
     }
 
     private func start() {
-        // Subscribed before the first look, so that nothing is missed in between.
-        let subscription = NetworkChangeMonitor.shared.subscribe { [self] in Self.looks.async { self.look() } }
-        let unwanted = progress.withLock { progress -> NetworkChangeMonitor.Subscription? in
+        let subscription = NetworkStateMonitor.shared.subscribe { [self] model in
+            changed(to: NWPath(model, policy: policy))
+        }
+        let unwanted = progress.withLock { progress -> NetworkStateMonitor.Subscription? in
             guard progress.isRunning else { return subscription }
             defer { progress.subscription = subscription }
             return progress.subscription
         }
         unwanted?.cancel()
-        Self.looks.async { self.look() }
     }
 
-    private func look() {
-        let snapshot = try? NetworkSnapshot.current()
-        let seen = snapshot.map { NWPath($0, policy: policy) }
-        let (path, listeners) = progress.withLock { progress -> (NWPath, [Listener]) in
-            // A kernel that cannot be asked now is asked at the next change; what was known stays.
-            let path = seen ?? progress.path
-            guard progress.isRunning, !progress.hasLooked || progress.path != path else { return (path, []) }
+    /// On the queue of the network's monitor, one model after the other.
+    private func changed(to path: NWPath) {
+        let listeners = progress.withLock { progress -> [UInt64] in
+            guard progress.isRunning, !progress.hasLooked || progress.path != path else { return [] }
             progress.hasLooked = true
             progress.path = path
-            return (path, progress.listeners.sorted { $0.key < $1.key }.map(\.value))
+            return progress.listeners.keys.sorted()
         }
-        for listener in listeners { listener(path) }
+        for id in listeners { tell(id) }
     }
 
+    /// Tells one listener the path that is there, unless it knows it.
     private func tell(_ id: UInt64) {
-        let (listener, path) = progress.withLock { progress in
-            (progress.hasLooked ? progress.listeners[id] : nil, progress.path)
+        let (listener, path) = progress.withLock { progress -> (Listener?, NWPath) in
+            guard progress.hasLooked, let known = progress.listeners[id], known.path != progress.path else {
+                return (nil, progress.path)
+            }
+            progress.listeners[id]?.path = progress.path
+            return (known.body, progress.path)
         }
         listener?(path)
     }

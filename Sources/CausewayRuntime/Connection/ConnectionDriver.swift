@@ -43,7 +43,12 @@ package final class ConnectionDriver: FlowOwner {
     /// How a connection came about, or is to.
     struct Establishment: Sendable {
         var connector: Connector?
-        var watch: NetworkChangeMonitor.Subscription?
+        /// While the connection waits.
+        var watch: NetworkStateMonitor.Subscription?
+        /// While it is ready and the program wants to hear of its path.
+        var pathWatch: NetworkStateMonitor.Subscription?
+        /// It failed for want of a way that is there by now, and was tried again at once.
+        var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
         var untried: [SocketAddress] = []
         /// The protocols above the transport, if there are any.
@@ -56,9 +61,9 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     package let flow: Flow
-    private let frozen: FrozenSettings
+    let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
-    private let progress: Guarded<Progress>
+    let progress: Guarded<Progress>
 
     package init(
         _ origin: Origin, _ settings: FrozenSettings, flow: Flow? = nil, loop: (any EventLoop)? = nil
@@ -245,15 +250,20 @@ package final class ConnectionDriver: FlowOwner {
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .establish: establish()
-        case .tryNextEndpoint: leaveEndpoint()
+        case .tryNextEndpoint:
+            leavePath()
+            leaveEndpoint()
         case .stopEstablishing: progress.withLock { progress in progress.takeConnector() }?.cancel()
-        case .watchNetwork: watchNetwork()
+        case .watchNetwork: awaitNetwork()
         case .stopWatching: progress.withLock { progress in progress.takeWatch() }?.cancel()
         case .open: open()
         case .fail(let error):
+            leavePath()
             channel?.fail(error)
             flow.fail(error)
-        case .close(let ending): close(ending)
+        case .close(let ending):
+            leavePath()
+            close(ending)
         case .release: release()
         }
     }
@@ -312,10 +322,11 @@ package final class ConnectionDriver: FlowOwner {
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
+                let reason = self.reason(to: error)
                 self.transition { progress in
                     _ = progress.takeConnector()
                     progress.countAttempts(attemptCount)
-                    return progress.lifecycle.endpointsExhausted(error)
+                    return progress.lifecycle.endpointsExhausted(reason)
                 }
             }
         }
@@ -350,16 +361,6 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    private func watchNetwork() {
-        let watch = NetworkChangeMonitor.shared.subscribe { self.restart() }
-        let isLate = progress.withLock { progress -> Bool in
-            guard case .waiting = progress.lifecycle.state else { return true }
-            progress.establish(Establishment(watch: watch))
-            return false
-        }
-        if isLate { watch.cancel() }
-    }
-
     private func open() {
         attachAccepted()
         flow.begin()
@@ -367,10 +368,7 @@ package final class ConnectionDriver: FlowOwner {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        let (delivery, observer) = progress.withLock { progress in (progress.delivery, progress.observer) }
-        guard let observer, observer.wantsPathReports else { return }
-        guard let delivery else { return observer.connectionBecameViable() }
-        delivery.post(.call { observer.connectionBecameViable() })
+        if progress.withLock({ progress in progress.observer })?.wantsPathReports == true { followPath() }
     }
 
     /// What a listener gave is connected from the start; it meets its flow when the program starts it.
@@ -425,6 +423,8 @@ extension ConnectionDriver.Progress {
         establishment.channel = establishments.first?.channel
         establishment.firstStarted = establishments.first?.firstStarted
         establishment.attemptCount = establishments.first?.attemptCount ?? 0
+        establishment.wasRetriedAtOnce =
+            establishment.wasRetriedAtOnce || establishments.first?.wasRetriedAtOnce ?? false
         establishments = [establishment]
     }
 
@@ -456,7 +456,7 @@ extension ConnectionDriver.Progress {
         establishments.isEmpty ? nil : establishments[0].connector.take()
     }
 
-    mutating func takeWatch() -> NetworkChangeMonitor.Subscription? {
+    mutating func takeWatch() -> NetworkStateMonitor.Subscription? {
         establishments.isEmpty ? nil : establishments[0].watch.take()
     }
 }
@@ -466,7 +466,7 @@ extension ConnectionDriver.Progress {
 package protocol ConnectionObserver: AnyObject, Sendable {
     func connectionChanged(to state: ConnectionDriver.State)
     var wantsPathReports: Bool { get }
-    func connectionBecameViable()
+    func connectionPathChanged(_ reports: PathTracker.Reports)
     /// Nothing will be called any more.
     func connectionReleased()
 }

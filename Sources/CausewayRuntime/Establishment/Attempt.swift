@@ -1,5 +1,6 @@
 internal import CausewayProtocols
 package import CausewaySystem
+internal import CausewayTypes
 internal import FoundationEssentials
 
 /// One socket that is trying to connect. Confined to its connector's loop.
@@ -24,8 +25,9 @@ final class Attempt: ReadinessHandler {
     /// Returns whether the socket is connected at once, as datagram and local sockets are, and those whose first write opens them.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
         beginning.time = Machine.now
-        try settings.checkInterface(toward: address)
+        let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
+        if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
         try settings.bindLocal(descriptor.rawValue, address.family)
         let isConnected = try connect(descriptor.rawValue, settings, early)
         if !isConnected {

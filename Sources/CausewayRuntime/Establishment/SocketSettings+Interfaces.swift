@@ -1,37 +1,75 @@
-internal import CausewaySystem
+package import CausewayProtocols
+package import CausewaySystem
 internal import CausewayTypes
+package import CausewayWire
 
 extension SocketSettings {
-    /// Refuses an address that the system reaches over an interface that the program excluded.
-    func checkInterface(toward address: SocketAddress) throws(SystemError) {
-        guard restrictsInterfaces, address.family != .unix else { return }
-        // Connecting a datagram socket asks for the route and sends nothing.
-        let probe = try Socket.open(address.family, .datagram)
-        if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, probe.rawValue) }
-        _ = try Socket.connect(probe.rawValue, to: address)
-        guard let interface = Socket.localAddress(probe.rawValue)?.interface, permits(interface) else {
+    /// What these settings demand of a path.
+    package var pathConstraints: PathConstraints {
+        var constraints = PathConstraints()
+        constraints.requiredInterface = requiredInterface
+        constraints.prohibitedInterfaces = prohibitedInterfaces
+        constraints.requiredType = requiredInterfaceType
+        constraints.prohibitedTypes = prohibitedInterfaceTypes
+        constraints.prohibitsExpensive = prohibitsExpensive
+        constraints.prohibitsConstrained = prohibitsConstrained
+        constraints.allowsUltraConstrained = allowsUltraConstrained
+        switch ip.version {
+        case .any: break
+        case .v4: constraints.family = .ipv4
+        case .v6: constraints.family = .ipv6
+        }
+        constraints.localAddress = localAddress?.internetAddress
+        constraints.transport = transport == .tcp ? 6 : 17
+        return constraints
+    }
+
+    /// Which interfaces may carry packets to an address, in which order, with which source address.
+    ///
+    /// Empty where the program has excluded all that could, and where there are none.
+    func ways(toward address: SocketAddress, in model: NetworkModel) -> [PathWay] {
+        guard let destination = address.internetAddress else { return [] }
+        var constraints = pathConstraints
+        constraints.port = address.port
+        return model.ways(to: destination, constraints)
+    }
+
+    /// The interface that an attempt has to be bound to; `nil` where the kernel's own way is right.
+    ///
+    /// The network is looked at only if the program excludes interfaces; what somebody follows anyway is used besides.
+    ///
+    /// - Throws: `ENETDOWN` if the program has excluded every way.
+    func chooseInterface(toward address: SocketAddress) throws(SystemError) -> NWInterface? {
+        guard address.family != .unix else { return nil }
+        let mayFail = pathConstraints.excludesInterfaces
+        guard mayFail || !address.isLoopback,
+            let model = mayFail ? NetworkStateMonitor.shared.model : NetworkStateMonitor.shared.followed
+        else { return nil }
+        guard let best = ways(toward: address, in: model).first else {
+            // Without demands it is the kernel that says what is wrong.
+            guard mayFail else { return nil }
             throw SystemError(errno: Errno.networkDown, call: "connect")
         }
-    }
-
-    private var restrictsInterfaces: Bool {
-        !prohibitedInterfaces.isEmpty || !prohibitedInterfaceTypes.isEmpty || requiredInterfaceType != nil
-    }
-
-    private func permits(_ interface: NWInterface) -> Bool {
-        !prohibitedInterfaces.contains { $0.index == interface.index }
-            && !prohibitedInterfaceTypes.contains(interface.type)
-            && (requiredInterfaceType.map { $0 == interface.type } ?? true)
+        return best.isKernelChoice || best.interface == requiredInterface ? nil : best.interface
     }
 }
 
 extension SocketAddress {
-    /// The interface that holds this local address.
-    fileprivate var interface: NWInterface? {
-        switch self {
-        case .ipv4(let bits, _): NetworkPathFacts.interface(holding: IPv4Address(bits: bits))
-        case .ipv6(let high, let low, _, 0): NetworkPathFacts.interface(holding: IPv6Address(high: high, low: low))
-        case .ipv6(_, _, _, let scope): NWInterface(index: Int(scope))
+    fileprivate var isLoopback: Bool {
+        switch unmapped {
+        case .ipv4(let bits, _): bits >> 24 == 127
+        case .ipv6(0, 1, _, _): true
+        case .ipv6, .unix: false
+        }
+    }
+
+    /// The address without its port; `nil` for a path.
+    package var internetAddress: InternetAddress? {
+        switch unmapped {
+        case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
+        case .ipv6(let high, let low, _, let scope):
+            .ipv6(
+                IPv6Address(high: high, low: low, interface: scope == 0 ? nil : NWInterface(index: Int(scope))))
         case .unix: nil
         }
     }

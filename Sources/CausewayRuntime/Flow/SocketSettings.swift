@@ -67,6 +67,9 @@ package struct SocketSettings: Equatable, Sendable {
     package var prohibitedInterfaces: [NWInterface] = []
     package var requiredInterfaceType: NWInterface.InterfaceType?
     package var prohibitedInterfaceTypes: [NWInterface.InterfaceType] = []
+    package var prohibitsExpensive = false
+    package var prohibitsConstrained = false
+    package var allowsUltraConstrained = false
     /// The first content may leave before the handshake ends, if it does no harm when it arrives twice.
     package var allowsFastOpen = false
     /// The protocol above speaks first: nothing need leave before it does (RFC 7413 §4).

@@ -32,6 +32,8 @@ package final class ListenerDriver: ReadinessHandler {
         var isAccepting = false
         var hasBacklog = false
         var peerCount = 0
+        /// Kept up to date where the interface of each connection has to be looked at.
+        var network: NetworkStateMonitor.Subscription?
     }
 
     private let settings: FrozenSettings
@@ -156,9 +158,10 @@ package final class ListenerDriver: ReadinessHandler {
 
     /// Goes on with the actions behind the closing when it is done.
     private func close() {
-        let (socket, datagrams, address) = progress.withLock { progress in
-            (progress.socket.take(), progress.datagrams.take(), progress.address)
+        let (socket, datagrams, address, network) = progress.withLock { progress in
+            (progress.socket.take(), progress.datagrams.take(), progress.address, progress.network.take())
         }
+        network?.cancel()
         if let datagrams { return datagrams.stop { self.performActions() } }
         guard let socket else { return performActions() }
         if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
@@ -170,6 +173,10 @@ package final class ListenerDriver: ReadinessHandler {
     private func open() {
         do throws(SystemError) {
             let bound = try openSocket()
+            if settings.value.pathConstraints.excludesInterfaces {
+                let network = NetworkStateMonitor.shared.subscribe { _ in }
+                progress.withLock { progress in progress.network = network }
+            }
             let address = Socket.localAddress(bound.rawValue)
             progress.withLock { progress in progress.address = address }
             if settings.value.transport == .udp { try listenForDatagrams(bound, address) } else { try listen(bound) }
@@ -238,6 +245,7 @@ package final class ListenerDriver: ReadinessHandler {
     }
 
     private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
+        guard isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
         let fd = descriptor.release()
         // The one option that an accepted socket does not inherit.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
@@ -246,10 +254,17 @@ package final class ListenerDriver: ReadinessHandler {
 
     private func handOver(peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket) -> Bool {
         guard progress.withLock({ progress in progress.allowance > 0 }), socket.peerCount <= Self.peerLimit,
-            isWelcome(peer)
+            isWelcome(peer), isPermitted(socket.source(for: peer) ?? progress.withLock { progress in progress.address })
         else { return false }
         hand(ConnectionDriver(.peer(socket, peer), settings, flow: flow), peer.unmapped)
         return true
+    }
+
+    /// Whether the interface that has the connection's local address is one that the program lets the listener use.
+    private func isPermitted(_ local: SocketAddress?) -> Bool {
+        let constraints = settings.value.pathConstraints
+        guard constraints.excludesInterfaces, let address = local?.internetAddress else { return true }
+        return NetworkStateMonitor.shared.model.holder(of: address).map { constraints.permits($0) } ?? false
     }
 
     private func isWelcome(_ peer: SocketAddress?) -> Bool {

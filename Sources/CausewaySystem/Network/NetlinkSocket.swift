@@ -123,6 +123,28 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
+    /// Asks the kernel where it would send a packet.
+    ///
+    /// - Returns: The route as it applies to the packet: with the interface, the router and the source address.
+    /// - Throws: The reason why there is no way, `ENETUNREACH` for instance.
+    package mutating func way(
+        to destination: InternetAddress, from source: InternetAddress? = nil, over interfaceIndex: Int? = nil
+    ) throws(SystemError) -> NetlinkRoute {
+        sequence &+= 1
+        try send(.way(to: destination, from: source, over: interfaceIndex), sequence: sequence)
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        while case .datagram(let count) = try receive(into: &buffer) {
+            var decoder = NetlinkDecoder(buffer.span.extracting(first: count))
+            guard let frame = try? decoder.next(), frame.header.sequence == sequence else { continue }
+            switch frame.message {
+            case .route(let route): return route
+            case .error(let status): throw SystemError(errno: 0 &- status, call: "netlink route")
+            default: continue
+            }
+        }
+        throw SystemError(errno: ETIMEDOUT, call: "netlink route")
+    }
+
     /// Takes what has arrived and returns whether it may change which peers can be reached.
     ///
     /// An overrun counts as a change, since what it lost is unknown. At most ``drainLimit`` datagrams are taken: when

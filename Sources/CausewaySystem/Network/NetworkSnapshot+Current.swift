@@ -83,13 +83,3 @@ extension NetlinkSocket {
         }
     }
 }
-
-extension InternetAddress {
-    /// The same address, limited to `interface` if it means nothing without one (RFC 4007 §6).
-    func scoped(to interface: NWInterface) -> InternetAddress {
-        guard case .ipv6(let address) = self, address.isLinkLocal || address.multicastScope == .linkLocal else {
-            return self
-        }
-        return .ipv6(IPv6Address(high: address.high, low: address.low, interface: interface))
-    }
-}

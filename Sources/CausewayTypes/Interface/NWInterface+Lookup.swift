@@ -27,7 +27,8 @@ extension NWInterface {
             return unsafe String(cString: start)
         }
         guard let name = characters else { return nil }
-        self.init(name: name, index: index, type: InterfaceType(ofInterface: name))
+        let said = InterfaceOverrides.current[name].type
+        self.init(name: name, index: index, type: said ?? InterfaceType(ofInterface: name))
     }
 }
 

@@ -77,7 +77,10 @@ extension NetlinkMessage {
             self = try NetlinkRoute(parsing: &body).map { .route($0) } ?? .other(type: type)
         case NetlinkType.deleteRoute:
             self = try NetlinkRoute(parsing: &body).map { .routeRemoved($0) } ?? .other(type: type)
-        case NetlinkType.newRule, NetlinkType.deleteRule: self = .ruleChanged
+        case NetlinkType.newRule:
+            self = try NetlinkRule(parsing: &body).map { .rule($0) } ?? .other(type: type)
+        case NetlinkType.deleteRule:
+            self = try NetlinkRule(parsing: &body).map { .ruleRemoved($0) } ?? .other(type: type)
         default: self = .other(type: type)
         }
     }

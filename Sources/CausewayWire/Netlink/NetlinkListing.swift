@@ -40,7 +40,7 @@ package struct NetlinkListing<Value> {
                     return status < 0 ? .failed(errno: 0 &- status) : .complete
                 case .overrun:
                     return .broken
-                case .link, .linkRemoved, .address, .addressRemoved, .route, .routeRemoved, .ruleChanged,
+                case .link, .linkRemoved, .address, .addressRemoved, .route, .routeRemoved, .rule, .ruleRemoved,
                     .noOperation, .other:
                     if let value = pick(frame.message) { values.append(value) }
                 }

@@ -6,7 +6,7 @@ extension NetlinkMessage {
     package var affectsReachability: Bool {
         switch self {
         case .link(let link), .linkRemoved(let link): link.family != .bridge
-        case .address, .addressRemoved, .ruleChanged, .overrun: true
+        case .address, .addressRemoved, .rule, .ruleRemoved, .overrun: true
         case .route(let route), .routeRemoved(let route): !route.flags.contains(.cloned)
         case .done, .error, .noOperation, .other: false
         }

@@ -9,8 +9,9 @@ package enum NetlinkMessage: Equatable, Sendable {
     /// A route exists in this shape: new, changed, or listed.
     case route(NetlinkRoute)
     case routeRemoved(NetlinkRoute)
-    /// A routing policy rule came, changed or went.
-    case ruleChanged
+    /// A routing policy rule exists in this shape: new, or listed.
+    case rule(NetlinkRule)
+    case ruleRemoved(NetlinkRule)
     /// The end of a listing. `status` is 0 or the negated `errno` value that cut the listing short.
     case done(status: Int32)
     /// The answer to a request: 0 for an acknowledgement, else the negated `errno` value of its failure.
@@ -101,4 +102,5 @@ enum NetlinkType {
     static let getRoute: UInt16 = 26
     static let newRule: UInt16 = 32
     static let deleteRule: UInt16 = 33
+    static let getRule: UInt16 = 34
 }

@@ -1,10 +1,16 @@
-/// A request that the kernel list one kind of object (rtnetlink(7)).
+internal import CausewayTypes
+
+/// A request that the kernel list one kind of object, or tell one thing (rtnetlink(7)).
 package enum NetlinkRequest: Hashable, Sendable {
     case links
     /// Addresses of one family, or of all with ``InternetAddress/Family/unspecified``.
     case addresses(InternetAddress.Family)
     /// Routes of one family, or of all with ``InternetAddress/Family/unspecified``.
     case routes(InternetAddress.Family)
+    /// Routing policy rules of one family, or of all with ``InternetAddress/Family/unspecified``.
+    case rules(InternetAddress.Family)
+    /// The route of a packet of this host. The answer is one message, and no end of a listing.
+    case way(to: InternetAddress, from: InternetAddress?, over: Int?)
 
     /// The request as it goes to the kernel.
     ///
@@ -15,10 +21,17 @@ package enum NetlinkRequest: Hashable, Sendable {
         octets.reserveCapacity(NetlinkHeader.byteCount + body.count)
         octets.append(host: UInt32(NetlinkHeader.byteCount + body.count))
         octets.append(host: type)
-        octets.append(host: NetlinkHeader.Flags([.request, .dump]).rawValue)
+        octets.append(host: flags.rawValue)
         octets.append(host: sequence)
         octets.append(host: UInt32(0))
         return octets + body
+    }
+
+    private var flags: NetlinkHeader.Flags {
+        switch self {
+        case .links, .addresses, .routes, .rules: [.request, .dump]
+        case .way: .request
+        }
     }
 
     /// Each kind's own header, which is all zeros but for the family: strict kernels refuse a shorter one, and one
@@ -36,6 +49,20 @@ package enum NetlinkRequest: Hashable, Sendable {
             return (NetlinkType.getAddress, [family.rawValue] + [UInt8](repeating: 0, count: 7))
         case .routes(let family):
             return (NetlinkType.getRoute, [family.rawValue] + [UInt8](repeating: 0, count: 11))
+        case .rules(let family):
+            return (NetlinkType.getRule, [family.rawValue] + [UInt8](repeating: 0, count: 11))
+        case .way(let destination, let source, let index):
+            let width = UInt8(destination.family.bitWidth)
+            var body: [UInt8] = [destination.family.rawValue, width, source == nil ? 0 : width]
+            body += [UInt8](repeating: 0, count: 9)
+            body.append(attribute: 1, destination.octets)  // RTA_DST
+            if let source { body.append(attribute: 2, source.octets) }  // RTA_SRC
+            if let index {
+                body.append(host: UInt16(8))
+                body.append(host: UInt16(4))  // RTA_OIF
+                body.append(host: Int32(truncatingIfNeeded: index))
+            }
+            return (NetlinkType.getRoute, body)
         }
     }
 }
@@ -47,6 +74,27 @@ extension [UInt8] {
         let ordered = value.littleEndian
         for index in 0..<(T.bitWidth / 8) {
             append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))
+        }
+    }
+
+    /// Appends an attribute whose value fills whole words, as addresses do.
+    fileprivate mutating func append(attribute type: UInt16, _ value: [UInt8]) {
+        append(host: UInt16(4 + value.count))
+        append(host: type)
+        append(contentsOf: value)
+    }
+}
+
+extension InternetAddress {
+    /// In network byte order.
+    fileprivate var octets: [UInt8] {
+        switch self {
+        case .ipv4(let address): (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }
+        case .ipv6(let address):
+            (0..<16).map { position in
+                let half = position < 8 ? address.high : address.low
+                return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (position & 7)))
+            }
         }
     }
 }

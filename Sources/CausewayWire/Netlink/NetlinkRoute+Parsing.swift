@@ -6,7 +6,8 @@ extension NetlinkRoute {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
         let prefixLength: UInt8 = try body.readHostInteger()
-        try body.skip(2)  // The source prefix's length, and the type of service.
+        let sourceLength: UInt8 = try body.readHostInteger()
+        let typeOfService: UInt8 = try body.readHostInteger()
         let table: UInt8 = try body.readHostInteger()
         let origin: UInt8 = try body.readHostInteger()
         let scope: UInt8 = try body.readHostInteger()
@@ -14,10 +15,13 @@ extension NetlinkRoute {
         let flags: UInt32 = try body.readHostInteger()
         guard family.bitWidth > 0 else { return nil }
         guard Int(prefixLength) <= family.bitWidth else { throw .invalid("prefix length", at: start + 1) }
+        guard Int(sourceLength) <= family.bitWidth else { throw .invalid("source prefix length", at: start + 2) }
 
         self.init(
             family: family, prefixLength: Int(prefixLength), table: UInt32(table), kind: Kind(rawValue: kind),
             origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
+        self.typeOfService = typeOfService
+        sourcePrefixLength = Int(sourceLength)
         // A single next hop has its flags in the lowest octet of the route's.
         var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
         try body.readAttributes { (type, value) throws(WireError) in
@@ -32,12 +36,14 @@ extension NetlinkRoute {
     private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
         switch type {
         case 1: destination = try InternetAddress(parsing: &value, family: family)
+        case 2: source = try InternetAddress(parsing: &value, family: family)
         case 6: priority = try value.readHostInteger()
         case 7: preferredSource = try InternetAddress(parsing: &value, family: family)
         case 8: try adoptMetrics(&value)
         case 9: try adoptHops(&value)
         // The full number; the header has room for the tables below 256 only.
         case 15: table = try value.readHostInteger()
+        case 20: preference = Preference(rawValue: try value.readHostInteger()) ?? .medium
         default: break
         }
     }

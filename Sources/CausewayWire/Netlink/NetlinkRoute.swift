@@ -6,6 +6,12 @@ package struct NetlinkRoute: Equatable, Sendable {
     package var destination: InternetAddress?
     /// How many leading bits of a destination count. 0 makes this a default route.
     package var prefixLength: Int
+    /// Where the sources start that the route is for; `nil` when it is for all of them. IPv6 only.
+    package var source: InternetAddress?
+    /// How many leading bits of a source count.
+    package var sourcePrefixLength = 0
+    /// Which packets the route is for: those with these bits (`IPTOS_TOS_MASK`), or all with 0. IPv4 only.
+    package var typeOfService: UInt8 = 0
     /// The routing table. Only ``mainTable`` is consulted for every packet unless rules say otherwise.
     package var table: UInt32
     package var kind: Kind
@@ -15,6 +21,8 @@ package struct NetlinkRoute: Equatable, Sendable {
     package var flags: Flags
     /// The route's metric: among routes to the same destinations the least wins.
     package var priority: UInt32 = 0
+    /// How a router wants to be ranked among routes that are otherwise alike (RFC 4191 §2.1). IPv6 only.
+    package var preference: Preference = .medium
     /// The source address that packets get when their socket has none.
     package var preferredSource: InternetAddress?
     /// The largest packet for these destinations, in octets, where it was set on the route.
@@ -24,6 +32,14 @@ package struct NetlinkRoute: Equatable, Sendable {
 
     package static let mainTable: UInt32 = 254
     package static let localTable: UInt32 = 255
+    package static let defaultTable: UInt32 = 253
+
+    /// A router's rank (RFC 4191 §2.1).
+    package enum Preference: UInt8, Sendable {
+        case medium = 0
+        case high = 1
+        case low = 3
+    }
 
     /// One way out.
     package struct NextHop: Equatable, Sendable {
@@ -66,6 +82,8 @@ package struct NetlinkRoute: Equatable, Sendable {
         package static let unreachable = Kind(rawValue: 7)
         /// Drops it and reports that it is forbidden.
         package static let prohibit = Kind(rawValue: 8)
+        /// Goes on with the next rule as if the table had no route.
+        package static let nextTable = Kind(rawValue: 9)
     }
 
     /// `RTM_F_` values.

@@ -81,16 +81,3 @@ extension InterfaceListing.Interface {
         addresses = entry.addresses.map { "\($0.address)/\($0.prefixLength)" }
     }
 }
-
-extension NWInterface.InterfaceType {
-    fileprivate var label: String {
-        switch self {
-        case .wifi: "wifi"
-        case .cellular: "cellular"
-        case .wiredEthernet: "ethernet"
-        case .loopback: "loopback"
-        case .other: "other"
-        @unknown default: "other"
-        }
-    }
-}

@@ -1,0 +1,60 @@
+// Moves a conversation to a better network: what a program makes of viability and of better paths.
+import Network
+
+/// Echoes a line a second over whichever network is the best one.
+///
+///     is viable   better path   what to do
+///     yes         no            nothing
+///     yes         yes           connect anew, move when that is ready, then end the old connection
+///     no          yes           the same; nothing can be saved on the old one
+///     no          no            wait: it may come back
+final class Migrating: @unchecked Sendable {
+    private let endpoint: NWEndpoint
+    private let queue = DispatchQueue(label: "conversation")
+    private var current: NWConnection?
+    private var next: NWConnection?
+
+    init(to endpoint: NWEndpoint) { self.endpoint = endpoint }
+
+    func start() { queue.async { self.next = self.connect() } }
+
+    private func connect() -> NWConnection {
+        let connection = NWConnection(to: endpoint, using: .tcp)
+        connection.viabilityUpdateHandler = { print($0 ? "packets flow" : "no way at the moment: waiting") }
+        connection.betterPathUpdateHandler = { [self] isBetter in
+            guard isBetter, next == nil, connection === current else { return }
+            print("a better network: connecting anew")
+            next = connect()
+        }
+        connection.stateUpdateHandler = { [self] state in
+            switch state {
+            case .ready: move(to: connection)
+            case .failed(let error): print("failed: \(error)")
+            default: break
+            }
+        }
+        connection.start(queue: queue)
+        return connection
+    }
+
+    /// A request and its answer are never split: the old connection ends when nothing of it is under way.
+    private func move(to connection: NWConnection) {
+        let old = current
+        (current, next) = (connection, nil)
+        print("now over \(connection.currentPath?.availableInterfaces.first?.name ?? "this host")")
+        old?.cancel()
+        ask()
+    }
+
+    private func ask() {
+        current?.send(content: Array("hello\n".utf8), completion: .idempotent)
+        queue.asyncAfter(deadline: .now() + 1) { [self, current] in
+            if self.current === current { ask() }
+        }
+    }
+}
+
+let words = CommandLine.arguments
+let port = words.count > 2 ? NWEndpoint.Port(words[2]) ?? 7000 : 7000
+Migrating(to: .hostPort(host: .init(words.count > 1 ? words[1] : "localhost"), port: port)).start()
+dispatchMain()

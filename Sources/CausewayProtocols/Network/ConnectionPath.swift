@@ -1,0 +1,140 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// The path of a connection that is ready, at one moment.
+package struct ConnectionPath: Equatable, Sendable {
+    /// The interface that the connection's packets use; `nil` when none can.
+    package var interface: NWInterface?
+    /// Whether packets can flow.
+    package var isViable: Bool
+    /// Whether a new connection to the same endpoint would use an interface that is preferred to this one's.
+    package var hasBetter: Bool
+    /// Whether the kernel would now send the packets over another network than that of their source address: bound to the
+    /// interface, the connection stays where it works.
+    package var strays: Bool
+    package var isExpensive = false
+    package var isConstrained = false
+    package var isUltraConstrained = false
+    package var families: Set<InternetAddress.Family> = []
+    package var gateways: [InternetAddress] = []
+    package var hasNameServers = false
+
+    /// Of a connection that needs no network, as between processes of one host.
+    package static let local = ConnectionPath(interface: nil, isViable: true, hasBetter: false, strays: false)
+    package static let none = ConnectionPath(interface: nil, isViable: false, hasBetter: false, strays: false)
+}
+
+/// A connection whose path is followed.
+package struct FollowedConnection: Equatable, Sendable {
+    package var local: InternetAddress
+    package var remote: InternetAddress
+    package var constraints: PathConstraints
+    /// Whether the program chose the endpoint, and could connect to it anew. A server's side cannot.
+    package var mayMove: Bool
+    /// Whether the endpoint is a name, which may have addresses of the other family.
+    package var isNamed: Bool
+    /// Whether its packets left over another interface than the one with its address when it became ready, as the host's routing
+    /// was set up to.
+    package var isForeign = false
+
+    package init(
+        local: InternetAddress, remote: InternetAddress, constraints: PathConstraints, mayMove: Bool, isNamed: Bool
+    ) {
+        self.local = local
+        self.remote = remote
+        self.constraints = constraints
+        self.mayMove = mayMove
+        self.isNamed = isNamed
+    }
+}
+
+extension NetworkModel {
+    /// Notes how the host routes a connection that has just become ready.
+    package func follow(_ connection: FollowedConnection) -> FollowedConnection {
+        var connection = connection
+        guard let home = holder(of: connection.local), !home.isHostItself,
+            case .route(let route, let hop) = route(for: question(connection)), route.kind != .local
+        else { return connection }
+        // A client's socket that is bound to an interface has that one's address, whatever is preferred.
+        let isAsRouted =
+            !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
+        connection.isForeign = hop.interfaceIndex != home.index && isAsRouted
+        return connection
+    }
+
+    /// The path of a connection that is ready.
+    package func path(of connection: FollowedConnection) -> ConnectionPath {
+        guard let home = holder(of: connection.local) else { return lost(connection, nil) }
+        var strays = false
+        guard let carrier = carrier(of: connection, home, &strays), carrier.isCarrying else {
+            return lost(connection, home)
+        }
+        let isKernelChoice = !strays && connection.constraints.requiredInterface == nil
+        return path(
+            over: carrier, hasBetter: hasBetter(connection, than: carrier, isKernelChoice: isKernelChoice),
+            strays: strays)
+    }
+
+    /// The path of what comes over an interface, whatever it is.
+    package func path(on known: NWInterface) -> ConnectionPath {
+        guard let interface = interface(index: known.index) else {
+            return ConnectionPath(interface: known, isViable: true, hasBetter: false, strays: false)
+        }
+        return path(over: interface, hasBetter: false, strays: false)
+    }
+
+    private func path(over carrier: Interface, hasBetter: Bool, strays: Bool) -> ConnectionPath {
+        ConnectionPath(
+            interface: carrier.interface, isViable: true, hasBetter: hasBetter, strays: strays,
+            isExpensive: carrier.isExpensive, isConstrained: carrier.isConstrained,
+            isUltraConstrained: carrier.isUltraConstrained, families: carrier.families,
+            gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
+    }
+
+    /// The interface that the packets leave over.
+    private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
+        let asked = question(connection)
+        if case .route(let route, let hop) = route(for: asked) {
+            if route.kind == .local { return interfaces.first(where: \.isLoopback) }
+            if home.isHostItself || connection.isForeign { return hop.interfaceIndex.flatMap { interface(index: $0) } }
+            if hop.interfaceIndex == home.index { return home }
+        }
+        guard !home.isHostItself, !connection.isForeign, asked.interfaceIndex == nil else { return nil }
+        // Another network is preferred now, or nothing leads anywhere but over this one.
+        var bound = asked
+        bound.interfaceIndex = home.index
+        guard case .route(let route, _) = route(for: bound), route.kind == .unicast else { return nil }
+        strays = true
+        return home
+    }
+
+    private func question(_ connection: FollowedConnection) -> RouteQuestion {
+        var question = connection.constraints.question(to: connection.remote)
+        question.source = connection.local.unscoped
+        return question
+    }
+
+    private func lost(_ connection: FollowedConnection, _ home: Interface?) -> ConnectionPath {
+        var path = ConnectionPath.none
+        path.hasBetter = hasBetter(connection, than: nil)
+        return path
+    }
+
+    private func hasBetter(
+        _ connection: FollowedConnection, than carrier: Interface?, isKernelChoice: Bool = false
+    ) -> Bool {
+        guard connection.mayMove, carrier?.isLoopback != true else { return false }
+        // The kernel would send another connection's packets where it sends this one's.
+        if let carrier, isKernelChoice, !policy(connection.remote.family).asksForSources,
+            connection.constraints.permits(carrier)
+        {
+            return false
+        }
+        if let remote = bestWay(to: connection.remote, connection.constraints) {
+            return remote.interface.index != carrier?.index
+        }
+        guard connection.isNamed else { return false }
+        // This address cannot be reached any more; another one of the name may.
+        return waysToEverywhere(connection.constraints).contains { $0.interface.index != carrier?.index }
+    }
+}

@@ -1,0 +1,197 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// One way to a destination, or to everywhere.
+package struct PathWay: Equatable, Sendable {
+    package var interface: NWInterface
+    package var family: InternetAddress.Family
+    /// The router; `nil` where destinations are on the link itself.
+    package var gateway: InternetAddress?
+    /// The address that packets leave with; `nil` on ways to everywhere, where it depends on the destination.
+    package var source: InternetAddress?
+    /// The route's metric: the least wins.
+    package var metric: UInt32
+    /// Whether the kernel takes this way by itself. A socket takes any other one only if it is bound to the interface.
+    package var isKernelChoice: Bool
+}
+
+extension NetworkModel {
+    /// The ways to a destination over interfaces that carry packets and that the program permits, best first: the kernel's own
+    /// choice, then by metric.
+    ///
+    /// An interface occurs once. This is what establishment races over: bind each attempt to the way's interface unless it is the
+    /// kernel's choice.
+    package func ways(to destination: InternetAddress, _ constraints: PathConstraints) -> [PathWay] {
+        guard constraints.family == nil || constraints.family == destination.family else { return [] }
+        let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
+        let (own, isOnly) = kernelChoice(question, constraints)
+        let ways = own.map { [$0] } ?? []
+        guard !isOnly else { return ways }
+        let others = otherWays(for: question, constraints, besides: own?.interface.index)
+        return strays(own, from: question.source) ? others + ways : ways + others
+    }
+
+    /// The first of ``ways(to:_:)``, without a look at the others where the kernel's choice will do.
+    func bestWay(to destination: InternetAddress, _ constraints: PathConstraints) -> PathWay? {
+        guard constraints.family == nil || constraints.family == destination.family else { return nil }
+        let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
+        let (own, isOnly) = kernelChoice(question, constraints)
+        if isOnly || (own != nil && !strays(own, from: question.source)) { return own }
+        return ways(to: destination, constraints).first
+    }
+
+    /// The way that the kernel takes, if it carries packets and is permitted; and whether there can be no other one.
+    private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
+        way: PathWay?, isOnly: Bool
+    ) {
+        // What is bound to one interface leaves over that one, and the host itself is reached in one way.
+        guard case .route(let route, let hop) = route(for: question) else {
+            return (nil, question.interfaceIndex != nil)
+        }
+        let way = way(for: question, route, hop, isKernelChoice: true)
+        return (
+            way.flatMap { permits($0, constraints) ? $0 : nil }, question.interfaceIndex != nil || route.kind == .local
+        )
+    }
+
+    /// Whether packets would leave over another network than the one that the program's own address belongs to.
+    private func strays(_ way: PathWay?, from source: InternetAddress?) -> Bool {
+        guard let way, let source, let home = holder(of: source) else { return false }
+        return !home.isHostItself && home.index != way.interface.index
+    }
+
+    private func otherWays(
+        for question: RouteQuestion, _ constraints: PathConstraints, besides known: Int?
+    ) -> [PathWay] {
+        let candidates = interfaces.filter { interface in
+            interface.isCarrying && !interface.isLoopback && interface.index != known
+        }
+        let found = candidates.compactMap { candidate -> PathWay? in
+            var bound = question
+            bound.interfaceIndex = candidate.index
+            guard case .route(let route, let hop) = route(for: bound), route.kind == .unicast,
+                let way = way(for: bound, route, hop, isKernelChoice: false), permits(way, constraints),
+                way.source.map({ holder(of: $0)?.index == candidate.index }) ?? false
+            else { return nil }
+            return way
+        }
+        return found.enumerated().sorted { one, other in
+            (one.element.metric, one.element.interface.type.rank, one.offset)
+                < (other.element.metric, other.element.interface.type.rank, other.offset)
+        }.map(\.element)
+    }
+
+    private func way(
+        for question: RouteQuestion, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop, isKernelChoice: Bool
+    ) -> PathWay? {
+        // What goes to the host itself passes loopback, whatever interface has the address.
+        let outgoing =
+            route.kind == .local
+            ? interfaces.first(where: \.isLoopback) : hop.interfaceIndex.flatMap { interface(index: $0) }
+        guard let interface = outgoing else { return nil }
+        // A source that is nobody's: the kernel refuses to connect.
+        let source = question.source ?? source(for: question.destination, route, hop)
+        guard source.map({ holder(of: $0) != nil }) ?? true else { return nil }
+        return PathWay(
+            interface: interface.interface, family: question.destination.family,
+            gateway: hop.gateway?.scoped(to: interface.interface), source: source, metric: route.priority,
+            isKernelChoice: isKernelChoice)
+    }
+
+    func permits(_ way: PathWay, _ constraints: PathConstraints) -> Bool {
+        interface(index: way.interface.index).map { $0.isCarrying && constraints.permits($0) } ?? false
+    }
+
+    /// The ways to everywhere else over interfaces that carry packets and that the program permits, best first.
+    package func waysToEverywhere(_ constraints: PathConstraints) -> [PathWay] {
+        let both: [InternetAddress.Family] = [.ipv4, .ipv6]
+        let families = both.filter { constraints.family == nil || constraints.family == $0 }
+        let ranked = families.flatMap { family in
+            broadWays(family, constraints).filter { permits($0, constraints) && !$0.interface.type.isLoopback }
+                .enumerated().map { (rank: $0.offset, way: $0.element) }
+        }
+        return ranked.enumerated().sorted { one, other in
+            let (a, b) = (one.element, other.element)
+            return (a.rank, a.way.metric, a.way.interface.type.rank, one.offset)
+                < (b.rank, b.way.metric, b.way.interface.type.rank, other.offset)
+        }.map(\.element.way)
+    }
+
+    /// In the kernel's order of preference; routes for half or a quarter of the Internet count where all parts are there.
+    private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
+        let policy = policy(family)
+        var question = constraints.question(to: Self.parts(family)[0])
+        question.destination = Self.parts(family)[0]
+        var ways: [PathWay] = []
+        policy.walk(question) { rule in
+            guard let table = policy.table(rule.table) else { return false }
+            for route in table.broad where route.prefixLength > rule.suppressedLength ?? -1 && route.source == nil {
+                switch route.kind {
+                case .unicast: ways += broadWays(of: route, table, question)
+                // Nothing behind it is ever asked.
+                case .blackhole, .unreachable, .prohibit:
+                    if route.prefixLength == 0, family == .ipv4 || question.interfaceIndex == nil { return true }
+                case .nextTable: if route.prefixLength == 0 { return false }
+                default: break
+                }
+            }
+            return false
+        }
+        var isFirst = true
+        return ways.reduce(into: []) { kept, way in
+            guard !kept.contains(where: { $0.interface == way.interface && $0.gateway == way.gateway }) else { return }
+            var way = way
+            way.isKernelChoice = isFirst
+            isFirst = false
+            kept.append(way)
+        }
+    }
+
+    private func broadWays(of route: NetlinkRoute, _ table: RouteTable, _ question: RouteQuestion) -> [PathWay] {
+        route.nextHops.compactMap { hop in
+            guard !hop.flags.contains(.dead), let index = hop.interfaceIndex, let interface = interface(index: index),
+                question.interfaceIndex == nil || question.interfaceIndex == index,
+                route.prefixLength == 0 || Self.parts(route.family).allSatisfy({ table.leads($0, over: index) })
+            else { return nil }
+            return PathWay(
+                interface: interface.interface, family: route.family,
+                gateway: hop.gateway?.scoped(to: interface.interface), metric: route.priority, isKernelChoice: false)
+        }
+    }
+
+    /// One address of each part that the Internet may be split into: sixteenths of the unicast space.
+    private static func parts(_ family: InternetAddress.Family) -> [InternetAddress] {
+        family == .ipv4
+            ? (0...13).map { .ipv4(IPv4Address(bits: UInt32($0) << 28 | 0x0100_0000)) }
+            : (2...3).map { .ipv6(IPv6Address(high: UInt64($0) << 60 | 0x0100_0000_0000_0000, low: 1)) }
+    }
+}
+
+extension RouteTable {
+    /// Whether a broad route for this address uses an interface.
+    fileprivate func leads(_ address: InternetAddress, over index: Int) -> Bool {
+        broad.contains { route in
+            address.isInside(route.destination ?? .unspecified(route.family), length: route.prefixLength)
+                && route.nextHops.contains { $0.interfaceIndex == index && !$0.flags.contains(.dead) }
+        }
+    }
+}
+
+extension InternetAddress {
+    static func loopback(_ family: Family) -> InternetAddress { family == .ipv4 ? .ipv4(.loopback) : .ipv6(.loopback) }
+}
+
+extension NWInterface.InterfaceType {
+    /// Which is preferred where nothing else decides.
+    var rank: Int {
+        switch self {
+        case .wiredEthernet: 0
+        case .wifi: 1
+        case .other: 2
+        case .cellular: 3
+        case .loopback: 4
+        }
+    }
+
+    var isLoopback: Bool { self == .loopback }
+}

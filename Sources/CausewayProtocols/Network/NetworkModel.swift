@@ -1,0 +1,143 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// A host's network at one moment, and what follows from it: which interfaces carry anything, which ways lead where, with which
+/// source address.
+///
+/// It asks nobody: it is made from what the kernel listed, and answers as the kernel would.
+package final class NetworkModel: Sendable {
+    /// A network interface with its addresses.
+    package struct Interface: Equatable, Sendable {
+        /// Name, index and type.
+        package var interface: NWInterface
+        package var link: NetlinkLink
+        /// IPv4 and IPv6 in the kernel's order. Link-local IPv6 addresses carry the interface as their scope.
+        package var addresses: [NetlinkAddress]
+        /// Whether traffic costs money.
+        package var isExpensive: Bool
+        /// Whether the person wants little traffic on it.
+        package var isConstrained: Bool
+        /// Whether it is as narrow as a satellite link.
+        package var isUltraConstrained: Bool
+        /// Which families it carries beyond its own link: those it has a usable address of. On loopback every address counts.
+        package private(set) var families: Set<InternetAddress.Family> = []
+
+        /// Whether packets pass: it is switched on, and its medium works.
+        package var isCarrying: Bool { link.flags.isSuperset(of: [.up, .running]) }
+        package var isLoopback: Bool { link.flags.contains(.loopback) }
+        /// Whether its addresses are the host's, and not of a link: packets may leave over any interface with them.
+        package var isHostItself: Bool { isLoopback || link.kind == "dummy" }
+        package var index: Int { interface.index }
+    }
+
+    /// What it was made from.
+    package let state: NetlinkState
+    /// In the order of the kernel's indices.
+    package let interfaces: [Interface]
+    /// The DNS servers that questions end up at.
+    package let nameServers: [InternetAddress]
+    package let searchDomains: [String]
+    private let positions: [Int: Int]
+    private let holders: [InternetAddress: Int]
+    private let ipv4: RoutingPolicy
+    private let ipv6: RoutingPolicy
+    /// Of each interface's default routes, in the order of their metrics.
+    let routers: [Int: [InternetAddress]]
+
+    /// - Parameters:
+    ///   - state: As listed.
+    ///   - nameServers: The DNS servers that questions end up at.
+    ///   - user: The user whose packets are sent; rules may ask.
+    ///   - overrides: What a person says about interfaces.
+    ///   - lookUp: Finds an interface with its type; `nil` if it has disappeared since it was listed.
+    package init(
+        _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
+        overrides: InterfaceOverrides = InterfaceOverrides(parsing: ""), lookUp: (NetlinkLink) -> NWInterface?
+    ) {
+        self.state = state
+        self.nameServers = nameServers
+        self.searchDomains = searchDomains
+        let byIndex = Dictionary(grouping: state.addresses, by: \.interfaceIndex)
+        let interfaces = state.links.filter { $0.family == .unspecified }.sorted { $0.index < $1.index }.map { link in
+            Interface(link, byIndex[link.index] ?? [], overrides[link.name], lookUp(link))
+        }
+        self.interfaces = interfaces
+        positions = Dictionary(interfaces.indices.map { (interfaces[$0].index, $0) }) { first, _ in first }
+        var holders: [InternetAddress: Int] = [:]
+        for interface in interfaces {
+            for address in interface.addresses where address.isUsable && holders[address.address] == nil {
+                holders[address.address] = interface.index
+            }
+        }
+        self.holders = holders
+        routers = Self.routers(state.routes, interfaces)
+        let names = Dictionary(interfaces.map { ($0.link.name, $0.index) }) { first, _ in first }
+        ipv4 = RoutingPolicy(.ipv4, state, interfaceNames: names, user: user)
+        ipv6 = RoutingPolicy(.ipv6, state, interfaceNames: names, user: user)
+    }
+
+    private static func routers(_ routes: [NetlinkRoute], _ interfaces: [Interface]) -> [Int: [InternetAddress]] {
+        let ordered = routes.filter(\.isDefault).enumerated().sorted { one, other in
+            (one.element.family.rawValue, one.element.priority, one.offset)
+                < (other.element.family.rawValue, other.element.priority, other.offset)
+        }
+        var routers: [Int: [InternetAddress]] = [:]
+        for hop in ordered.flatMap(\.element.nextHops) where !hop.flags.contains(.dead) {
+            guard let gateway = hop.gateway, let interface = interfaces.first(where: { $0.index == hop.interfaceIndex })
+            else { continue }
+            let scoped = gateway.scoped(to: interface.interface)
+            guard routers[interface.index]?.contains(scoped) != true else { continue }
+            routers[interface.index, default: []].append(scoped)
+        }
+        return routers
+    }
+
+    package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
+
+    /// The interface that holds a usable local address; for loopback and for addresses limited to an interface, that one.
+    package func holder(of address: InternetAddress) -> Interface? {
+        if let index = holders[address] { return interface(index: index) }
+        if let limit = address.interface {
+            return holds(address, on: limit.index) ? interface(index: limit.index) : nil
+        }
+        return address.isLoopback ? interfaces.first(where: \.isLoopback) : nil
+    }
+
+    private func holds(_ address: InternetAddress, on index: Int) -> Bool {
+        interface(index: index)?.addresses.contains {
+            $0.isUsable && $0.address.unscoped == address.unscoped
+        } ?? false
+    }
+
+    func policy(_ family: InternetAddress.Family) -> RoutingPolicy { family == .ipv4 ? ipv4 : ipv6 }
+
+    /// Where the kernel sends a packet.
+    package func route(for question: RouteQuestion) -> RouteAnswer {
+        policy(question.destination.family).answer(question)
+    }
+}
+
+extension NetworkModel.Interface {
+    fileprivate init(
+        _ link: NetlinkLink, _ addresses: [NetlinkAddress], _ said: InterfaceOverrides.Entry, _ found: NWInterface?
+    ) {
+        let isLoopback = link.flags.contains(.loopback)
+        let interface =
+            found ?? NWInterface(name: link.name, index: link.index, type: isLoopback ? .loopback : said.type ?? .other)
+        self.init(
+            interface: interface, link: link,
+            addresses: addresses.map { address in
+                var address = address
+                address.address = address.address.scoped(to: interface)
+                address.peer = address.peer?.scoped(to: interface)
+                return address
+            },
+            isExpensive: said.isExpensive ?? (interface.type == .cellular),
+            isConstrained: said.isConstrained ?? said.isUltraConstrained ?? false,
+            isUltraConstrained: said.isUltraConstrained ?? false)
+        let reaching = self.addresses.filter { address in
+            address.isUsable && (isLoopback || address.address.family == .ipv4 || address.scope != .link)
+        }
+        families = Set(reaching.map(\.address.family))
+    }
+}

@@ -1,0 +1,74 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// What is known of the way to an endpoint, or to everywhere, at one moment. Equal ones look alike to a program.
+package struct PathEvaluation: Equatable, Sendable {
+    /// Best first. Without any, nothing can be reached.
+    package var ways: [PathWay]
+    /// Best first, each once.
+    package var interfaces: [NWInterface]
+    package var isExpensive = false
+    package var isConstrained = false
+    package var isUltraConstrained = false
+    package var families: Set<InternetAddress.Family> = []
+    package var gateways: [InternetAddress] = []
+    package var hasNameServers = false
+
+    package var isSatisfied: Bool { !interfaces.isEmpty }
+    package static let unsatisfied = PathEvaluation(ways: [], interfaces: [])
+}
+
+extension NetworkModel {
+    /// The path to everywhere else.
+    package func path(_ constraints: PathConstraints = PathConstraints()) -> PathEvaluation {
+        let ways = waysToEverywhere(constraints)
+        return evaluation(ways, families: Set(ways.map(\.family)), gateways: ways.compactMap(\.gateway))
+    }
+
+    /// The path to one destination.
+    package func path(to destination: InternetAddress, _ constraints: PathConstraints) -> PathEvaluation {
+        let ways = ways(to: destination, constraints)
+        return evaluation(ways, families: families(of: ways.first), gateways: ways.compactMap(\.gateway))
+    }
+
+    /// Interfaces that count whether or not a route leads over them.
+    package func path(over interfaces: [Interface], _ ways: [PathWay]) -> PathEvaluation {
+        var result = evaluation(
+            ways, families: Set(interfaces.flatMap(\.addresses).map(\.address.family)).union(ways.map(\.family)),
+            gateways: ways.compactMap(\.gateway))
+        result.interfaces += interfaces.map(\.interface).filter { !result.interfaces.contains($0) }
+        result.hasNameServers = result.isSatisfied && !nameServers.isEmpty
+        return result
+    }
+
+    /// The routers on one interface, those that are asked first first.
+    package func gateways(on index: Int) -> [InternetAddress] { routers[index] ?? [] }
+
+    private func families(of way: PathWay?) -> Set<InternetAddress.Family> {
+        way.flatMap { interface(index: $0.interface.index) }?.families ?? []
+    }
+
+    private func evaluation(
+        _ ways: [PathWay], families: Set<InternetAddress.Family>, gateways: [InternetAddress]
+    ) -> PathEvaluation {
+        var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
+        guard result.isSatisfied else { return result }
+        // A tunnel costs what the interface beneath it costs; which one that is, only the order tells.
+        let carriers =
+            result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
+        let known = carriers.compactMap { interface(index: $0.index) }
+        result.isExpensive = known.contains(where: \.isExpensive)
+        result.isConstrained = known.contains(where: \.isConstrained)
+        result.isUltraConstrained = known.contains(where: \.isUltraConstrained)
+        result.families = families
+        result.gateways = gateways.withoutRepetitions
+        result.hasNameServers = !nameServers.isEmpty
+        return result
+    }
+}
+
+extension Array where Element: Equatable {
+    var withoutRepetitions: [Element] {
+        reduce(into: []) { kept, element in if !kept.contains(element) { kept.append(element) } }
+    }
+}

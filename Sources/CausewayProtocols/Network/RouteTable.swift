@@ -1,0 +1,88 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+/// The routes of one table and family, found by the longest prefix.
+struct RouteTable: Sendable {
+    private struct Block: Hashable {
+        var start: InternetAddress
+        var length: Int
+    }
+
+    /// A route for this much of all addresses or more takes part in "everywhere": VPNs split the default route in two or four.
+    static let broadLength = 4
+
+    private var blocks: [Block: [NetlinkRoute]] = [:]
+    /// The lengths that occur, the longest first.
+    private var lengths: [Int] = []
+    /// Routes for large parts of the Internet, the preferred first.
+    private(set) var broad: [NetlinkRoute] = []
+
+    /// - Parameter routes: In the kernel's order, which decides between those that are otherwise alike.
+    init(_ routes: [NetlinkRoute]) {
+        for route in routes where !route.flags.contains(.cloned) {
+            let start = (route.destination ?? .unspecified(route.family)).masked(to: route.prefixLength)
+            blocks[Block(start: start, length: route.prefixLength), default: []].append(route)
+        }
+        for (block, routes) in blocks where routes.count > 1 { blocks[block] = routes.inOrderOfPreference }
+        lengths = Set(blocks.keys.map(\.length)).sorted(by: >)
+        broad = lengths.filter { $0 <= Self.broadLength }.flatMap { length in
+            routes.filter { $0.prefixLength == length && !$0.flags.contains(.cloned) }.inOrderOfPreference
+        }
+    }
+
+    /// The first route that `pick` takes, of those for an address: longer prefixes first, then in order of preference.
+    func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
+        for length in lengths {
+            guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
+            for route in routes {
+                if let value = pick(route) { return value }
+            }
+        }
+        return nil
+    }
+}
+
+extension [NetlinkRoute] {
+    /// As the kernel asks them, for one destination: by type of service, source and metric, then by the router's rank and as listed.
+    fileprivate var inOrderOfPreference: [NetlinkRoute] {
+        enumerated().sorted { one, other in
+            let (a, b) = (one.element, other.element)
+            if a.typeOfService != b.typeOfService { return a.typeOfService > b.typeOfService }
+            if a.sourcePrefixLength != b.sourcePrefixLength { return a.sourcePrefixLength > b.sourcePrefixLength }
+            if a.priority != b.priority { return a.priority < b.priority }
+            if a.preference != b.preference { return a.preference.rank < b.preference.rank }
+            return one.offset < other.offset
+        }.map(\.element)
+    }
+}
+
+extension NetlinkRoute.Preference {
+    fileprivate var rank: Int {
+        switch self {
+        case .high: 0
+        case .medium: 1
+        case .low: 2
+        }
+    }
+}
+
+extension InternetAddress {
+    /// `0.0.0.0` or `::`.
+    static func unspecified(_ family: Family) -> InternetAddress {
+        family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
+    }
+
+    /// The first address of the block of `length` bits that this one lies in, without an interface.
+    func masked(to length: Int) -> InternetAddress {
+        switch self {
+        case .ipv4(let address):
+            // A shift by the full width yields zero.
+            .ipv4(IPv4Address(bits: address.bits & ~(UInt32.max >> UInt32(min(max(length, 0), 32)))))
+        case .ipv6(let address):
+            .ipv6(
+                IPv6Address(
+                    high: address.high & ~(UInt64.max >> UInt64(min(max(length, 0), 64))),
+                    low: address.low & ~(UInt64.max >> UInt64(min(max(length - 64, 0), 64)))))
+        }
+    }
+}

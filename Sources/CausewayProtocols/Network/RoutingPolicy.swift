@@ -1,0 +1,159 @@
+internal import CausewayTypes
+package import CausewayWire
+
+/// A packet whose way is asked for.
+package struct RouteQuestion: Equatable, Sendable {
+    package var destination: InternetAddress
+    /// The address that the socket is bound to; `nil` when the kernel chooses.
+    package var source: InternetAddress?
+    /// The interface that the socket is bound to.
+    package var interfaceIndex: Int?
+    /// The transport protocol's number and the peer's port, where they are known: rules may ask.
+    package var transport: UInt8 = 0
+    package var port: UInt16 = 0
+
+    package init(to destination: InternetAddress, from source: InternetAddress? = nil, over interfaceIndex: Int? = nil)
+    {
+        self.destination = destination.unscoped
+        self.source = source?.unscoped
+        // An address of one link says itself where it leads.
+        self.interfaceIndex = interfaceIndex ?? destination.interface?.index
+    }
+}
+
+/// Where a packet goes.
+package enum RouteAnswer: Equatable, Sendable {
+    /// Over this hop of this route. Routes to the host itself are among them.
+    case route(NetlinkRoute, NetlinkRoute.NextHop)
+    /// A route or rule of this kind forbids it.
+    case refused(NetlinkRoute.Kind)
+    case none
+}
+
+/// The tables and rules of one family, asked as the kernel asks them (ip-rule(8), ip-route(8)).
+struct RoutingPolicy: Sendable {
+    let family: InternetAddress.Family
+    let rules: [NetlinkRule]
+    private let tables: [UInt32: RouteTable]
+    private let interfaceNames: [String: Int]
+    private let user: UInt32
+    /// Whether a packet's way may depend on its source address.
+    let asksForSources: Bool
+
+    init(_ family: InternetAddress.Family, _ state: NetlinkState, interfaceNames: [String: Int], user: UInt32) {
+        self.family = family
+        self.interfaceNames = interfaceNames
+        self.user = user
+        let known = state.rules.filter { $0.family == family }
+        // Listed in order, but the order is the meaning: it is not left to the listing.
+        rules = (known.isEmpty ? Self.usualRules(family) : known).enumerated()
+            .sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }.map(\.element)
+        asksForSources =
+            rules.contains { $0.source != nil } || state.routes.contains { $0.family == family && $0.source != nil }
+        tables = Dictionary(grouping: state.routes.filter { $0.family == family }, by: \.table)
+            .mapValues { RouteTable($0) }
+    }
+
+    /// What a kernel without policy routing does.
+    private static func usualRules(_ family: InternetAddress.Family) -> [NetlinkRule] {
+        [
+            NetlinkRule(family: family, priority: 0, table: NetlinkRoute.localTable),
+            NetlinkRule(family: family, priority: 32_766, table: NetlinkRoute.mainTable),
+            NetlinkRule(family: family, priority: 32_767, table: NetlinkRoute.defaultTable),
+        ]
+    }
+
+    func table(_ number: UInt32) -> RouteTable? { tables[number] }
+
+    func answer(_ question: RouteQuestion) -> RouteAnswer {
+        var answer = RouteAnswer.none
+        walk(question) { rule in
+            guard let table = tables[rule.table], let found = look(into: table, question) else { return false }
+            if case .route(let route, _) = found, route.prefixLength <= rule.suppressedLength ?? -1 { return false }
+            answer = found
+            return true
+        } refused: {
+            answer = .refused($0)
+        }
+        return answer
+    }
+
+    /// Visits the rules that look into a table for a packet, in order, until `visit` returns `true` or a rule forbids the packet.
+    func walk(
+        _ question: RouteQuestion, _ visit: (NetlinkRule) -> Bool, refused: (NetlinkRoute.Kind) -> Void = { _ in }
+    ) {
+        var position = 0
+        while position < rules.count {
+            let rule = rules[position]
+            position += 1
+            guard matches(rule, question) else { continue }
+            switch rule.action {
+            case .lookUp: if visit(rule) { return }
+            case .jump:
+                // Only forward, as the kernel demands, so that this ends.
+                guard let target = rules.firstIndex(where: { $0.priority >= rule.target }), target >= position else {
+                    continue
+                }
+                position = target
+            case .blackhole: return refused(.blackhole)
+            case .unreachable: return refused(.unreachable)
+            case .prohibit: return refused(.prohibit)
+            default: break
+            }
+        }
+    }
+
+    private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
+        // A table that depends on the interface's controller is not known here.
+        guard !rule.usesControllerTable else { return false }
+        return isFor(rule, question) != rule.isInverted
+    }
+
+    private func isFor(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
+        if let prefix = rule.source, prefix.length > 0 {
+            guard question.source?.isInside(prefix.address, length: prefix.length) ?? false else { return false }
+        }
+        if let prefix = rule.destination, !question.destination.isInside(prefix.address, length: prefix.length) {
+            return false
+        }
+        // What this host sends comes in on loopback, which has the first index of every namespace.
+        if let name = rule.incoming, interfaceNames[name] != 1 { return false }
+        if let name = rule.outgoing, interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex {
+            return false
+        }
+        // Packets without a mark, and of the default type of service.
+        guard rule.mark & rule.markMask == 0, rule.typeOfService == 0 else { return false }
+        if let users = rule.users, !users.contains(user) { return false }
+        if rule.transport != 0, rule.transport != question.transport { return false }
+        if rule.sourcePorts != nil { return false }
+        if let ports = rule.destinationPorts, !ports.contains(question.port) { return false }
+        return true
+    }
+
+    private func look(into table: RouteTable, _ question: RouteQuestion) -> RouteAnswer? {
+        let found: RouteAnswer?? = table.first(for: question.destination) { route -> RouteAnswer?? in
+            guard isFor(route, question) else { return nil }
+            switch route.kind {
+            case .blackhole, .unreachable, .prohibit:
+                // Such a route of IPv6 is on loopback, and so none for a socket that is bound to another interface.
+                return family == .ipv6 && question.interfaceIndex != nil ? nil : .some(.refused(route.kind))
+            case .nextTable: return .some(nil)
+            default: return usableHop(of: route, question).map { .some(.route(route, $0)) }
+            }
+        }
+        return found ?? nil
+    }
+
+    private func isFor(_ route: NetlinkRoute, _ question: RouteQuestion) -> Bool {
+        guard route.typeOfService == 0 else { return false }
+        guard let source = route.source else { return true }
+        return question.source?.isInside(source, length: route.sourcePrefixLength) ?? false
+    }
+
+    private func usableHop(of route: NetlinkRoute, _ question: RouteQuestion) -> NetlinkRoute.NextHop? {
+        route.nextHops.first { hop in
+            !hop.flags.contains(.dead)
+                && (question.interfaceIndex == nil || hop.interfaceIndex == question.interfaceIndex)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+package import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Waiting for the network, and following the path of a connection that is ready.
+extension ConnectionDriver {
+    // MARK: Waiting
+
+    /// What the connection needs the network for.
+    package var networkNeed: NetworkNeed {
+        guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
+        switch target {
+        case .addresses(let addresses):
+            let destinations = addresses.compactMap(\.internetAddress)
+            return destinations.isEmpty ? .nothing : .addresses(destinations)
+        case .name: return .name
+        case .service: return .link
+        }
+    }
+
+    /// Why nothing was reached: without any network, that; else what the attempts met.
+    func reason(to failure: Failure) -> Failure {
+        guard failure.lacksWay else { return failure }
+        // Cheap where others wait already, as they do when a network is gone.
+        let model = NetworkStateMonitor.shared.model
+        let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
+        return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
+            ? failure : Failure(errno: Errno.networkDown)
+    }
+
+    /// Tries again when the network gives a new chance.
+    func awaitNetwork() {
+        guard case .waiting(let failure) = state else { return }
+        let wait = NetworkWait(networkNeed, settings.pathConstraints, mayHavePassed: failure.mayHavePassed)
+        let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.networkChanged(to: model, wait) }
+        let isLate = progress.withLock { progress -> Bool in
+            guard case .waiting = progress.lifecycle.state else { return true }
+            progress.establish(Establishment(watch: watch))
+            return false
+        }
+        if isLate { watch.cancel() }
+    }
+
+    private func networkChanged(to model: NetworkModel, _ wait: NetworkWait) {
+        switch wait.networkChanged(to: model) {
+        case .none: return
+        case .retry:
+            progress.withLock { progress in _ = progress.noteRetryAtOnce(false) }
+            restart()
+        case .retryOnce:
+            // The network came back while the attempt failed; if it did not, the next failure is believed.
+            if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) { restart() }
+        }
+    }
+
+    // MARK: Ready
+
+    /// Begins to report the path, if the connection is ready and does not yet.
+    package func followPath() {
+        guard case .ready = state, progress.withLock({ progress in !progress.followsPath }) else { return }
+        let follower = PathFollower(followed)
+        let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
+        let unwanted = progress.withLock { progress -> NetworkStateMonitor.Subscription? in
+            guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, !progress.followsPath else {
+                return watch
+            }
+            if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
+            progress.establishments[0].pathWatch = watch
+            return nil
+        }
+        unwanted?.cancel()
+    }
+
+    func leavePath() {
+        let watch = progress.withLock { progress in
+            progress.establishments.isEmpty ? nil : progress.establishments[0].pathWatch.take()
+        }
+        watch?.cancel()
+    }
+
+    /// The path as it is now; `nil` unless the connection is ready.
+    package func currentPath(in model: NetworkModel) -> ConnectionPath? {
+        guard case .ready = state, let followed else { return nil }
+        return model.path(of: model.follow(followed))
+    }
+
+    /// What is followed; `nil` for a connection that needs no network.
+    private var followed: FollowedConnection? {
+        guard let addresses = flow.addresses, let local = addresses.local?.internetAddress,
+            let remote = addresses.remote?.internetAddress
+        else { return nil }
+        var constraints = settings.pathConstraints
+        // The address is what the connection has, whatever it was to be.
+        (constraints.localAddress, constraints.family) = (nil, nil)
+        constraints.port = addresses.remote?.port ?? 0
+        let need = networkNeed
+        return FollowedConnection(
+            local: local, remote: remote, constraints: constraints, mayMove: need != .nothing,
+            isNamed: need == .name || need == .link)
+    }
+
+    private func pathChanged(in model: NetworkModel, _ follower: PathFollower) {
+        let (reports, home) = follower.networkChanged(to: model)
+        if let home, settings.requiredInterface == nil, networkNeed != .nothing {
+            // Its packets would leave over another network with an address that belongs to this one.
+            _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
+        }
+        guard !reports.isEmpty else { return }
+        // Added under the lock, so that nothing follows the report of the end.
+        let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
+            guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, let observer = progress.observer
+            else { return (nil, nil) }
+            guard let delivery = progress.delivery else { return (observer, nil) }
+            return (nil, delivery.add(.call { observer.connectionPathChanged(reports) }) ? delivery : nil)
+        }
+        dispatch?.dispatch()
+        unqueued?.connectionPathChanged(reports)
+    }
+}
+
+extension ConnectionDriver.Progress {
+    fileprivate var followsPath: Bool { establishments.first?.pathWatch != nil }
+
+    /// Returns whether it is the first in a row.
+    fileprivate mutating func noteRetryAtOnce(_ isAtOnce: Bool) -> Bool {
+        guard !establishments.isEmpty else { return false }
+        defer { establishments[0].wasRetriedAtOnce = isAtOnce }
+        return isAtOnce && !establishments[0].wasRetriedAtOnce
+    }
+}
+
+extension Failure {
+    /// Whether the network may have come back just before the connection began to wait for it.
+    fileprivate var mayHavePassed: Bool {
+        switch domain {
+        case .posix:
+            return [Errno.networkUnreachable, Errno.hostUnreachable, Errno.networkDown].contains(code)
+        case .dns: return code == -65_568  // kDNSServiceErr_Timeout
+        case .tls: return false
+        }
+    }
+
+    /// Whether the attempts met no way at all, or nobody who knows the name.
+    fileprivate var lacksWay: Bool {
+        switch domain {
+        case .posix:
+            return [
+                Errno.networkUnreachable, Errno.hostUnreachable, Errno.networkDown, Errno.addressNotAvailable,
+                Errno.noDevice,
+            ].contains(code)
+        case .dns: return true
+        case .tls: return false
+        }
+    }
+}
+
+/// One stay in `waiting`.
+private final class NetworkWait: Sendable {
+    enum Verdict { case none, retry, retryOnce }
+
+    private let need: NetworkNeed
+    private let constraints: PathConstraints
+    private let mayHavePassed: Bool
+    private let gate = Guarded<RetryGate?>(nil)
+
+    init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool) {
+        self.need = need
+        self.constraints = constraints
+        self.mayHavePassed = mayHavePassed
+    }
+
+    func networkChanged(to model: NetworkModel) -> Verdict {
+        gate.withLock { gate in
+            guard gate == nil else { return gate?.networkChanged(to: model) == true ? .retry : .none }
+            let first = RetryGate(need, constraints, in: model)
+            gate = first
+            return mayHavePassed && first.isSatisfied ? .retryOnce : .none
+        }
+    }
+}
+
+/// One path that is reported.
+private final class PathFollower: Sendable {
+    private struct State: Sendable {
+        var connection: FollowedConnection?
+        var hasBegun = false
+        var isBound = false
+        var tracker = PathTracker()
+    }
+
+    private let state: Guarded<State>
+
+    init(_ connection: FollowedConnection?) {
+        state = Guarded(State(connection: connection))
+    }
+
+    /// Returns what to tell, and the interface to bind the connection to, the first time that it strays.
+    func networkChanged(to model: NetworkModel) -> (PathTracker.Reports, home: NWInterface?) {
+        state.withLock { state in
+            guard var connection = state.connection else {
+                return (state.tracker.changed(to: .local), nil)
+            }
+            if !state.hasBegun { connection = model.follow(connection) }
+            (state.connection, state.hasBegun) = (connection, true)
+            let path = model.path(of: connection)
+            let mustBind = path.strays && !state.isBound
+            if mustBind { state.isBound = true }
+            return (state.tracker.changed(to: path), mustBind ? path.interface : nil)
+        }
+    }
+}

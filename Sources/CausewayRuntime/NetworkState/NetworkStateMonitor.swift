@@ -1,0 +1,197 @@
+package import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import Dispatch
+
+/// Keeps a ``NetworkModel`` of the host for as long as somebody subscribes: one look at the kernel after each burst of changes, for
+/// everybody.
+///
+/// Safe to use from any thread. Subscribers are called one after the other on a private queue, never under a lock.
+package final class NetworkStateMonitor: Sendable {
+    /// The process's monitor. It looks at the network namespace of the process.
+    package static let shared = NetworkStateMonitor(changes: .shared, look: NetworkModel.current(after:))
+
+    package typealias Body = @Sendable (NetworkModel) -> Void
+
+    private struct Subscriber: Sendable {
+        let body: Body
+        /// The model that it knows.
+        var told: NetworkModel?
+    }
+
+    private struct State: Sendable {
+        /// As of the last look, while somebody subscribes.
+        var model: NetworkModel?
+        var subscribers: [UInt64: Subscriber] = [:]
+        var lastID: UInt64 = 0
+        var changes: NetworkChangeMonitor.Subscription?
+        var isLookPending = false
+        /// Looking again sooner would take more of a processor than is fair.
+        var rest = DispatchTimeInterval.nanoseconds(0)
+    }
+
+    /// Looks that take longer than this are followed by a rest: hosts with very many routes.
+    private static let shortLook: UInt64 = 5_000_000
+    private static let retryDelay = DispatchTimeInterval.seconds(1)
+
+    private let changes: NetworkChangeMonitor
+    private let look: @Sendable (NetworkModel?) -> NetworkModel?
+    private let queue = DispatchQueue(label: "causeway.network-state", target: .global())
+    private let state = Guarded(State())
+
+    /// - Parameter look: Makes a model of what the kernel says now; `nil` if it cannot be asked. It is given the last model.
+    package init(changes: NetworkChangeMonitor, look: @escaping @Sendable (NetworkModel?) -> NetworkModel?) {
+        self.changes = changes
+        self.look = look
+    }
+
+    /// The model, if somebody keeps it up to date already.
+    package var followed: NetworkModel? { state.withLock { $0.model } }
+
+    /// The model: the one that is kept, else a look at the kernel, which blocks for some tenths of a millisecond.
+    package var model: NetworkModel { followed ?? look(nil) ?? NetworkModel.unknown }
+
+    /// Calls `body` with the model that is there, then with each one that differs from it, until the subscription is cancelled or
+    /// released.
+    package func subscribe(_ body: @escaping Body) -> Subscription {
+        let (id, isFirst) = state.withLock { state in
+            state.lastID += 1
+            state.subscribers[state.lastID] = Subscriber(body: body)
+            return (state.lastID, state.subscribers.count == 1)
+        }
+        let subscription = Subscription(id: id, monitor: self)
+        if isFirst { begin() }
+        queue.async { self.tell(id) }
+        return subscription
+    }
+
+    /// Runs a block between calls of subscribers.
+    package func perform(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+    /// Subscribes to changes before the first look, so that nothing is missed in between.
+    private func begin() {
+        let subscription = changes.subscribe { [weak self] in self?.changed() }
+        let unwanted = state.withLock { state -> NetworkChangeMonitor.Subscription? in
+            guard !state.subscribers.isEmpty else { return subscription }
+            defer { state.changes = subscription }
+            return state.changes
+        }
+        unwanted?.cancel()
+        changed()
+    }
+
+    fileprivate func cancel(_ id: UInt64) {
+        // What is taken out is released behind the lock: a body may own the last reference to a subscription.
+        let (body, changes, model) = state.withLock { state in
+            let body = state.subscribers.removeValue(forKey: id)
+            guard state.subscribers.isEmpty else {
+                return (body, nil as NetworkChangeMonitor.Subscription?, state.model)
+            }
+            defer {
+                state.changes = nil
+                state.model = nil
+            }
+            return (body, state.changes, state.model)
+        }
+        changes?.cancel()
+        withExtendedLifetime((body, model)) {}
+    }
+
+    private func changed() {
+        let rest = state.withLock { state -> DispatchTimeInterval? in
+            guard !state.isLookPending, !state.subscribers.isEmpty else { return nil }
+            state.isLookPending = true
+            return state.rest
+        }
+        guard let rest else { return }
+        if rest == .nanoseconds(0) {
+            queue.async { self.lookAgain() }
+        } else {
+            queue.asyncAfter(deadline: .now() + rest) { self.lookAgain() }
+        }
+    }
+
+    // MARK: On the queue
+
+    private func lookAgain() {
+        let last = state.withLock { state in
+            state.isLookPending = false
+            return state.model
+        }
+        let start = DispatchTime.now().uptimeNanoseconds
+        guard let model = look(last) else {
+            // What was known stays; nobody tells when the kernel can be asked again.
+            return queue.asyncAfter(deadline: .now() + Self.retryDelay) { self.changed() }
+        }
+        let cost = DispatchTime.now().uptimeNanoseconds - start
+        let bodies = state.withLock { state -> [UInt64] in
+            state.rest = .nanoseconds(cost > Self.shortLook ? Int(min(cost * 4, 1_000_000_000)) : 0)
+            guard !state.subscribers.isEmpty, state.model !== model else { return [] }
+            state.model = model
+            return state.subscribers.keys.sorted()
+        }
+        for id in bodies { tell(id) }
+    }
+
+    /// Tells one subscriber the model that is there.
+    private func tell(_ id: UInt64) {
+        // Looked up one by one: an earlier subscriber's body may have cancelled a later subscription.
+        let (body, model) = state.withLock { state -> (Body?, NetworkModel?) in
+            guard let model = state.model, let subscriber = state.subscribers[id], subscriber.told !== model else {
+                return (nil, nil)
+            }
+            state.subscribers[id]?.told = model
+            return (subscriber.body, model)
+        }
+        if let model { body?(model) }
+    }
+}
+
+extension NetworkStateMonitor {
+    /// Keeps a body subscribed for as long as it exists.
+    package final class Subscription: Sendable {
+        private let id: UInt64
+        private let monitor: NetworkStateMonitor
+
+        fileprivate init(id: UInt64, monitor: NetworkStateMonitor) {
+            self.id = id
+            self.monitor = monitor
+        }
+
+        /// Ends the subscription. A call that is under way already may finish later; no other one follows it.
+        package func cancel() { monitor.cancel(id) }
+
+        deinit { monitor.cancel(id) }
+    }
+}
+
+extension NetworkModel {
+    /// Of a kernel that cannot be asked: nothing.
+    package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
+
+    /// What the kernel and the resolver's files say now; `nil` if the kernel cannot be asked.
+    ///
+    /// - Parameter last: The model that is known. What is as it was keeps its identity, and costs no look at the file system.
+    package static func current(after last: NetworkModel?) -> NetworkModel? {
+        guard let state = try? NetlinkState.current() else { return nil }
+        let resolver = ResolverState.current()
+        if let last, last.state == state, last.nameServers == resolver.servers,
+            last.searchDomains == resolver.configuration.searchDomains
+        {
+            return last
+        }
+        return NetworkModel(
+            state, nameServers: resolver.servers, searchDomains: resolver.configuration.searchDomains,
+            user: Machine.user,
+            overrides: .current
+        ) { link in
+            if let known = last?.interface(index: link.index), known.link.name == link.name,
+                known.link.hardwareType == link.hardwareType, known.link.kind == link.kind
+            {
+                return known.interface
+            }
+            return NWInterface(index: link.index)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import CausewayTypes
+
+extension InternetAddress {
+    /// The same address, limited to `interface` if it means nothing without one (RFC 4007 §6).
+    package func scoped(to interface: NWInterface) -> InternetAddress {
+        guard case .ipv6(let address) = self, address.isLinkLocal || address.multicastScope == .linkLocal else {
+            return self
+        }
+        return .ipv6(IPv6Address(high: address.high, low: address.low, interface: interface))
+    }
+
+    /// The same address without an interface: as routes and packets have it.
+    package var unscoped: InternetAddress {
+        switch self {
+        case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))
+        case .ipv6(let address): .ipv6(IPv6Address(high: address.high, low: address.low))
+        }
+    }
+
+    /// The interface that the address is limited to.
+    package var interface: NWInterface? {
+        switch self {
+        case .ipv4(let address): address.interface
+        case .ipv6(let address): address.interface
+        }
+    }
+
+    /// Whether every host has it for itself: all of 127/8, and `::1` (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+    package var isLoopback: Bool {
+        switch self {
+        case .ipv4(let address): address.bits >> 24 == 127
+        case .ipv6(let address): address.isLoopback
+        }
+    }
+
+    package var isLinkLocal: Bool {
+        switch self {
+        case .ipv4(let address): address.isLinkLocal
+        case .ipv6(let address): address.isLinkLocal
+        }
+    }
+
+    package var isMulticast: Bool {
+        switch self {
+        case .ipv4(let address): address.isMulticast
+        case .ipv6(let address): address.isMulticast
+        }
+    }
+
+    /// Whether it is `0.0.0.0` or `::`.
+    package var isUnspecified: Bool {
+        switch self {
+        case .ipv4(let address): address.bits == 0
+        case .ipv6(let address): address.isAny
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import ArgumentParser
+import Causeway
+import CausewaySystem
+import Dispatch
+
+/// `nw status`: which path would be used to a host and why, and what becomes of a connection to it.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show which path leads to a host and why; follow a connection to it.",
+        usage: "nw status [<options>] HOST [PORT]",
+        discussion: """
+            Each address of the host, and the ways to it, the best one first. With --connect a connection is made to PORT, and every \
+            call of its handlers is a line: its state, its path, whether packets can flow (viable), and whether a better path has \
+            appeared (better).
+
+            Examples:
+              nw status example.com
+              nw status 192.0.2.7 --watch             again whenever the network changes
+              nw status example.com 443 --connect     what happens to a connection while cables are pulled
+            """)
+
+    @Argument(help: "Name or address of the host.")
+    var host: String
+
+    @Argument(help: "Its port, for --connect.")
+    var port: String?
+
+    @Flag(help: "Go on, and show the ways again when the network has changed.")
+    var watch = false
+
+    @Flag(help: "Make a connection and print what its handlers are told.")
+    var connect = false
+
+    @Flag(name: [.customShort("u"), .customLong("udp")], help: "Datagrams instead of a stream.")
+    var datagrams = false
+
+    @Flag(help: "Print JSON, an object a line.")
+    var json = false
+
+    @Option(help: "Interfaces of this type are not used; may be given several times.")
+    var prohibit: [PathCommand.Kind] = []
+
+    @Flag(help: "Interfaces that cost money are not used.")
+    var noExpensive = false
+
+    func validate() throws {
+        if connect, port == nil { throw ValidationError("--connect needs a PORT.") }
+        if let port { _ = try parsePort(port) }
+    }
+
+    func run() async throws {
+        try await reporting("status") {
+            if connect { return try await untilInterrupted { try await follow() } }
+            try await show()
+            guard watch else { return }
+            try await untilInterrupted {
+                var isFirst = true
+                // What is shown is looked up again; the monitor tells that it may be another.
+                for await _ in NWPathMonitor() {
+                    if !isFirst { try await show() }
+                    isFirst = false
+                }
+            }
+        }
+    }
+
+    // MARK: Ways
+
+    private struct Ways: Encodable {
+        struct Way: Encodable {
+            var interface: String
+            var type: String
+            var gateway: String?
+            var source: String?
+            var metric: Int
+            var isSystemChoice: Bool
+        }
+
+        var address: String
+        var status: String
+        var ways: [Way]
+    }
+
+    private func show() async throws {
+        for address in try await addresses() {
+            guard let inquiry = PathInquiry.destination(address) else { continue }
+            let ways = inquiry.ways.map { way in
+                Ways.Way(
+                    interface: way.interface.name, type: way.interface.type.label, gateway: way.gateway?.hostLabel,
+                    source: way.source?.hostLabel, metric: way.metric, isSystemChoice: way.isSystemChoice)
+            }
+            let report = Ways(address: address.hostLabel, status: PathReport(inquiry.path).status, ways: ways)
+            printLine(json ? oneLineJSON(report) : text(report))
+        }
+    }
+
+    private func text(_ report: Ways) -> String {
+        let lines = report.ways.enumerated().map { number, way in
+            let gateway = way.gateway.map { "through \($0)" } ?? "on the link itself"
+            let source = way.source.map { " from \($0)" } ?? ""
+            let reason =
+                way.isSystemChoice ? "the system's choice" : number == 0 ? "the first that works" : "if the others fail"
+            return
+                "  \(number + 1). \(way.interface.printable) (\(way.type)) \(gateway)\(source), metric \(way.metric): \(reason)"
+        }
+        return (["\(report.address): \(report.status)"] + lines).joined(separator: "\n")
+    }
+
+    private func addresses() async throws -> [NWEndpoint] {
+        let name = NWEndpoint.Host(host)
+        let endpoint = NWEndpoint.hostPort(host: name, port: 1)
+        guard case .name = name else { return [endpoint] }
+        let (outcomes, feed) = AsyncStream<Result<[SocketAddress], NameFailure>>.makeStream()
+        DispatchQueue.global().async { [host] in
+            feed.yield(Result { () throws(NameFailure) in try SystemResolver.addresses(of: host) })
+        }
+        for await outcome in outcomes {
+            guard case .success(let found) = outcome else { break }
+            return found.map { NWEndpoint($0) }
+        }
+        throw Failure("\(host) has no address")
+    }
+
+    // MARK: A connection
+
+    private func follow() async throws {
+        let parameters = datagrams ? NWParameters.udp : makeTCPParameters()
+        parameters.prohibitedInterfaceTypes = prohibit.isEmpty ? nil : prohibit.map(\.type)
+        parameters.prohibitExpensivePaths = noExpensive
+        let connection = NWConnection(
+            host: NWEndpoint.Host(host), port: try parsePort(port ?? ""), using: parameters)
+        let line = PathEventLine(isJSON: json)
+        connection.pathUpdateHandler = { line.print("path", path: $0) }
+        connection.viabilityUpdateHandler = { line.print("viable", "\($0)") }
+        connection.betterPathUpdateHandler = { line.print("better", "\($0)") }
+        let (ends, feed) = AsyncStream<Void>.makeStream()
+        connection.stateUpdateHandler = { state in
+            line.print("state", describe(state))
+            if state == .cancelled { feed.finish() }
+            if case .failed = state { connection.cancel() }
+        }
+        connection.start(queue: DispatchQueue(label: "nw.status", target: .global()))
+        defer { connection.cancel() }
+        // A connection without a reader would not hear of its end.
+        receive(on: connection)
+        for await _ in ends {}
+    }
+
+    private func receive(on connection: NWConnection) {
+        connection.receive(minimumIncompleteLength: 1, maximumLength: 65_536) { content, _, isComplete, error in
+            if content == nil, error != nil || (isComplete && !datagrams) { return }
+            receive(on: connection)
+        }
+    }
+
+    private func describe(_ state: NWConnection.State) -> String {
+        switch state {
+        case .setup: "setup"
+        case .preparing: "preparing"
+        case .ready: "ready"
+        case .cancelled: "cancelled"
+        case .waiting(let error): "waiting: \(nw.describe(error))"
+        case .failed(let error): "failed: \(nw.describe(error))"
+        }
+    }
+}

@@ -1,0 +1,294 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@testable import CausewayProtocols
+
+@Suite("Network model: the path of a connection")
+struct ConnectionPathTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        /// Of the connection, which was made in the rig with two paths to 10.77.9.9.
+        var local = "10.77.1.2"
+        var remote = "10.77.9.9"
+        var mayMove = true
+        var isNamed = false
+        var demand: @Sendable (inout PathConstraints) -> Void = { _ in }
+        /// What happened since.
+        var change: @Sendable (inout NetworkScene) -> Void = { _ in }
+        var isViable: Bool
+        var hasBetter: Bool
+        var strays = false
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(name: "nothing happened", isViable: true, hasBetter: false),
+        Case(name: "on the worse network", local: "10.77.2.2", isViable: true, hasBetter: true, strays: true),
+        Case(
+            name: "on the worse network, which was demanded", local: "10.77.2.2",
+            demand: { $0.requiredInterface = NetworkScene.interface("cell0") }, isViable: true, hasBetter: false),
+        Case(
+            name: "on the worse network, the better one is prohibited", local: "10.77.2.2",
+            demand: { $0.prohibitedTypes = [.wifi] }, isViable: true, hasBetter: false, strays: true),
+        Case(
+            name: "a server's side never moves", local: "10.77.2.2", mayMove: false, isViable: true, hasBetter: false,
+            strays: true),
+        Case(name: "its link is switched off", change: { $0.switchOff("wifi0") }, isViable: false, hasBetter: true),
+        Case(name: "its cable is pulled", change: { $0.unplug("wifi0") }, isViable: false, hasBetter: true),
+        Case(
+            name: "its default route is gone, and the other one leads there",
+            change: { $0.removeRoutes(of: "wifi0") { $0.isDefault } }, isViable: false, hasBetter: true),
+        Case(
+            name: "every default route is gone", change: { $0.state.routes.removeAll(where: \.isDefault) },
+            isViable: false,
+            hasBetter: false),
+        Case(name: "its address is gone", change: { $0.unassign("10.77.1.2/24") }, isViable: false, hasBetter: true),
+        Case(
+            name: "its address has changed",
+            change: {
+                $0.unassign("10.77.1.2/24")
+                $0.assign("10.77.1.3/24", to: "wifi0")
+                $0.route("default", via: "10.77.1.1", "wifi0", metric: 100)
+            }, isViable: false, hasBetter: true),
+        Case(
+            name: "the network that it is not on is gone", change: { $0.switchOff("cell0") }, isViable: true,
+            hasBetter: false),
+        Case(
+            name: "both are gone",
+            change: {
+                $0.switchOff("wifi0")
+                $0.switchOff("cell0")
+            }, isViable: false, hasBetter: false),
+        Case(
+            name: "to a neighbour, without a router", remote: "10.77.1.1",
+            change: { $0.state.routes.removeAll(where: \.isDefault) }, isViable: true, hasBetter: false),
+        Case(
+            name: "a cable appears", change: { $0.plugInEthernet(metric: 50) }, isViable: true, hasBetter: true,
+            strays: true),
+        Case(
+            name: "a cable appears that is preferred less", change: { $0.plugInEthernet(metric: 300) }, isViable: true,
+            hasBetter: false),
+        Case(
+            name: "a tunnel takes everything", change: { $0.fullTunnel() }, isViable: true, hasBetter: true,
+            strays: true),
+        Case(
+            name: "everything is prohibited", change: { $0.route("default", kind: .prohibit) }, isViable: false,
+            hasBetter: false),
+        Case(
+            name: "over loopback", local: "127.0.0.1", remote: "127.0.0.1", change: { $0 = NetworkScene() },
+            isViable: true, hasBetter: false),
+        Case(
+            name: "within the host", local: "10.77.1.2", remote: "10.77.2.2", change: { $0.switchOff("cell0") },
+            isViable: true, hasBetter: false),
+        Case(
+            name: "within the host, whose address goes", local: "10.77.1.2", remote: "10.77.2.2",
+            change: { $0.unassign("10.77.2.2/24") }, isViable: true, hasBetter: false),
+        Case(
+            name: "over IPv6", local: "fd77:1::2", remote: "fd77:9::9",
+            change: { $0.removeRoutes(of: "wifi0") { $0.family == .ipv6 } }, isViable: false, hasBetter: true),
+        Case(
+            name: "IPv4 is not touched by IPv6", change: { $0.state.routes.removeAll { $0.family == .ipv6 } },
+            isViable: true, hasBetter: false),
+        Case(
+            name: "an address is unreachable that a name gave, and the name may have others", isNamed: true,
+            change: { $0.state.routes.removeAll { $0.family == .ipv4 && $0.isDefault } }, isViable: false,
+            hasBetter: true),
+    ]
+
+    @Test("Viable, and whether there is a better one", arguments: cases)
+    func judges(_ case: Case) {
+        var constraints = PathConstraints()
+        `case`.demand(&constraints)
+        var scene = NetworkScene.twoPaths
+        // The connection was made where its address is.
+        var connection = FollowedConnection(
+            local: NetworkScene.address(`case`.local), remote: NetworkScene.address(`case`.remote),
+            constraints: constraints,
+            mayMove: `case`.mayMove, isNamed: `case`.isNamed)
+        var atFirst = scene
+        if `case`.local == "10.77.2.2" { atFirst.switchOff("wifi0") }
+        connection = atFirst.model.follow(connection)
+        `case`.change(&scene)
+        let path = scene.model.path(of: connection)
+        #expect(path.isViable == `case`.isViable)
+        #expect(path.hasBetter == `case`.hasBetter)
+        #expect(path.strays == `case`.strays)
+        #expect((path.interface != nil) == `case`.isViable)
+    }
+
+    @Test("What was routed over another interface from the start may go on so")
+    func foreign() {
+        var scene = NetworkScene.twoPaths
+        let connection = scene.model.follow(
+            FollowedConnection(
+                local: NetworkScene.address("10.77.2.2"), remote: NetworkScene.address("10.77.9.9"),
+                constraints: PathConstraints(), mayMove: false, isNamed: false))
+        #expect(connection.isForeign)
+        #expect(scene.model.path(of: connection).interface?.name == "wifi0")
+        scene.removeRoutes(of: "wifi0") { $0.isDefault }
+        #expect(scene.model.path(of: connection).interface?.name == "cell0")
+        scene.unassign("10.77.2.2/24")
+        #expect(!scene.model.path(of: connection).isViable)
+    }
+
+    @Test("An address of the host itself moves with the routes")
+    func virtualAddress() {
+        var scene = NetworkScene.twoPaths
+        scene.add("vip0", kind: "dummy", "198.51.100.1/32")
+        let connection = scene.model.follow(
+            FollowedConnection(
+                local: NetworkScene.address("198.51.100.1"), remote: NetworkScene.address("10.77.9.9"),
+                constraints: PathConstraints(), mayMove: false, isNamed: false))
+        #expect(scene.model.path(of: connection).interface?.name == "wifi0")
+        scene.switchOff("wifi0")
+        #expect(scene.model.path(of: connection).interface?.name == "cell0")
+        scene.switchOff("cell0")
+        #expect(!scene.model.path(of: connection).isViable)
+    }
+
+    @Test("Each change is told once: first the path, and that it works")
+    func tracker() {
+        var tracker = PathTracker()
+        var path = ConnectionPath.none
+        (path.isViable, path.interface) = (true, NetworkScene.interface("wifi0"))
+        let reports1 = tracker.changed(to: path)
+        #expect(reports1 == .init(path: path, viability: true))
+        let reports2 = tracker.changed(to: path)
+        #expect(reports2.isEmpty)
+        path.hasBetter = true
+        let reports3 = tracker.changed(to: path)
+        #expect(reports3 == .init(betterPath: true))
+        path.strays = true
+        let reports4 = tracker.changed(to: path)
+        #expect(reports4.isEmpty)
+        let lost = ConnectionPath(interface: nil, isViable: false, hasBetter: true, strays: false)
+        let reports5 = tracker.changed(to: lost)
+        #expect(reports5 == .init(path: lost, viability: false))
+        (path.hasBetter, path.strays) = (false, false)
+        let reports6 = tracker.changed(to: path)
+        #expect(reports6 == .init(path: path, viability: true, betterPath: false))
+        var fresh = PathTracker()
+        path.hasBetter = true
+        let reports7 = fresh.changed(to: path)
+        #expect(reports7.betterPath == true)
+    }
+
+    @Test("Whatever happens, reports add up to the state", arguments: 0..<200 as Range<UInt64>)
+    func anyOrder(seed: UInt64) {
+        var random = Generator(state: seed)
+        var scene = NetworkScene.twoPaths
+        var connection = FollowedConnection(
+            local: NetworkScene.address("10.77.1.2"), remote: NetworkScene.address("10.77.9.9"),
+            constraints: PathConstraints(), mayMove: true, isNamed: false)
+        connection = scene.model.follow(connection)
+        var tracker = PathTracker()
+        var told: (path: ConnectionPath?, viable: Bool?, better: Bool) = (nil, nil, false)
+        for _ in 0..<30 {
+            switch random.next() % 7 {
+            case 0: scene = .twoPaths
+            case 1: scene.switchOff(random.next() % 2 == 0 ? "wifi0" : "cell0")
+            case 2: scene.unplug(random.next() % 2 == 0 ? "wifi0" : "cell0")
+            case 3: scene.removeRoutes(of: random.next() % 2 == 0 ? "wifi0" : "cell0") { $0.isDefault }
+            case 4: scene.unassign("10.77.1.2/24")
+            case 5: scene.plugInEthernet(metric: UInt32(random.next() % 400))
+            default: break
+            }
+            let path = scene.model.path(of: connection)
+            let reports = tracker.changed(to: path)
+            if let known = reports.path { told.path = known }
+            if let viable = reports.viability {
+                #expect(viable != told.viable)
+                told.viable = viable
+            }
+            if let better = reports.betterPath {
+                #expect(better != told.better)
+                told.better = better
+            }
+            #expect(told.viable == path.isViable && told.better == path.hasBetter)
+            #expect(told.path?.interface == path.interface)
+        }
+    }
+
+    private struct Generator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 33
+        }
+    }
+}
+
+extension NetworkScene {
+    mutating func plugInEthernet(metric: UInt32) {
+        add("eth0", "10.77.3.2/24")
+        route("default", via: "10.77.3.1", "eth0", metric: metric)
+    }
+}
+
+@Suite("Network model: when to try again")
+struct RetryGateTests {
+    private static let server = NetworkNeed.addresses([NetworkScene.address("10.77.9.9")])
+
+    @Test("Another way is a chance, its loss is none, and what does not concern the destination is none")
+    func addresses() {
+        var answers: [(given: Bool, expected: Bool)] = []
+        var scene = NetworkScene()
+        var gate = RetryGate(Self.server, PathConstraints(), in: scene.model)
+        #expect(!gate.isSatisfied)
+        answers.append((gate.networkChanged(to: scene.model), false))
+        scene.add("eth0", "192.0.2.1/24")
+        answers.append((gate.networkChanged(to: scene.model), false))
+        scene = .twoPaths
+        answers.append((gate.networkChanged(to: scene.model), true))
+        answers.append((gate.networkChanged(to: scene.model), false))
+        scene.add("eth0", "192.0.2.1/24")
+        answers.append((gate.networkChanged(to: scene.model), false))
+        scene.switchOff("wifi0")
+        answers.append((gate.networkChanged(to: scene.model), true))
+        scene.switchOff("cell0")
+        answers.append((gate.networkChanged(to: scene.model), false))
+        answers.append((gate.networkChanged(to: NetworkScene.twoPaths.model), true))
+        #expect(answers.map(\.given) == answers.map(\.expected))
+    }
+
+    @Test("What is demanded decides")
+    func constraints() {
+        var answers: [(given: Bool, expected: Bool)] = []
+        var constraints = PathConstraints()
+        constraints.requiredType = .wifi
+        var scene = NetworkScene.twoPaths
+        scene.switchOff("wifi0")
+        var gate = RetryGate(Self.server, constraints, in: scene.model)
+        #expect(!gate.isSatisfied)
+        scene.switchOff("cell0")
+        answers.append((gate.networkChanged(to: scene.model), false))
+        answers.append((gate.networkChanged(to: NetworkScene.twoPaths.model), true))
+        #expect(answers.map(\.given) == answers.map(\.expected))
+    }
+
+    @Test("A name needs a way to everywhere, and another DNS server is a chance")
+    func name() {
+        var answers: [(given: Bool, expected: Bool)] = []
+        var scene = NetworkScene.twoPaths
+        var gate = RetryGate(.name, PathConstraints(), in: scene.model)
+        #expect(gate.isSatisfied)
+        scene.nameServers = [NetworkScene.address("10.77.1.1")]
+        answers.append((gate.networkChanged(to: scene.model), true))
+        scene.state.routes.removeAll(where: \.isDefault)
+        answers.append((gate.networkChanged(to: scene.model), false))
+        #expect(answers.map(\.given) == answers.map(\.expected))
+    }
+
+    @Test("A service needs a link with neighbours, and this host needs nothing")
+    func others() {
+        var answers: [(given: Bool, expected: Bool)] = []
+        var link = RetryGate(.link, PathConstraints(), in: NetworkScene().model)
+        #expect(!link.isSatisfied)
+        answers.append((link.networkChanged(to: NetworkScene.twoPaths.model), true))
+        var nothing = RetryGate(.nothing, PathConstraints(), in: NetworkScene().model)
+        answers.append((nothing.networkChanged(to: NetworkScene.twoPaths.model), false))
+        #expect(answers.map(\.given) == answers.map(\.expected))
+    }
+}

@@ -1,0 +1,220 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@testable import CausewayProtocols
+
+@Suite("Network model: routes")
+struct RoutingTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var destination: String
+        var source: String?
+        var interface: String?
+        /// `INTERFACE via GATEWAY from SOURCE`, or why not.
+        var expected: String
+        var build: @Sendable (inout NetworkScene) -> Void = { _ in }
+        var testDescription: String { name }
+    }
+
+    private static func describe(_ case: Case) -> String {
+        var scene = NetworkScene.twoPaths
+        `case`.build(&scene)
+        let model = scene.model
+        let destination = NetworkScene.address(`case`.destination)
+        let question = RouteQuestion(
+            to: destination, from: `case`.source.map(NetworkScene.address),
+            over: `case`.interface.map { NetworkScene.interface($0).index })
+        switch model.route(for: question) {
+        case .none: return "none"
+        case .refused(let kind): return "refused \(kind.rawValue)"
+        case .route(let route, let hop):
+            let name = hop.interfaceIndex.flatMap { model.interface(index: $0) }?.interface.name ?? "?"
+            let gateway = hop.gateway.map { " via \($0)" } ?? ""
+            let source = (question.source ?? model.source(for: destination, route, hop)).map { " from \($0)" } ?? ""
+            return "\(route.kind == .local ? "local " : "")\(name)\(gateway)\(source)"
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(name: "the least metric wins", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2"),
+        Case(name: "a neighbour needs no router", destination: "10.77.2.1", expected: "cell0 from 10.77.2.2"),
+        Case(name: "the host itself", destination: "10.77.2.2", expected: "local cell0 from 10.77.2.2"),
+        Case(name: "all of 127/8", destination: "127.3.4.5", expected: "local lo from 127.0.0.1"),
+        Case(name: "IPv6", destination: "fd77:9::9", expected: "wifi0 via fd77:1::1 from fd77:1::2"),
+        Case(name: "an IPv6 neighbour", destination: "fd77:2::1", expected: "cell0 from fd77:2::2"),
+        Case(
+            name: "bound to an interface", destination: "10.77.9.9", interface: "cell0",
+            expected: "cell0 via 10.77.2.1 from 10.77.2.2"),
+        Case(name: "bound to one that leads nowhere", destination: "10.77.9.9", interface: "eth0", expected: "none") {
+            $0.add("eth0", "192.0.2.1/24")
+        },
+        Case(
+            name: "a longer prefix wins over a metric", destination: "198.51.100.7",
+            expected: "cell0 via 10.77.2.1 from 10.77.2.2"
+        ) { $0.route("198.51.100.0/24", via: "10.77.2.1", "cell0", metric: 900) },
+        Case(
+            name: "a dead hop is passed over", destination: "10.77.9.9", expected: "cell0 via 10.77.2.1 from 10.77.2.2"
+        ) {
+            $0.state.routes[$0.state.routes.firstIndex { $0.isDefault && $0.family == .ipv4 }!].nextHops[0].flags =
+                .dead
+        },
+        Case(
+            name: "a route of a TOS is not for us", destination: "10.77.9.9",
+            expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
+        ) {
+            $0.route("10.77.9.9", via: "10.77.2.1", "cell0")
+            $0.state.routes[$0.state.routes.count - 1].typeOfService = 0x10
+        },
+        Case(name: "unreachable", destination: "203.0.113.1", expected: "refused 7") {
+            $0.route("203.0.113.0/24", kind: .unreachable)
+        },
+        Case(name: "blackhole", destination: "2001:db8::1", expected: "refused 6") {
+            $0.route("2001:db8::/32", kind: .blackhole)
+        },
+        Case(name: "no default route", destination: "192.0.2.1", expected: "none") {
+            $0.state.routes.removeAll(where: \.isDefault)
+        },
+        Case(
+            name: "the route's own source", destination: "198.51.100.7", expected: "wifi0 via 10.77.1.1 from 10.77.1.99"
+        ) {
+            $0.route("198.51.100.0/24", via: "10.77.1.1", "wifi0", source: "10.77.1.99")
+        },
+        Case(
+            name: "a source rule", destination: "10.77.9.9", source: "10.77.2.2",
+            expected: "cell0 via 10.77.2.1 from 10.77.2.2"
+        ) {
+            $0.usualRules()
+            $0.rule(100, table: 200) { $0.source = .init(NetworkScene.address("10.77.2.0"), length: 24) }
+            $0.route("default", via: "10.77.2.1", "cell0", table: 200)
+        },
+        Case(
+            name: "a source rule is not for other sources", destination: "10.77.9.9",
+            expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
+        ) {
+            $0.usualRules()
+            $0.rule(100, table: 200) { $0.source = .init(NetworkScene.address("10.77.2.0"), length: 24) }
+            $0.route("default", via: "10.77.2.1", "cell0", table: 200)
+        },
+        Case(
+            name: "a full tunnel beside a suppressed default route", destination: "10.77.9.9",
+            expected: "tun0 from 10.8.0.2"
+        ) {
+            $0.fullTunnel()
+        },
+        Case(name: "beside it, neighbours stay neighbours", destination: "10.77.2.1", expected: "cell0 from 10.77.2.2")
+        {
+            $0.fullTunnel()
+        },
+        Case(name: "a jump over a rule", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2") {
+            $0.usualRules()
+            $0.rule(10) { ($0.action, $0.target) = (.jump, 1_000) }
+            $0.rule(20) { $0.action = .prohibit }
+        },
+        Case(name: "a rule that prohibits", destination: "10.77.9.9", expected: "refused 8") {
+            $0.usualRules()
+            $0.rule(20) { $0.action = .prohibit }
+        },
+        Case(name: "a rule of another user", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2") {
+            $0.usualRules()
+            $0.rule(20) { ($0.action, $0.users) = (.prohibit, 2_000...2_000) }
+        },
+        Case(name: "a rule of this user", destination: "10.77.9.9", expected: "refused 8") {
+            $0.usualRules()
+            $0.rule(20) { ($0.action, $0.users) = (.prohibit, 1_000...1_000) }
+        },
+        Case(name: "a rule for a bound socket", destination: "10.77.9.9", interface: "cell0", expected: "refused 7") {
+            $0.usualRules()
+            $0.rule(20) { ($0.action, $0.outgoing) = (.unreachable, "cell0") }
+        },
+        Case(name: "a table that passes on", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2") {
+            $0.usualRules()
+            $0.rule(20, table: 7)
+            $0.route("default", table: 7, kind: .nextTable)
+        },
+    ]
+
+    @Test("Packets go where the kernel sends them", arguments: cases)
+    func answers(_ case: Case) {
+        #expect(Self.describe(`case`) == `case`.expected)
+    }
+
+    @Test("Rules that jump in circles end")
+    func circle() {
+        var scene = NetworkScene.twoPaths
+        scene.rule(10) { ($0.action, $0.target) = (.jump, 10) }
+        scene.rule(20) { ($0.action, $0.target) = (.jump, 5) }
+        #expect(scene.model.route(for: RouteQuestion(to: NetworkScene.address("10.77.9.9"))) == .none)
+    }
+
+    struct SourceCase: Sendable, CustomTestStringConvertible {
+        var name: String
+        var addresses: [(String, NetlinkAddress.Flags)]
+        var destination: String
+        var expected: String
+        var testDescription: String { name }
+    }
+
+    static let sourceCases: [SourceCase] = [
+        .init(
+            name: "the same scope", addresses: [("fe80::2/64", []), ("2001:db8::2/64", [])], destination: "2600::1",
+            expected: "2001:db8::2"),
+        .init(
+            name: "link-local to link-local", addresses: [("2001:db8::2/64", []), ("fe80::2/64", [])],
+            destination: "fe80::9", expected: "fe80::2"),
+        .init(
+            name: "not deprecated", addresses: [("2001:db8::2/64", .deprecated), ("2001:db8::3/64", [])],
+            destination: "2600::1", expected: "2001:db8::3"),
+        .init(
+            name: "not tentative", addresses: [("2001:db8::2/64", .tentative), ("2001:db8::3/64", [])],
+            destination: "2600::1", expected: "2001:db8::3"),
+        .init(
+            name: "not a duplicate", addresses: [("2001:db8::2/64", .duplicate), ("fd00::2/64", [])],
+            destination: "2600::1", expected: "fd00::2"),
+        .init(
+            name: "the matching label", addresses: [("2001:db8::2/64", []), ("fd00::2/64", [])], destination: "fd99::1",
+            expected: "fd00::2"),
+        .init(
+            name: "the longest common prefix", addresses: [("2a00:1::2/64", []), ("2600:1::2/64", [])],
+            destination: "2600:2::1", expected: "2600:1::2"),
+        .init(
+            name: "public before temporary", addresses: [("2001:db8::9/64", .temporary), ("2001:db8::3/64", [])],
+            destination: "2600::1", expected: "2001:db8::3"),
+    ]
+
+    @Test("An IPv6 source is chosen as RFC 6724 §5 says", arguments: sourceCases)
+    func sources(_ case: SourceCase) {
+        var scene = NetworkScene()
+        scene.add("eth0")
+        for (address, flags) in `case`.addresses { scene.assign(address, to: "eth0", flags: flags) }
+        scene.route("::/0", via: "fe80::1", "eth0", metric: 1_024)
+        let model = scene.model
+        var destination = NetworkScene.address(`case`.destination)
+        destination = destination.scoped(to: NetworkScene.interface("eth0"))
+        guard case .route(let route, let hop) = model.route(for: RouteQuestion(to: destination)) else {
+            Issue.record("no route")
+            return
+        }
+        #expect(model.source(for: destination, route, hop)?.unscoped.description == `case`.expected)
+    }
+
+    @Test("Of an interface's IPv4 addresses, the one that shares the router's network")
+    func ipv4Source() {
+        var scene = NetworkScene()
+        scene.add("eth0", "192.0.2.2/24", "198.51.100.2/24")
+        scene.route("default", via: "198.51.100.1", "eth0")
+        let ways = scene.model.ways(to: NetworkScene.address("10.9.9.9"), PathConstraints())
+        #expect(ways.map { $0.source?.description } == ["198.51.100.2"])
+    }
+}
+
+extension NetworkScene {
+    /// A tunnel that takes everything but its own packets, as wg-quick(8) sets it up.
+    mutating func fullTunnel() {
+        usualRules()
+        add("tun0", kind: "wireguard", "10.8.0.2/32")
+        route("default", "tun0", table: 51_820)
+        rule(32_764) { $0.suppressedLength = 0 }
+        rule(32_765, table: 51_820) { ($0.isInverted, $0.mark, $0.markMask) = (true, 0xca6c, .max) }
+    }
+}

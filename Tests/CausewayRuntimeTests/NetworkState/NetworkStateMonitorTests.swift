@@ -1,0 +1,138 @@
+import CausewayProtocols
+import CausewayRuntime
+import CausewaySystem
+import CausewayWire
+import Synchronization
+import Testing
+
+extension Runtime {
+    @Suite("Network state monitor")
+    struct NetworkStateMonitorTests {
+        /// A network that a test changes, and the kernel's word that it did.
+        private final class World: Sendable {
+            struct State {
+                var routes = 0
+                var looks = 0
+                var isSilent = false
+                var report: (@Sendable (NetworkChangeMonitor.Report) -> Void)?
+                var watches = 0
+            }
+
+            struct Watch: NetworkChangeMonitor.Watch {
+                let world: World
+                func cancel() { world.state.withLock { $0.watches -= 1 } }
+            }
+
+            let state = Mutex(State())
+
+            func makeMonitor() -> NetworkStateMonitor {
+                let changes = NetworkChangeMonitor(
+                    surroundings: .init(
+                        follow: { report in
+                            self.state.withLock { state in
+                                state.report = report
+                                state.watches += 1
+                            }
+                            return Watch(world: self)
+                        },
+                        // The window is the other monitor's affair.
+                        after: { _, body in body() }))
+                return NetworkStateMonitor(changes: changes) { last in self.look(last) }
+            }
+
+            private func look(_ last: NetworkModel?) -> NetworkModel? {
+                state.withLock { state in
+                    state.looks += 1
+                    guard !state.isSilent else { return nil }
+                    let routes = (0..<state.routes).map { _ in NetlinkRoute(family: .ipv4) }
+                    if let last, last.state.routes.count == routes.count { return last }
+                    return NetworkModel(NetlinkState(routes: routes)) { _ in nil }
+                }
+            }
+
+            func change(to routes: Int) {
+                let report = state.withLock { state in
+                    state.routes = routes
+                    return state.report
+                }
+                report?(.changed)
+            }
+
+            var looks: Int { state.withLock { $0.looks } }
+            var watches: Int { state.withLock { $0.watches } }
+        }
+
+        @Test("A subscriber hears of the network that is there, then of each other one, once")
+        func tells() async {
+            let world = World()
+            let monitor = world.makeMonitor()
+            let (models, feed) = AsyncStream.makeStream(of: Int.self)
+            let subscription = monitor.subscribe { feed.yield($0.state.routes.count) }
+            var heard = models.makeAsyncIterator()
+            #expect(await heard.next() == 0)
+            #expect(monitor.followed?.state.routes.isEmpty == true)
+            world.change(to: 0)
+            world.change(to: 2)
+            #expect(await heard.next() == 2)
+            world.change(to: 1)
+            #expect(await heard.next() == 1)
+            let late = AsyncStream.makeStream(of: Int.self)
+            let second = monitor.subscribe { late.continuation.yield($0.state.routes.count) }
+            var lateHeard = late.stream.makeAsyncIterator()
+            #expect(await lateHeard.next() == 1)
+            world.change(to: 5)
+            #expect(await heard.next() == 5)
+            #expect(await lateHeard.next() == 5)
+            subscription.cancel()
+            second.cancel()
+            #expect(monitor.followed == nil)
+            #expect(world.watches == 0)
+        }
+
+        @Test("Many subscribers cost one look")
+        func oneLook() async {
+            let world = World()
+            let monitor = world.makeMonitor()
+            let (models, feed) = AsyncStream.makeStream(of: Void.self)
+            let subscriptions = (0..<1_000).map { _ in monitor.subscribe { _ in feed.yield() } }
+            var heard = models.makeAsyncIterator()
+            for _ in 0..<1_000 { await heard.next() }
+            let before = world.looks
+            world.change(to: 1)
+            for _ in 0..<1_000 { await heard.next() }
+            #expect(world.looks == before + 1)
+            for subscription in subscriptions { subscription.cancel() }
+            #expect(world.watches == 0)
+        }
+
+        @Test("Without subscribers, each question is a look")
+        func unfollowed() {
+            let world = World()
+            let monitor = world.makeMonitor()
+            #expect(monitor.followed == nil)
+            #expect(monitor.model.state.routes.isEmpty)
+            world.state.withLock { $0.routes = 3 }
+            #expect(monitor.model.state.routes.count == 3)
+            #expect(world.looks == 2 && world.watches == 0)
+        }
+
+        @Test("A kernel that cannot be asked leaves what was known")
+        func silence() async {
+            let world = World()
+            let monitor = world.makeMonitor()
+            let (models, feed) = AsyncStream.makeStream(of: Int.self)
+            let subscription = monitor.subscribe { feed.yield($0.state.routes.count) }
+            var heard = models.makeAsyncIterator()
+            #expect(await heard.next() == 0)
+            world.state.withLock { $0.isSilent = true }
+            world.change(to: 4)
+            // Asked between looks, so that the silent one is over.
+            await withCheckedContinuation { continuation in monitor.perform { continuation.resume() } }
+            #expect(monitor.followed?.state.routes.isEmpty == true)
+            world.state.withLock { $0.isSilent = false }
+            world.change(to: 6)
+            #expect(await heard.next() == 6)
+            subscription.cancel()
+        }
+    }
+}
