@@ -123,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS",
+                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams", "CausewaySystem",
+                "CausewayTestKit", "CausewayTLS", "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),

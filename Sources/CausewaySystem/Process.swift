@@ -32,44 +32,14 @@ package enum Machine {
     }
 }
 
-/// Why a name did not resolve.
-package enum NameFailure: Error, Equatable, Sendable {
-    case notFound
-    /// No server answered; the same question may succeed later.
-    case tryAgain
-    case failed
-}
-
-/// The system's own resolver.
-package enum SystemResolver {
+/// What the system calls this host.
+package enum SystemHost {
     /// The host's name, as the kernel has it.
-    package static var hostName: String {
+    package static var name: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let start = buffer.baseAddress, gethostname(start, buffer.count) == 0 else { return "" }
             buffer[buffer.count - 1] = 0
             return String(cString: start)
-        }
-    }
-
-    /// The addresses of a name in the system's order of preference. Blocks: never call it on an event loop.
-    package static func addresses(
-        of name: String, family: SocketAddress.Family? = nil
-    ) throws(NameFailure) -> [SocketAddress] {
-        final class Box { var addresses: [SocketAddress] = [] }
-        let box = Box()
-        let status = cw_resolve(
-            name, family?.shimValue ?? 0,
-            { context, address in
-                let box = Unmanaged<Box>.fromOpaque(context!).takeUnretainedValue()
-                if let found = SocketAddress(pointer: address!), !box.addresses.contains(found) {
-                    box.addresses.append(found)
-                }
-            }, Unmanaged.passUnretained(box).toOpaque())
-        switch cw_name_error(UInt32(status)) {
-        case CW_NAME_OK: return box.addresses
-        case CW_NAME_NOT_FOUND: throw .notFound
-        case CW_NAME_TRY_AGAIN: throw .tryAgain
-        default: throw .failed
         }
     }
 }

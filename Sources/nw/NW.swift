@@ -29,6 +29,8 @@ struct NW: AsyncParsableCommand {
               nw packet udp 192.0.2.1:53               make a packet, and look at it
               nw ping example.com                      is it there, and how far
               nw trace example.com                     the routers on the way
+              nw resolve example.com                   addresses of a name, and in which order they are tried
+              nw connect example.com 443 --timeline    how a connection comes about, step by step
               nw tls example.com                       a server's certificates, and what is wrong with them
 
             Exit codes:
@@ -37,17 +39,10 @@ struct NW: AsyncParsableCommand {
               64  wrong usage
             """,
         subcommands: [
-            BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self,
-            EchoCommand.self,
-            FilterCommand.self, GroupCommand.self, InterfacesCommand.self, LookupCommand.self, PacketCommand.self,
-            PingCommand.self,
-            ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
-            SendCommand.self,
-            ServeCommand.self, TLSCommand.self, TraceCommand.self,
-            BrowseCommand.self, CatCommand.self, ChatCommand.self, DemoCommand.self, EchoCommand.self,
-            GroupCommand.self, InterfacesCommand.self, LookupCommand.self, PathCommand.self, ReceiveCommand.self,
-            RegisterCommand.self,
-            SendCommand.self, StatusCommand.self,
-            ServeCommand.self, TLSCommand.self,
+            BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, ConnectCommand.self,
+            DemoCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self, InterfacesCommand.self,
+            LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self, ReadCommand.self,
+            ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, SendCommand.self, ServeCommand.self,
+            StatusCommand.self, TLSCommand.self, TraceCommand.self,
         ])
 }

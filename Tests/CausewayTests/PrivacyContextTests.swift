@@ -23,12 +23,26 @@ struct PrivacyContextTests {
         #expect(context.proxyConfigurations.count == 1)
     }
 
-    @Test("Each flush begins a new cache generation")
-    func flush() {
-        let context = NWParameters.PrivacyContext(description: "mine")
-        let before = context.settings.cacheGeneration
-        context.flushCache()
-        #expect(context.settings.cacheGeneration == before + 1)
+    @Test("Contexts do not share what is remembered of names")
+    func partitions() throws {
+        let (one, other) = (
+            NWParameters.PrivacyContext(description: "one"), NWParameters.PrivacyContext(description: "other")
+        )
+        #expect(one.settings.partition != other.settings.partition)
+        #expect(one.settings.partition != NWParameters.PrivacyContext.default.settings.partition)
+        let parameters = NWParameters.tcp
+        parameters.setPrivacyContext(one)
+        #expect(try parameters.makeSocketSettings().resolution.partition == one.settings.partition)
+    }
+
+    @Test("Expired answers are of use where the parameters say so")
+    func expired() throws {
+        let parameters = NWParameters.tcp
+        #expect(try !parameters.makeSocketSettings().resolution.allowsExpired)
+        parameters.expiredDNSBehavior = .allow
+        #expect(try parameters.makeSocketSettings().resolution.allowsExpired)
+        parameters.expiredDNSBehavior = .prohibit
+        #expect(try !parameters.makeSocketSettings().resolution.allowsExpired)
     }
 
     @Test("The default context cannot be silenced, and parameters begin with it")

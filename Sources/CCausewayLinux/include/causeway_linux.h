@@ -173,11 +173,4 @@ void cw_set_thread_word(int slot, void *word);
 void cw_lock_acquired(const void *lock);
 void cw_lock_releasing(const void *lock);
 
-// MARK: Names
-
-/// Resolves a name with the system's resolver. Blocks. Calls `found` per address in the system's order.
-/// Returns 0 or a positive cw_name_error.
-enum cw_name_error { CW_NAME_OK = 0, CW_NAME_NOT_FOUND = 1, CW_NAME_TRY_AGAIN = 2, CW_NAME_FAILED = 3 };
-int cw_resolve(const char *name, int family, void (*found)(void *context, const cw_address *address), void *context);
-
 #endif

@@ -1,3 +1,4 @@
+internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
@@ -46,10 +47,10 @@ extension NWConnection {
         return facts.resolution.map { resolution in
             [
                 EstablishmentReport.Resolution(
-                    source: .query, duration: resolution.duration.timeInterval,
+                    source: .init(resolution.origin), duration: resolution.duration.timeInterval,
                     endpointCount: resolution.addressCount, successfulEndpoint: used,
                     preferredEndpoint: facts.firstAddress.map { NWEndpoint($0.unmapped) } ?? used,
-                    dnsProtocol: .unknown)
+                    dnsProtocol: .init(resolution.origin))
             ]
         } ?? []
     }
@@ -152,4 +153,25 @@ extension NWConnection: TCPMetadataSource {
 extension Duration {
     /// Seconds.
     var timeInterval: Double { Double(nanoseconds) / 1e9 }
+}
+
+extension NWConnection.EstablishmentReport.Resolution.Source {
+    /// What the host knows itself counts as remembered.
+    fileprivate init(_ origin: AddressOrigin) {
+        switch origin {
+        case .host, .cache: self = .cache
+        case .expiredCache: self = .expiredCache
+        case .query, .link: self = .query
+        }
+    }
+}
+
+extension NWConnection.EstablishmentReport.Resolution.DNSProtocol {
+    fileprivate init(_ origin: AddressOrigin) {
+        switch origin {
+        case .query(.udp), .link: self = .udp
+        case .query(.tcp): self = .tcp
+        case .host, .cache, .expiredCache: self = .unknown
+        }
+    }
 }

@@ -31,6 +31,8 @@ extension NWParameters {
         settings.prohibitsConstrained = values.prohibitConstrainedPaths
         settings.allowsUltraConstrained = values.allowUltraConstrainedPaths
         settings.acceptsLocalOnly = values.acceptLocalOnly
+        settings.resolution.partition = values.privacyContext.settings.partition
+        settings.resolution.allowsExpired = [.allow, .persistent].contains(values.expiredDNSBehavior)
         return settings
     }
 }

@@ -1,5 +1,7 @@
+internal import CausewayRuntime
 internal import CausewaySystem
 public import FoundationEssentials
+internal import Synchronization
 
 extension NWParameters {
     /// Keeps the caches and settings of a set of connections apart from all others.
@@ -16,8 +18,8 @@ extension NWParameters {
             package var requiresEncryptedNames = false
             package var fallbackResolver: ResolverConfiguration?
             package var proxies: [ProxyConfiguration] = []
-            /// Grows by one with each flush: a cache entry of an earlier generation is stale.
-            package var cacheGeneration: UInt64 = 0
+            /// Tells the context's cached answers from those of others.
+            package var partition: UInt64 = 0
         }
 
         /// The context of all connections that name no other.
@@ -31,13 +33,18 @@ extension NWParameters {
         /// Makes a context that shares nothing with others.
         public init(description: String) {
             debugDescription = description
+            let partition = Self.contextCount.wrappingAdd(1, ordering: .relaxed).oldValue
+            storage.withLock { $0.partition = partition }
         }
+
+        /// No two contexts have the same number.
+        private static let contextCount = Atomic<UInt64>(0)
 
         package var settings: Settings { storage.withLock { $0 } }
 
         /// Forgets what connections of this context cached.
         public func flushCache() {
-            storage.withLock { $0.cacheGeneration &+= 1 }
+            ResolverEngine.shared.forget(partition: settings.partition)
         }
 
         /// Stops logging for connections of this context. It has no effect on ``default``.

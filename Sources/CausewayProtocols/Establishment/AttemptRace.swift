@@ -32,6 +32,9 @@ package struct AttemptRace: Sendable {
     private var isOver = false
     private var lastStart: Duration?
     private var isHurried = false
+    /// Where it is known how long an answer takes; for others it is the usual delay.
+    private var delays: [Candidate: Duration] = [:]
+    private var lastDelay: Duration?
 
     package init(attemptDelay: Duration = recommendedDelay) {
         self.attemptDelay = max(attemptDelay, Self.leastSpacing)
@@ -43,6 +46,21 @@ package struct AttemptRace: Sendable {
         guard !isOver else { return [] }
         waiting.append(contentsOf: joined..<(joined + count))
         joined += count
+        return advance(to: now)
+    }
+
+    /// Candidates join, and what has not started is put in another order.
+    ///
+    /// - Parameters:
+    ///   - order: Everything that has not started, the new ones included.
+    ///   - delays: For each of these, how long it is given before the next one starts; `nil` for the usual time.
+    package mutating func joined(
+        by count: Int, delays: [Duration?], arranged order: [Candidate], at now: Duration
+    ) -> [Step] {
+        guard !isOver else { return [] }
+        joined += count
+        waiting = Deque(order)
+        for (candidate, delay) in zip(order, delays) { self.delays[candidate] = delay }
         return advance(to: now)
     }
 
@@ -60,6 +78,7 @@ package struct AttemptRace: Sendable {
         waiting.removeFirst()
         live.append(next)
         lastStart = now
+        lastDelay = delays[next]
         isHurried = false
         guard !waiting.isEmpty, let due = nextStart else { return [.start(next)] }
         return [.start(next), .wake(at: due)]
@@ -91,7 +110,7 @@ package struct AttemptRace: Sendable {
     }
 
     private var nextStart: Duration? {
-        lastStart.map { $0 + (isHurried || live.isEmpty ? Self.leastSpacing : attemptDelay) }
+        lastStart.map { $0 + (isHurried || live.isEmpty ? Self.leastSpacing : lastDelay ?? attemptDelay) }
     }
 
     private mutating func endIfExhausted() -> [Step] {

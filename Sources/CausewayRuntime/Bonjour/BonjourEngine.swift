@@ -51,7 +51,7 @@ package final class BonjourEngine: Sendable {
 
     /// The first label of the system's name.
     package static func systemHostLabel() -> String {
-        let label = SystemResolver.hostName.prefix { $0 != "." }
+        let label = SystemHost.name.prefix { $0 != "." }
         return label.isEmpty || label == "localhost" ? "linux" : String(label.prefix(32))
     }
 

@@ -79,8 +79,3 @@ package struct QuestionEvent: Sendable {
     package var added: [DNSRecord]
     package var removed: [DNSRecord]
 }
-
-extension DNSName {
-    /// The domain of multicast DNS (RFC 6762 §3).
-    package static let local: DNSName = "local"
-}

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+package import CausewayProtocols
 package import CausewaySystem
 internal import CausewayTypes
 package import CausewayWire
@@ -7,7 +7,7 @@ package import CausewayWire
 ///
 /// Confined to the engine's loop; ends with the first addresses, or after ``patience``.
 package final class ServiceResolution: Sendable {
-    package typealias Completion = @Sendable (Result<[SocketAddress], NameFailure>) -> Void
+    package typealias Completion = @Sendable (Result<[SocketAddress], NameProblem>) -> Void
 
     /// How long somebody who is there may take to say so.
     private static let patience: Duration = .seconds(5)

@@ -50,6 +50,8 @@ package final class ConnectionDriver: FlowOwner {
         /// It failed for want of a way that is there by now, and was tried again at once.
         var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
+        /// How the last try went, if it failed.
+        var defeat: EstablishmentFacts?
         var untried: [SocketAddress] = []
         /// The protocols above the transport, if there are any.
         var channel: StackChannel?
@@ -100,6 +102,11 @@ package final class ConnectionDriver: FlowOwner {
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
     package var establishment: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.facts }
+    }
+
+    /// How the last attempt to establish went, if it failed.
+    package var defeat: EstablishmentFacts? {
+        progress.withLock { progress in progress.establishments.first?.defeat }
     }
 
     /// Begins; `queue` takes every callback from now on. Without one, nothing is called back.
@@ -318,14 +325,15 @@ package final class ConnectionDriver: FlowOwner {
     private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
         let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
         let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
-        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, attemptCount in
+        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, facts in
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
                 let reason = self.reason(to: error)
                 self.transition { progress in
                     _ = progress.takeConnector()
-                    progress.countAttempts(attemptCount)
+                    progress.noteDefeat(facts)
+                    progress.countAttempts(facts.attemptCount)
                     return progress.lifecycle.endpointsExhausted(reason)
                 }
             }
@@ -425,6 +433,7 @@ extension ConnectionDriver.Progress {
         establishment.attemptCount = establishments.first?.attemptCount ?? 0
         establishment.wasRetriedAtOnce =
             establishment.wasRetriedAtOnce || establishments.first?.wasRetriedAtOnce ?? false
+        establishment.defeat = establishments.first?.defeat
         establishments = [establishment]
     }
 
@@ -436,6 +445,11 @@ extension ConnectionDriver.Progress {
         last.facts?.previousAttempts = last.attemptCount - 1
         if let firstStarted = last.firstStarted { last.facts?.started = firstStarted }
         establishments[0] = last
+    }
+
+    /// What was tried in vain, for those who want to tell.
+    mutating func noteDefeat(_ facts: EstablishmentFacts) {
+        if !establishments.isEmpty { establishments[0].defeat = facts }
     }
 
     /// What a listener accepted comes about by its protocols alone.

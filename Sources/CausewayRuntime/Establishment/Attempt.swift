@@ -1,5 +1,5 @@
 internal import CausewayProtocols
-package import CausewaySystem
+internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
@@ -94,33 +94,4 @@ final class Attempt: ReadinessHandler {
     private func stopTimer() {
         if let timer = timer.take() { loop.cancel(timer) }
     }
-}
-
-/// When and how a connection came about. Times are of the monotonic clock.
-package struct EstablishmentFacts: Sendable {
-    package struct Resolution: Sendable {
-        package var duration: Duration
-        package var addressCount: Int
-    }
-
-    /// What the transport had counted when the connection became ready.
-    package struct Baseline: Sendable {
-        package var information: TCPInformation?
-        package var received: UInt64
-        package var sent: UInt64
-    }
-
-    package var started: Duration = .zero
-    package var attemptStarted: Duration = .zero
-    /// When the transport was connected; `nil` for what a listener accepted.
-    package var connected: Duration?
-    /// When every protocol was ready.
-    package var finished: Duration = .zero
-    package var previousAttempts = 0
-    /// Only where protocols above the transport talked before.
-    package var baseline: Baseline?
-    package var firstAddress: SocketAddress?
-    package var resolution: Resolution?
-
-    package init() {}
 }

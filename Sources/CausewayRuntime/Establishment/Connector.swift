@@ -28,11 +28,11 @@ package final class Connector: Sendable {
     }
 
     package typealias Outcome = Result<Winner, Failure>
-    /// Told the outcome, and how many addresses were tried.
-    package typealias Completion = @Sendable (Outcome, _ attemptCount: Int) -> Void
+    /// Told the outcome, and how it came about.
+    package typealias Completion = @Sendable (Outcome, EstablishmentFacts) -> Void
 
     // SAFETY: touched on the loop's thread only: every public method goes there first.
-    nonisolated(unsafe) private var progress: Progress
+    nonisolated(unsafe) var progress: Progress
     let loop: any EventLoop
 
     struct Progress {
@@ -42,12 +42,14 @@ package final class Connector: Sendable {
         /// What may leave with the first packet of each attempt.
         let early: Data
         var completion: Completion?
-        var race = AttemptRace()
+        var race: AddressRace
+        /// By the race's numbers.
         var addresses: [SocketAddress] = []
         var attempts: [Int: Attempt] = [:]
         var failure: Failure?
         var facts = EstablishmentFacts()
         var timer: TimerID?
+        var resolution: (any NameResolving)?
     }
 
     package init(
@@ -56,7 +58,8 @@ package final class Connector: Sendable {
     ) {
         self.loop = loop
         progress = Progress(
-            target: target, settings: settings, resolver: resolver, early: early, completion: completion)
+            target: target, settings: settings, resolver: resolver, early: early, completion: completion,
+            race: AddressRace(awaiting: settings.ip.version.families))
     }
 
     package func start() { loop.execute { self.begin() } }
@@ -78,38 +81,34 @@ package final class Connector: Sendable {
         progress.facts.started = Machine.now
         switch progress.target {
         case .addresses(let addresses): use(addresses)
-        case .name(let name, let port, let interface):
-            progress.resolver.resolve(name, family: progress.settings.ip.version.family) { result in
-                self.loop.execute { self.resolved(result, port: port, interface: interface) }
-            }
+        case .name(let name, _, _): lookUp(name)
         case .service(let instance, let interface):
             let index = interface?.index ?? progress.settings.requiredInterface?.index
             progress.resolver.resolve(service: instance, interfaceIndex: index) { result in
-                self.loop.execute { self.resolved(result, port: nil, interface: nil) }
+                self.loop.execute { self.resolvedService(result) }
             }
         }
     }
 
-    private func resolved(_ result: Result<[SocketAddress], NameFailure>, port: UInt16?, interface: NWInterface?) {
+    /// Addresses whose order is the caller's.
+    private func use(_ addresses: [SocketAddress]) {
+        progress.addresses = addresses.filter(progress.settings.permits)
+        if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
+        perform(progress.race.given(progress.addresses.count, at: Machine.now))
+    }
+
+    private func resolvedService(_ result: Result<[SocketAddress], NameProblem>) {
         guard progress.completion != nil else { return }
         switch result {
         case .success(let addresses):
             progress.facts.resolution = EstablishmentFacts.Resolution(
-                duration: Machine.now - progress.facts.started, addressCount: addresses.count)
-            use(addresses.map { $0.with(port: port ?? $0.port, scope: interface?.index) })
-        case .failure(let failure):
-            finish(.failure(failure.failure))
+                duration: Machine.now - progress.facts.started, addressCount: addresses.count, origin: .link)
+            use(addresses.interleavingFamilies())
+        case .failure(let problem): finish(.failure(problem.failure))
         }
     }
 
-    private func use(_ addresses: [SocketAddress]) {
-        progress.addresses = addresses.filter(progress.settings.permits).interleavingFamilies()
-        if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
-        perform(progress.race.joined(by: progress.addresses.count, at: Machine.now))
-        perform(progress.race.closed(at: Machine.now))
-    }
-
-    private func perform(_ steps: [AttemptRace.Step]) {
+    func perform(_ steps: [AttemptRace.Step]) {
         for step in steps {
             switch step {
             case .start(let candidate): startAttempt(candidate)
@@ -119,7 +118,10 @@ package final class Connector: Sendable {
                     self.perform(self.progress.race.advance(to: Machine.now))
                 }
             case .abandon(let candidates):
-                for candidate in candidates { progress.attempts.removeValue(forKey: candidate)?.abandon() }
+                for candidate in candidates {
+                    progress.attempts.removeValue(forKey: candidate)?.abandon()
+                    noteEnd(candidate, .abandoned)
+                }
             case .win(let candidate): win(candidate)
             case .exhausted: finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown)))
             }
@@ -129,6 +131,7 @@ package final class Connector: Sendable {
     private func startAttempt(_ candidate: Int) {
         let attempt = Attempt(candidate, progress.addresses[candidate], self)
         progress.attempts[candidate] = attempt
+        noteStart(candidate)
         do throws(SystemError) {
             if try attempt.start(progress.settings, early: progress.early) { connected(candidate) }
         } catch {
@@ -141,6 +144,7 @@ package final class Connector: Sendable {
     func failed(_ candidate: Int, _ code: CInt) {
         progress.attempts.removeValue(forKey: candidate)?.abandon()
         note(code)
+        noteEnd(candidate, .failed(code))
         perform(progress.race.failed(candidate, at: Machine.now))
     }
 
@@ -157,37 +161,29 @@ package final class Connector: Sendable {
 
     private func win(_ candidate: Int) {
         guard let attempt = progress.attempts.removeValue(forKey: candidate) else { return }
-        let untried = progress.addresses.dropFirst(progress.race.startedCount)
+        let untried = progress.race.untried.map { progress.addresses[$0] }
         progress.facts.attemptStarted = attempt.started
         progress.facts.previousAttempts = progress.race.startedCount - 1
         progress.facts.finished = Machine.now
         progress.facts.connected = progress.facts.finished
-        progress.facts.firstAddress = progress.addresses.first
-        guard progress.completion != nil, let winner = attempt.win(progress.facts, Array(untried)) else { return }
+        noteEnd(candidate, .connected)
+        noteWinner(candidate)
+        guard progress.completion != nil, let winner = attempt.win(progress.facts, untried) else { return }
         finish(.success(winner))
     }
 
-    private func finish(_ outcome: Outcome) {
+    func finish(_ outcome: Outcome) {
         let completion = progress.completion.take()
         stop()
-        completion?(outcome, progress.race.startedCount)
+        progress.facts.attemptCount = progress.race.startedCount
+        completion?(outcome, progress.facts)
     }
 
     private func stop() {
         if let timer = progress.timer.take() { loop.cancel(timer) }
+        progress.resolution.take()?.cancel()
         for attempt in progress.attempts.values { attempt.abandon() }
         progress.attempts = [:]
-    }
-}
-
-extension NameFailure {
-    /// In the numbers of dns_sd, which is what programs compare with.
-    var failure: Failure {
-        switch self {
-        case .notFound: Failure(.dns, -65554)
-        case .tryAgain: Failure(.dns, -65568)
-        case .failed: Failure(.dns, -65537)
-        }
     }
 }
 
@@ -197,6 +193,14 @@ extension SocketSettings.IPVersion {
         case .any: nil
         case .v4: .ipv4
         case .v6: .ipv6
+        }
+    }
+
+    var families: Set<NameLookup.Family> {
+        switch self {
+        case .any: [.ipv4, .ipv6]
+        case .v4: [.ipv4]
+        case .v6: [.ipv6]
         }
     }
 }
@@ -209,7 +213,7 @@ extension SocketSettings {
 }
 
 extension SocketAddress {
-    fileprivate func with(port: UInt16, scope: Int?) -> SocketAddress {
+    func with(port: UInt16, scope: Int?) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
         case .ipv6(let high, let low, _, let known):

@@ -1,7 +1,7 @@
 package import CausewayProtocols
-package import CausewaySystem
+internal import CausewaySystem
 internal import CausewayTypes
-package import CausewayWire
+internal import CausewayWire
 
 extension SocketSettings {
     /// What these settings demand of a path.
@@ -51,26 +51,5 @@ extension SocketSettings {
             throw SystemError(errno: Errno.networkDown, call: "connect")
         }
         return best.isKernelChoice || best.interface == requiredInterface ? nil : best.interface
-    }
-}
-
-extension SocketAddress {
-    fileprivate var isLoopback: Bool {
-        switch unmapped {
-        case .ipv4(let bits, _): bits >> 24 == 127
-        case .ipv6(0, 1, _, _): true
-        case .ipv6, .unix: false
-        }
-    }
-
-    /// The address without its port; `nil` for a path.
-    package var internetAddress: InternetAddress? {
-        switch unmapped {
-        case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
-        case .ipv6(let high, let low, _, let scope):
-            .ipv6(
-                IPv6Address(high: high, low: low, interface: scope == 0 ? nil : NWInterface(index: Int(scope))))
-        case .unix: nil
-        }
     }
 }

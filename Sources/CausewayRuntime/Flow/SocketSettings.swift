@@ -76,6 +76,17 @@ package struct SocketSettings: Equatable, Sendable {
     package var defersConnect = false
     /// A listener accepts peers of its own link only.
     package var acceptsLocalOnly = false
+    package var resolution = Resolution()
+
+    /// How names are looked up.
+    package struct Resolution: Equatable, Sendable {
+        /// Answers are shared by those with the same number.
+        package var partition: UInt64 = 0
+        /// Answers past their time to live are tried while fresh ones are asked for.
+        package var allowsExpired = false
+
+        package init() {}
+    }
 
     package init(transport: Transport) {
         self.transport = transport

@@ -30,7 +30,7 @@ package struct ResolverState: Equatable, Sendable {
             configuration: configuration, servers: addresses(of: ResolverConfiguration(parsing: text)))
     }
 
-    private static func addresses(of configuration: ResolverConfiguration) -> [InternetAddress] {
+    static func addresses(of configuration: ResolverConfiguration) -> [InternetAddress] {
         configuration.nameServers.map { server in
             guard let zone = server.zone, let interface = interface(named: zone) else { return server.address }
             return server.address.scoped(to: interface)

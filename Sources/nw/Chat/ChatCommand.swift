@@ -149,7 +149,7 @@ struct ChatCommand: AsyncParsableCommand {
     private func acceptSocket(at host: String?, _ port: UInt16, _ label: String) async throws -> any LineTransport {
         do {
             let isV4 = host.map { IPv4Address($0) != nil } ?? v4Only
-            guard let local = try SystemResolver.addresses(of: host ?? (isV4 ? "0.0.0.0" : "::")).first else {
+            guard let local = try await addresses(ofHost: host ?? (isV4 ? "0.0.0.0" : "::"), family: nil).first else {
                 throw NWError.posix(.EADDRNOTAVAIL)
             }
             let (socket, peer) = try await ReadySocket.accepted(at: local.with(port: port)) { announce($0) }

@@ -21,7 +21,7 @@ final class SocketLineTransport: LineTransport {
         let label = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: .init(integerLiteral: port)).label
         do {
             var problem: any Error = NWError(errno: Errno.addressNotAvailable)
-            for address in try await addresses(of: host, family: family) {
+            for address in try await addresses(ofHost: host, family: family) {
                 do {
                     return SocketLineTransport(try await .connected(to: address.with(port: port)), peer: label)
                 } catch {
@@ -31,20 +31,6 @@ final class SocketLineTransport: LineTransport {
             throw problem
         } catch {
             throw Failure("connection to \(label) failed", error)
-        }
-    }
-
-    /// Finding addresses blocks, so a thread that may wait does it.
-    private static func addresses(of host: String, family: SocketAddress.Family?) async throws -> [SocketAddress] {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                do throws(NameFailure) {
-                    continuation.resume(returning: try SystemResolver.addresses(of: host, family: family))
-                } catch {
-                    let reason = error == .notFound ? "no such host" : "no name server answered"
-                    continuation.resume(throwing: Failure(reason))
-                }
-            }
         }
     }
 

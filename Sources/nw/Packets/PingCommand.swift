@@ -62,15 +62,14 @@ struct PingCommand: AsyncParsableCommand {
             let stop = StopMark()
             let command = self
             do {
-                try await untilInterrupted { try await stop.run("nw.ping") { try command.ping(until: stop) } }
+                try await untilInterrupted {
+                    let target = try await HostAddress.find(
+                        command.host, family: command.onlyIPv4 ? .ipv4 : command.onlyIPv6 ? .ipv6 : nil)
+                    try await stop.run("nw.ping") { try PingSession(command, target).run(until: stop) }
+                }
             } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {
                 // The statistics are out: an interrupt is how this program usually ends.
             }
         }
-    }
-
-    private func ping(until stop: StopMark) throws {
-        let target = try HostAddress(host, family: onlyIPv4 ? 4 : onlyIPv6 ? 6 : nil)
-        try PingSession(self, target).run(until: stop)
     }
 }

@@ -53,11 +53,9 @@ struct TraceCommand: AsyncParsableCommand {
             let stop = StopMark()
             let command = self
             try await untilInterrupted {
-                try await stop.run("nw.trace") {
-                    let target = try HostAddress(
-                        command.host, family: command.onlyIPv4 ? 4 : command.onlyIPv6 ? 6 : nil)
-                    try TraceSession(command, target).run(until: stop)
-                }
+                let target = try await HostAddress.find(
+                    command.host, family: command.onlyIPv4 ? .ipv4 : command.onlyIPv6 ? .ipv6 : nil)
+                try await stop.run("nw.trace") { try TraceSession(command, target).run(until: stop) }
             }
         }
     }

@@ -83,7 +83,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        for address in try await addresses() {
+        for address in try await endpoints() {
             guard let inquiry = PathInquiry.destination(address) else { continue }
             let ways = inquiry.ways.map { way in
                 Ways.Way(
@@ -107,19 +107,15 @@ struct StatusCommand: AsyncParsableCommand {
         return (["\(report.address): \(report.status)"] + lines).joined(separator: "\n")
     }
 
-    private func addresses() async throws -> [NWEndpoint] {
+    private func endpoints() async throws -> [NWEndpoint] {
         let name = NWEndpoint.Host(host)
         let endpoint = NWEndpoint.hostPort(host: name, port: 1)
         guard case .name = name else { return [endpoint] }
-        let (outcomes, feed) = AsyncStream<Result<[SocketAddress], NameFailure>>.makeStream()
-        DispatchQueue.global().async { [host] in
-            feed.yield(Result { () throws(NameFailure) in try SystemResolver.addresses(of: host) })
+        do {
+            return try await addresses(ofHost: host, family: nil).map { NWEndpoint($0) }
+        } catch {
+            throw Failure("\(host) has no address", error)
         }
-        for await outcome in outcomes {
-            guard case .success(let found) = outcome else { break }
-            return found.map { NWEndpoint($0) }
-        }
-        throw Failure("\(host) has no address")
     }
 
     // MARK: A connection

@@ -1,5 +1,5 @@
 /// The encoding of Unicode labels in ASCII (RFC 3492).
-enum Punycode {
+package enum Punycode {
     private static let base: UInt32 = 36
     private static let smallest: UInt32 = 1
     private static let largest: UInt32 = 26
@@ -8,7 +8,7 @@ enum Punycode {
     ///
     /// Letters are put into lower case, and nothing else is mapped: a program that takes names from people maps them first
     /// (RFC 5895). Returns `nil` when there is no such label.
-    static func label(_ text: some StringProtocol) -> String? {
+    package static func label(_ text: some StringProtocol) -> String? {
         let lower = text.lowercased()
         if lower.utf8.allSatisfy({ $0 < 0x80 }) { return lower }
         guard let code = encode(Array(lower.unicodeScalars.map(\.value))) else { return nil }

@@ -1,0 +1,168 @@
+internal import CausewayWire
+
+/// Races the addresses of a name while they become known (RFC 8305 §3 to §5).
+///
+/// Answers may come at any time and in any order. The race waits a moment for IPv6 addresses where IPv4 ones came first, puts what is
+/// known in order, lets the families take turns, and starts one attempt after the other. It owns no sockets and reads no clock.
+package struct AddressRace: Sendable {
+    package typealias Candidate = AttemptRace.Candidate
+    package typealias Step = AttemptRace.Step
+    package typealias Family = NameLookup.Family
+
+    /// What earlier connections teach about an address.
+    package struct Experience: Equatable, Sendable {
+        /// The last connection to this host used it.
+        package var hasWorked = false
+        /// It failed lately.
+        package var hasFailed = false
+        package var roundTrip: Duration?
+
+        package init() {}
+    }
+
+    /// How long IPv4 addresses wait for IPv6 ones (RFC 8305 §3).
+    package static let resolutionDelay: Duration = .milliseconds(50)
+    /// The most that an attempt is given before the next one starts (RFC 8305 §8).
+    package static let longestDelay: Duration = .seconds(2)
+
+    private var race: AttemptRace
+    private var destinations: [Destination] = []
+    private var experiences: [Experience] = []
+    /// Candidates that have not joined the race.
+    private var held: [Candidate] = []
+    private var joined = 0
+    private var unsettled: Set<Family>
+    private var holdEnds: Duration?
+    private var hasBegun = false
+    private var lastFamily: InternetAddress.Family?
+    /// What has not started, in order.
+    private var order: [Candidate] = []
+
+    /// - Parameter families: Those of which addresses may come.
+    package init(awaiting families: Set<Family>, attemptDelay: Duration = AttemptRace.recommendedDelay) {
+        race = AttemptRace(attemptDelay: attemptDelay)
+        unsettled = families
+    }
+
+    package var startedCount: Int { race.startedCount }
+    package var candidateCount: Int { destinations.count }
+    /// What has not started, in the order in which it would.
+    package var untried: [Candidate] { order }
+
+    // MARK: Events
+
+    /// Addresses became known. Those that are known already change nothing. Candidates are numbered as they come: the first new one
+    /// is ``candidateCount``.
+    package mutating func found(
+        _ new: [(destination: Destination, experience: Experience)], at now: Duration
+    ) -> (candidates: Range<Candidate>, steps: [Step]) {
+        let first = destinations.count
+        var known = Set(destinations.map(\.address))
+        for (destination, experience) in new where known.insert(destination.address).inserted {
+            destinations.append(destination)
+            experiences.append(experience)
+        }
+        let range = first..<destinations.count
+        guard !range.isEmpty else { return (range, advance(to: now)) }
+        held += range
+        if holdEnds == nil { holdEnds = now + Self.resolutionDelay }
+        return (range, admit(at: now))
+    }
+
+    /// Candidates whose order is the owner's, as of an endpoint that is an address. They start at once.
+    package mutating func given(_ count: Int, at now: Duration) -> [Step] {
+        hasBegun = true
+        unsettled = []
+        order = Array(0..<count)
+        return note(race.joined(by: count, at: now) + race.closed(at: now))
+    }
+
+    /// No more addresses of this family.
+    package mutating func settled(_ family: Family, at now: Duration) -> [Step] {
+        guard unsettled.remove(family) != nil else { return [] }
+        return admit(at: now)
+    }
+
+    package mutating func advance(to now: Duration) -> [Step] {
+        if !hasBegun, !held.isEmpty { return admit(at: now) }
+        return note(race.advance(to: now))
+    }
+
+    package mutating func connected(_ candidate: Candidate) -> [Step] { race.connected(candidate) }
+
+    package mutating func failed(_ candidate: Candidate, at now: Duration) -> [Step] {
+        note(race.failed(candidate, at: now))
+    }
+
+    package mutating func skipped(at now: Duration) -> [Step] { note(race.skipped(at: now)) }
+
+    // MARK: Order
+
+    /// Lets what waits join, if it need not wait any longer.
+    private mutating func admit(at now: Duration) -> [Step] {
+        var steps: [Step] = []
+        if !held.isEmpty {
+            guard hasBegun || mayBegin(at: now) else { return holdEnds.map { [.wake(at: $0)] } ?? [] }
+            hasBegun = true
+            let count = held.count
+            order = arranged(order + held)
+            held = []
+            joined += count
+            steps = note(race.joined(by: count, delays: order.map(delay(after:)), arranged: order, at: now))
+        }
+        if unsettled.isEmpty { steps += note(race.closed(at: now)) }
+        return steps
+    }
+
+    /// What is known may be tried once it is good enough, or nothing better can be hoped for in time.
+    private func mayBegin(at now: Duration) -> Bool {
+        if unsettled.isEmpty { return true }
+        if let holdEnds, now >= holdEnds { return true }
+        return held.contains { candidate in
+            guard rank(candidate) >= 0 else { return false }
+            let isAwaitingBetter = unsettled.contains(.ipv6) && destinations[candidate].address.family != .ipv6
+            return !isAwaitingBetter || experiences[candidate].hasWorked
+        }
+    }
+
+    /// By RFC 6724, what worked before first and what failed before last, the families in turns (RFC 8305 §4).
+    private func arranged(_ candidates: [Candidate]) -> [Candidate] {
+        let places = AddressOrder.sorted(candidates.map { destinations[$0] })
+        let sorted = places.map { candidates[$0] }
+        let ranked = [1, 0, -1].flatMap { rank in sorted.filter { self.rank($0) == rank } }
+        guard let first = ranked.first else { return [] }
+        var turn =
+            lastFamily.map { $0 == .ipv6 ? InternetAddress.Family.ipv4 : .ipv6 } ?? destinations[first].address.family
+        // Reversed, so that taking is cheap.
+        var queues: [InternetAddress.Family: [Candidate]] = [:]
+        for candidate in ranked.reversed() {
+            queues[destinations[candidate].address.family, default: []].append(candidate)
+        }
+        var result: [Candidate] = []
+        while result.count < ranked.count {
+            if let next = queues[turn]?.popLast() { result.append(next) }
+            turn = turn == .ipv6 ? .ipv4 : .ipv6
+        }
+        return result
+    }
+
+    private func rank(_ candidate: Candidate) -> Int {
+        let experience = experiences[candidate]
+        // An address without a route is the last resort whatever happened before.
+        if destinations[candidate].source == nil || experience.hasFailed { return -1 }
+        return experience.hasWorked ? 1 : 0
+    }
+
+    /// Thrice the known round trip: then an answer is overdue, and so is another try.
+    private func delay(after candidate: Candidate) -> Duration? {
+        experiences[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.leastSpacing), Self.longestDelay) }
+    }
+
+    private mutating func note(_ steps: [Step]) -> [Step] {
+        for case .start(let candidate) in steps {
+            order.removeAll { $0 == candidate }
+            if candidate < destinations.count { lastFamily = destinations[candidate].address.family }
+        }
+        return steps
+    }
+}

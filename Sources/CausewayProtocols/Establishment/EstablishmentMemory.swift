@@ -1,0 +1,76 @@
+package import CausewayWire
+
+/// What connections have taught about hosts and addresses: which one worked, which did not, and how far they are (RFC 8305 §4, §5).
+///
+/// Bounded in entries, and in time: what was true in another network is soon forgotten.
+package struct EstablishmentMemory: Sendable {
+    private struct Host: Sendable {
+        var winner: InternetAddress
+        var time: Duration
+    }
+
+    private struct Place: Sendable {
+        var roundTrip: Duration?
+        var failedAt: Duration?
+        var time: Duration
+    }
+
+    package static let lifetime: Duration = .seconds(600)
+    /// A failure is remembered for less: the next one to try pays for it, if it still does not work.
+    package static let failureLifetime: Duration = .seconds(60)
+
+    private let limit: Int
+    private var hosts: [String: Host] = [:]
+    private var places: [InternetAddress: Place] = [:]
+
+    package init(limit: Int = 512) { self.limit = max(1, limit) }
+
+    package var isEmpty: Bool { hosts.isEmpty && places.isEmpty }
+
+    package mutating func connected(
+        to address: InternetAddress, of host: String, roundTrip: Duration?, at now: Duration
+    ) {
+        makeRoom(at: now)
+        hosts[host] = Host(winner: address, time: now)
+        let known = places[address]?.roundTrip
+        // Seven parts of what was, one of what is (RFC 6298 §2).
+        let smoothed = roundTrip.map { new in known.map { $0 * 7 / 8 + new / 8 } ?? new } ?? known
+        places[address] = Place(roundTrip: smoothed, failedAt: nil, time: now)
+    }
+
+    package mutating func failed(_ address: InternetAddress, at now: Duration) {
+        makeRoom(at: now)
+        places[address, default: Place(time: now)].failedAt = now
+        places[address]?.time = now
+    }
+
+    package func experience(with address: InternetAddress, of host: String, at now: Duration) -> AddressRace.Experience
+    {
+        var experience = AddressRace.Experience()
+        if let known = hosts[host], known.winner == address, now - known.time < Self.lifetime {
+            experience.hasWorked = true
+        }
+        if let place = places[address], now - place.time < Self.lifetime {
+            experience.hasFailed = place.failedAt.map { now - $0 < Self.failureLifetime } ?? false
+            experience.roundTrip = place.roundTrip
+        }
+        if experience.hasFailed { experience.hasWorked = false }
+        return experience
+    }
+
+    package mutating func removeAll() { (hosts, places) = ([:], [:]) }
+
+    private mutating func makeRoom(at now: Duration) {
+        if hosts.count >= limit {
+            let bound = Self.bound(hosts.values.map(\.time))
+            hosts = hosts.filter { $0.value.time > bound }
+        }
+        if places.count >= limit {
+            let bound = Self.bound(places.values.map(\.time))
+            places = places.filter { $0.value.time > bound }
+        }
+    }
+
+    /// The oldest eighth goes at once.
+    private static func bound(_ times: [Duration]) -> Duration { times.sorted()[times.count / 8] }
+}

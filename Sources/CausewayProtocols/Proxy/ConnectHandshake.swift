@@ -1,0 +1,124 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Asks an HTTP proxy for a tunnel (RFC 9110 §9.3.6), and says who asks where the proxy wants to know (RFC 7617, RFC 7616).
+package struct ConnectHandshake: TunnelHandshake {
+    /// The most octets of a response's head.
+    private static let headLimit = 32 << 10
+    /// The most of the content that comes with a refusal, when it has to be read to ask again.
+    private static let contentLimit = 48 << 10
+
+    private let authority: String
+    private let credential: TunnelCredential?
+    private let nonce: String
+    private var attempts = 0
+    /// What is left of a refusal, and what to say behind it.
+    private var skipping: (count: Int, then: [UInt8])?
+
+    /// - Parameter nonce: Random letters and digits of the client's own (RFC 7616 §3.4).
+    package init(to destination: TunnelDestination, credential: TunnelCredential?, nonce: String) {
+        authority = destination.authority
+        self.credential = credential
+        self.nonce = nonce
+    }
+
+    package mutating func begin() -> [UInt8] { request(nil) }
+
+    private mutating func request(_ authorization: String?) -> [UInt8] {
+        attempts += 1
+        var text = "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n"
+        if let authorization { text += "Proxy-Authorization: \(authorization)\r\n" }
+        return Array((text + "\r\n").utf8)
+    }
+
+    package mutating func received(_ octets: inout ByteChain) -> TunnelStep {
+        if let rest = skipping {
+            let dropped = octets.drop(atMost: rest.count)
+            guard dropped == rest.count else {
+                skipping = (rest.count - dropped, rest.then)
+                return .wait
+            }
+            skipping = nil
+            return .send(rest.then)
+        }
+        let known = Array(octets.front(Self.headLimit))
+        guard let end = Self.headEnd(known) else {
+            return octets.count >= Self.headLimit ? .failed(.tunnelBroken) : .wait
+        }
+        octets.drop(atMost: end)
+        guard let response = ProxyResponse(known[..<end]) else { return .failed(.tunnelBroken) }
+        return answer(response)
+    }
+
+    private mutating func answer(_ response: ProxyResponse) -> TunnelStep {
+        switch response.status {
+        // An interim response: another one follows (RFC 9110 §15.2).
+        case 100..<200: return .wait
+        case 200..<300: return .open
+        case 407: return authenticate(response)
+        case 401, 403, 451: return .failed(.tunnelDenied)
+        case 504: return .failed(.tunnelTimedOut)
+        case 500..<600: return .failed(.tunnelHostUnreachable)
+        default: return .failed(.tunnelRefused)
+        }
+    }
+
+    private mutating func authenticate(_ response: ProxyResponse) -> TunnelStep {
+        // Asked twice: it does not believe us.
+        guard attempts == 1, let credential, !response.closes, let length = response.contentLength,
+            length <= Self.contentLimit,
+            let authorization = ProxyChallenge.best(of: response.fields("proxy-authenticate"))?
+                .authorization(credential, uri: authority, clientNonce: nonce)
+        else { return .failed(.tunnelDenied) }
+        let again = request(authorization)
+        guard length > 0 else { return .send(again) }
+        skipping = (length, again)
+        return .wait
+    }
+
+    private static func headEnd(_ octets: [UInt8]) -> Int? {
+        guard octets.count >= 4 else { return nil }
+        for index in 3..<octets.count where octets[index] == 10 {
+            if octets[index - 1] == 13, octets[index - 2] == 10, octets[index - 3] == 13 { return index + 1 }
+        }
+        return nil
+    }
+}
+
+/// The head of a proxy's response.
+struct ProxyResponse {
+    var status: Int
+    private var lines: [(name: String, value: String)] = []
+
+    init?(_ octets: ArraySlice<UInt8>) {
+        guard let text = String(validating: octets, as: UTF8.self) else { return nil }
+        var rows = text.split(separator: "\r\n", omittingEmptySubsequences: true)[...]
+        guard let first = rows.popFirst() else { return nil }
+        let parts = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0].hasPrefix("HTTP/1."), parts[1].utf8.count == 3, let status = Int(parts[1])
+        else {
+            return nil
+        }
+        self.status = status
+        for row in rows {
+            guard let colon = row.firstIndex(of: ":") else { return nil }
+            let value = row[row.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            lines.append((row[..<colon].lowercased(), String(value)))
+        }
+    }
+
+    func fields(_ name: String) -> [String] { lines.filter { $0.name == name }.map(\.value) }
+
+    /// The proxy hangs up behind this.
+    var closes: Bool {
+        (fields("connection") + fields("proxy-connection")).contains { $0.lowercased().contains("close") }
+    }
+
+    /// `nil` for content whose end is not said in a number.
+    var contentLength: Int? {
+        guard fields("transfer-encoding").isEmpty else { return nil }
+        guard let text = fields("content-length").first else { return 0 }
+        guard let count = Int(text), count >= 0 else { return nil }
+        return count
+    }
+}

@@ -1,0 +1,148 @@
+package import CausewayTypes
+
+/// What a client says to a proxy before the proxy becomes a mere wire to the destination.
+package protocol TunnelHandshake: Sendable {
+    /// The client's first words.
+    mutating func begin() -> [UInt8]
+    /// Takes what it understands of the proxy's words from the front of `octets`; what is left when it opens is the destination's.
+    mutating func received(_ octets: inout ByteChain) -> TunnelStep
+}
+
+package enum TunnelStep: Equatable, Sendable {
+    /// The proxy has more to say.
+    case wait
+    case send([UInt8])
+    case open
+    case failed(Failure)
+}
+
+/// A way through a proxy as a protocol of a stack: first its handshake, then content passes both ways as it is.
+package struct TunnelStage: ProtocolStage {
+    /// A proxy that talks longer than this before it opens talks nonsense.
+    private static let handshakeLimit = 64 << 10
+
+    private var handshake: (any TunnelHandshake)?
+    private var phase: StageStatus = .idle
+    private var isClosing = false
+    /// The proxy's words, until the tunnel is open.
+    private var words = ByteChain()
+    private var inbound = ParcelQueue()
+    private var outbound = ParcelQueue()
+    private var hasEnded = false
+
+    /// - Parameter handshake: `nil` for a way without a proxy, which is open at once.
+    package init(_ handshake: (any TunnelHandshake)?) { self.handshake = handshake }
+
+    package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
+    package var awaitsPeer: Bool { phase == .opening }
+
+    package mutating func start(at now: Duration) {
+        guard phase == .idle else { return }
+        guard handshake != nil, !isClosing else {
+            phase = isClosing ? .closed : .ready
+            return
+        }
+        phase = .opening
+        say(handshake?.begin() ?? [])
+    }
+
+    private mutating func say(_ octets: [UInt8]) {
+        if !octets.isEmpty { outbound.append(Parcel(octets, endsMessage: false)) }
+    }
+
+    // MARK: Inbound
+
+    package var inboundRoom: Int {
+        switch phase {
+        case .idle: 0
+        case .opening: max(1, Self.handshakeLimit - words.count)
+        case .ready: max(0, Self.bufferLimit - inbound.octetCount)
+        case .closed, .failed: .max
+        }
+    }
+
+    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+        switch phase {
+        case .ready: if !hasEnded { pass(parcel) }
+        case .opening: listen(parcel)
+        case .idle, .closed, .failed: break
+        }
+    }
+
+    private mutating func pass(_ parcel: Parcel) {
+        hasEnded = parcel.isFinal
+        inbound.append(parcel)
+    }
+
+    private mutating func listen(_ parcel: Parcel) {
+        words.append(parcel.octets)
+        while phase == .opening {
+            switch handshake?.received(&words) ?? .open {
+            case .wait:
+                if parcel.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
+                return
+            case .send(let octets): say(octets)
+            case .failed(let failure): fail(failure)
+            case .open:
+                phase = .ready
+                handshake = nil
+                // A server may have spoken already, right behind the proxy.
+                let rest = words
+                words = ByteChain()
+                if !rest.isEmpty || parcel.isFinal { pass(Parcel(rest, endsMessage: false, isFinal: parcel.isFinal)) }
+            }
+        }
+    }
+
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? { inbound.pop(atMost: limit) }
+
+    // MARK: Outbound
+
+    package var outboundRoom: Int {
+        switch phase {
+        case .idle, .opening: 0
+        case .ready: isClosing ? 0 : max(0, Self.bufferLimit - outbound.octetCount)
+        case .closed, .failed: .max
+        }
+    }
+
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard phase == .ready, !isClosing else { return false }
+        outbound.append(parcel)
+        return true
+    }
+
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { outbound.pop(atMost: limit) }
+
+    // MARK: The end
+
+    package mutating func close(at now: Duration) {
+        isClosing = true
+        if phase == .ready || phase == .opening { phase = .closed }
+    }
+
+    package mutating func abort(_ failure: Failure) {
+        guard phase != .closed else { return }
+        fail(isClosing ? .tunnelBroken : failure)
+        outbound.removeAll()
+    }
+
+    private mutating func fail(_ failure: Failure) {
+        if case .failed = phase { return }
+        phase = .failed(failure)
+        words = ByteChain()
+        inbound.removeAll()
+    }
+}
+
+extension Failure {
+    /// The proxy hung up, or speaks another protocol.
+    package static let tunnelBroken = Failure(errno: 71)
+    /// The proxy wants to know who asks, or does not believe it.
+    package static let tunnelDenied = Failure(errno: 13)
+    package static let tunnelRefused = Failure(errno: 111)
+    package static let tunnelHostUnreachable = Failure(errno: 113)
+    package static let tunnelNetworkUnreachable = Failure(errno: 101)
+    package static let tunnelTimedOut = Failure(errno: 110)
+}

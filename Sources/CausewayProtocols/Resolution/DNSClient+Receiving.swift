@@ -1,0 +1,91 @@
+internal import CausewayWire
+
+extension DNSClient {
+    /// Octets came from the server to which an exchange's message went, with its ID.
+    ///
+    /// What does not answer the question is passed over, as a forgery would be (RFC 5452 §9).
+    package mutating func received(_ octets: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
+        guard let known = exchanges[exchange], let message = try? DNSMessage(parsing: octets.span),
+            message.id == known.id, message.flags.contains(.isResponse), message.operation == 0
+        else { return [] }
+        if known.hasExtensions, message.rejectsExtensions {
+            // A server of before 1999 (RFC 6891 §7): the same question again, as it was asked then.
+            health[known.server, default: ServerHealth()].lacksExtensions = true
+            forget(exchange)
+            return [.forget(exchange)]
+                + send(known.asking, to: known.server, over: known.carrier, extended: false, at: now)
+        }
+        guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
+        // A server that does not keep the case, or somebody who guesses: over TCP nobody can guess.
+        let isExact = message.questions[0].name.isIdentical(to: known.question.name)
+        if known.carrier == .udp, !isExact || message.flags.contains(.isTruncated) {
+            if isExact { noteAnswer(known, at: now) }
+            forget(exchange)
+            return [.forget(exchange)] + send(known.asking, to: known.server, over: .tcp, at: now)
+        }
+        noteAnswer(known, at: now)
+        return read(message, known, exchange, at: now)
+    }
+
+    private mutating func noteAnswer(_ exchange: Exchange, at now: Duration) {
+        // Over TCP the connection's own time would be counted too.
+        let time = exchange.carrier == .udp ? now - exchange.sentAt : nil
+        health[exchange.server, default: ServerHealth()].answered(after: time)
+    }
+
+    private mutating func read(
+        _ message: DNSMessage, _ known: Exchange, _ exchange: ExchangeID, at now: Duration
+    ) -> [Action] {
+        guard [.noError, .nameError].contains(message.responseCode) else {
+            return giveUp(exchange, because: .code(message.responseCode.rawValue), at: now)
+        }
+        guard let asking = askings[known.asking] else { return [] }
+        // Aliases are read from the name that was asked for last.
+        let question = DNSQuestion(asking.target, asking.question.type)
+        switch DNSReading(message, to: question) {
+        case .answer(var answer):
+            answer.server = known.server
+            answer.carrier = known.carrier
+            if !settings.trustsAuthenticatedData { answer.isAuthentic = false }
+            forget(exchange)
+            return [.forget(exchange)] + finish(known.asking, answer, at: now)
+        case .follow(let target, let aliases, let timeToLive):
+            return follow(target, aliases, timeToLive, known, exchange, at: now)
+        case .useless: return giveUp(exchange, because: .code(DNSResponseCode.refused.rawValue), at: now)
+        case .aliasLoop:
+            forget(exchange)
+            return [.forget(exchange)]
+                + finish(known.asking, DNSAnswer(.failed(.aliasLoop), for: asking.target), at: now)
+        }
+    }
+
+    /// The server left the end of the aliases to us.
+    private mutating func follow(
+        _ target: DNSName, _ aliases: [DNSRecord], _ timeToLive: Duration, _ known: Exchange, _ exchange: ExchangeID,
+        at now: Duration
+    ) -> [Action] {
+        let id = known.asking
+        guard var asking = askings[id] else { return [] }
+        asking.follows += 1
+        asking.aliases += aliases
+        asking.aliasLifetime = min(asking.aliasLifetime ?? timeToLive, timeToLive)
+        let isCircle = asking.aliases.contains { $0.name == target }
+        guard asking.follows <= 8, asking.aliases.count <= DNSReading.aliasLimit, !isCircle else {
+            return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
+        }
+        asking.target = target
+        let others = asking.exchanges
+        asking.next = max(0, asking.next - 1)
+        askings[id] = asking
+        // What is still under way asks for the alias.
+        for other in others { forget(other) }
+        return others.map { .forget($0) } + askNext(id, at: now)
+    }
+}
+
+extension DNSMessage {
+    fileprivate var rejectsExtensions: Bool {
+        [.formatError, .notImplemented, .badVersion].contains(responseCode) && extensions == nil
+            || responseCode == .badVersion
+    }
+}

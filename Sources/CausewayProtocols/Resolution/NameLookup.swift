@@ -1,0 +1,274 @@
+internal import CausewayTypes
+package import CausewayWire
+
+/// What a host knows of names without asking anybody, and whom it would ask.
+package struct ResolverSurroundings: Sendable {
+    package var configuration = ResolverConfiguration()
+    package var hosts = HostsFile()
+    package var order = NameServiceOrder()
+    /// The host's own name; `nil` if it has none.
+    package var ownName: DNSName?
+
+    package init() {}
+}
+
+/// Where an address came from.
+package enum AddressOrigin: Hashable, Sendable {
+    /// The hosts file, or a name that is fixed (RFC 6761).
+    case host
+    case cache
+    /// The cache, past the time to live.
+    case expiredCache
+    case query(DNSCarrier)
+    /// Multicast DNS.
+    case link
+}
+
+/// Finds the addresses of one host name: in files, in the cache, by DNS, or on the link, in the order that the host wants.
+///
+/// It asks for both families at once and reports each as it comes, so that a race can begin with the first (RFC 8305 §3). It does
+/// nothing by itself: its owner performs the ``Action``s. It ends once.
+package struct NameLookup: Sendable {
+    package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
+
+    package enum Action: Equatable, Sendable {
+        /// Ask DNS, or the cache, and answer with ``answered(_:_:with:)``.
+        case ask(DNSName, DNSRecordType)
+        /// Ask the link, and answer with ``linkAnswered(_:)``.
+        case askLink(DNSName)
+        /// These addresses, perhaps more of them later.
+        case found([InternetAddress], Family, AddressOrigin)
+        /// No more addresses of this family.
+        case settled(Family)
+        /// It is over, for both families; without a failure if something was found.
+        case end(NameProblem?)
+    }
+
+    private let families: [Family]
+    private let surroundings: ResolverSurroundings
+    private let allowsExpired: Bool
+    /// Names to try in turn.
+    private var candidates: [DNSName] = []
+    private var steps: ArraySlice<NameServiceOrder.Step>
+    private var stopsAfterDNS: Set<NameServiceOrder.Status> = []
+    private var current: DNSName?
+    /// Families for which the current name's answer is awaited.
+    private var awaited: Set<Family> = []
+    private var unasked: [Family] = []
+    private var hasFound = false
+    private var problem: NameProblem?
+    private var worstStatus: NameServiceOrder.Status = .notfound
+    private var isOver = false
+    private let name: String
+
+    /// - Parameter families: Which addresses are of use.
+    package init(
+        _ name: String, families: Set<Family>, in surroundings: ResolverSurroundings, allowsExpired: Bool = false
+    ) {
+        self.name = name
+        var wanted = families
+        if surroundings.configuration.options.skipsIPv6, families.count > 1 { wanted.remove(.ipv6) }
+        // The question for IPv6 addresses goes first (RFC 8305 §3).
+        self.families = [.ipv6, .ipv4].filter(wanted.contains)
+        self.surroundings = surroundings
+        self.allowsExpired = allowsExpired
+        steps = surroundings.order.steps[...]
+    }
+
+    // MARK: Events
+
+    package mutating func begin() -> [Action] {
+        guard let (name, isAbsolute) = DNSName.host(name) else { return end(.invalidName) }
+        if let actions = fixed(name) { return actions }
+        candidates = Self.candidates(name, isAbsolute: isAbsolute, surroundings.configuration)
+        return nextStep(name)
+    }
+
+    /// An answer to `ask`. Expired answers come in `expired`, before the fresh one.
+    package mutating func answered(
+        _ name: DNSName, _ type: DNSRecordType, with answer: DNSAnswer, from origin: AddressOrigin
+    ) -> [Action] {
+        let family: Family = type == .aaaa ? .ipv6 : .ipv4
+        guard !isOver, name == current, awaited.contains(family) else { return [] }
+        let addresses = answer.records.compactMap { InternetAddress($0.data) }
+        if origin == .expiredCache {
+            guard !addresses.isEmpty else { return [] }
+            hasFound = true
+            return [.found(addresses, family, origin)]
+        }
+        awaited.remove(family)
+        var actions: [Action] = []
+        if !addresses.isEmpty {
+            hasFound = true
+            actions = [.found(addresses, family, origin), .settled(family)]
+        } else {
+            note(answer.finding)
+            if hasFound { actions = [.settled(family)] }
+        }
+        if awaited.isEmpty, let next = unasked.popFirstElement() {
+            awaited = [next]
+            return actions + [.ask(name, next == .ipv6 ? .aaaa : .a)]
+        }
+        return actions + (awaited.isEmpty ? nameEnded() : [])
+    }
+
+    package mutating func linkAnswered(_ addresses: [InternetAddress]) -> [Action] {
+        guard !isOver, current != nil else { return [] }
+        return use(addresses, .link) ?? end(.notFound)
+    }
+
+    // MARK: Names
+
+    /// Names whose meaning does not depend on anybody's answer (RFC 6761 §6, RFC 7686 §2).
+    private mutating func fixed(_ name: DNSName) -> [Action]? {
+        let ownEntry = surroundings.hosts.addresses(of: name)
+        if name.isWithin("localhost") {
+            let loopback: [InternetAddress] = [.ipv6(.loopback), .ipv4(.loopback)]
+            return use(ownEntry.isEmpty ? loopback : ownEntry, .host) ?? end(.notFound)
+        }
+        if name.isRoot || name.isWithin("invalid") || name.isWithin("onion") { return end(.notFound) }
+        return nil
+    }
+
+    /// The names to try, as resolv.conf(5) wants it for `search` and `ndots`.
+    static func candidates(
+        _ name: DNSName, isAbsolute: Bool, _ configuration: ResolverConfiguration
+    ) -> [DNSName] {
+        guard !isAbsolute else { return [name] }
+        let searched = configuration.searchDomains.prefix(32).compactMap { domain in
+            DNSName.host(domain).flatMap { name.appending($0.name) }
+        }
+        let asItIs = name.dotCount >= configuration.options.dotThreshold
+        return asItIs ? [name] + searched : searched + [name]
+    }
+
+    // MARK: Sources
+
+    private mutating func nextStep(_ name: DNSName) -> [Action] {
+        while let step = steps.popFirst() {
+            switch step.source {
+            case .files:
+                if let actions = use(surroundings.hosts.addresses(of: name), .host) { return actions }
+                if step.stops.contains(.notfound) { return end(.notFound) }
+            case .ownName:
+                let isOwn = surroundings.ownName.map { $0 == name } ?? false
+                // As the system's own source of this name has it: addresses that lead here whatever the network does.
+                let own: [InternetAddress] = [.ipv6(.loopback), .ipv4(IPv4Address(bits: 0x7F00_0002))]
+                if isOwn, let actions = use(own, .host) { return actions }
+            case .multicast:
+                guard name.isWithin(.local) else { continue }
+                return askLink(name)
+            case .dns:
+                // Names of the link are nobody else's business (RFC 6762 §3, §22.1).
+                if name.isWithin(.local) { return askLink(name) }
+                stopsAfterDNS = step.stops
+                return nextName()
+            }
+        }
+        // The link is asked even where no source is named for it: no other one knows these names.
+        if name.isWithin(.local), name != .local, current == nil { return askLink(name) }
+        return end(problem ?? .notFound)
+    }
+
+    private mutating func askLink(_ name: DNSName) -> [Action] {
+        guard name != .local else { return end(.notFound) }
+        current = name
+        steps = []
+        return [.askLink(name)]
+    }
+
+    private mutating func nextName() -> [Action] {
+        guard !candidates.isEmpty else { return dnsEnded() }
+        let name = candidates.removeFirst()
+        current = name
+        let isSequential = surroundings.configuration.options.asksSequentially
+        let first = isSequential ? Array(families.prefix(1)) : families
+        unasked = isSequential ? Array(families.dropFirst()) : []
+        awaited = Set(first)
+        return first.map { .ask(name, $0 == .ipv6 ? .aaaa : .a) }
+    }
+
+    /// Both families of the current name have been answered.
+    private mutating func nameEnded() -> [Action] {
+        if hasFound { return end(nil) }
+        // Other names would be asked of the same silent servers.
+        if problem == .timedOut || problem == .unreachable { return dnsEnded() }
+        return nextName()
+    }
+
+    private mutating func dnsEnded() -> [Action] {
+        guard let (name, _) = DNSName.host(name), !stopsAfterDNS.contains(worstStatus) else {
+            return end(problem ?? .notFound)
+        }
+        return nextStep(name)
+    }
+
+    private mutating func note(_ finding: DNSAnswer.Finding) {
+        guard case .failed(let failure) = finding else { return }
+        problem = NameProblem(failure)
+        worstStatus = failure == .timedOut ? .tryagain : .unavail
+    }
+
+    // MARK: Ends
+
+    /// `nil` if none of the addresses is of use.
+    private mutating func use(_ addresses: [InternetAddress], _ origin: AddressOrigin) -> [Action]? {
+        var actions: [Action] = []
+        for family in families {
+            let fitting = addresses.filter { $0.lookupFamily == family }
+            if !fitting.isEmpty { actions.append(.found(fitting, family, origin)) }
+        }
+        guard !actions.isEmpty else { return nil }
+        hasFound = true
+        return actions + end(nil)
+    }
+
+    private mutating func end(_ problem: NameProblem?) -> [Action] {
+        guard !isOver else { return [] }
+        isOver = true
+        return [.end(hasFound ? nil : problem ?? .notFound)]
+    }
+}
+
+/// Why a name has no addresses.
+package enum NameProblem: Error, Hashable, Sendable {
+    case notFound
+    /// No server answered in time; the same question may succeed later.
+    case timedOut
+    case refused
+    case serverFailure
+    /// No server can be reached from here.
+    case unreachable
+    /// No such name can be.
+    case invalidName
+
+    package init(_ failure: DNSFailure) {
+        switch failure {
+        case .timedOut: self = .timedOut
+        case .unreachable: self = .unreachable
+        case .aliasLoop: self = .serverFailure
+        case .code(let code): self = code == DNSResponseCode.refused.rawValue ? .refused : .serverFailure
+        }
+    }
+}
+
+extension InternetAddress {
+    package var lookupFamily: NameLookup.Family {
+        switch self {
+        case .ipv4: .ipv4
+        case .ipv6: .ipv6
+        }
+    }
+
+    package init?(_ data: DNSRecordData) {
+        switch data {
+        case .ipv4(let address): self = .ipv4(address)
+        case .ipv6(let address): self = .ipv6(address)
+        case .name, .service, .text, .mail, .authority, .next, .binding, .opaque: return nil
+        }
+    }
+}
+
+extension Array {
+    fileprivate mutating func popFirstElement() -> Element? { isEmpty ? nil : removeFirst() }
+}

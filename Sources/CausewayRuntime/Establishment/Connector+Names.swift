@@ -1,0 +1,111 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// How a name becomes candidates, and what is learnt from what becomes of them.
+extension Connector {
+    /// What earlier connections of this process have taught.
+    static let memory = Guarded(EstablishmentMemory())
+
+    func lookUp(_ name: String) {
+        var request = NameRequest(name, families: progress.settings.ip.version.families)
+        request.scope = progress.settings.resolutionScope
+        request.partition = progress.settings.resolution.partition
+        request.allowsExpired = progress.settings.resolution.allowsExpired
+        if let events = progress.resolver.known(request) {
+            for event in events { heard(event, isComplete: true) }
+        } else {
+            progress.resolution = progress.resolver.resolve(request) { event in
+                self.loop.execute { self.heard(event, isComplete: false) }
+            }
+        }
+    }
+
+    /// - Parameter isComplete: Everything is known already: nothing is waited for.
+    private func heard(_ event: NameEvent, isComplete: Bool) {
+        guard progress.completion != nil else { return }
+        switch event {
+        case .found(let addresses, _, let origin): found(addresses, origin)
+        case .settled(let family): settle([family])
+        case .answered(let type, let answer, let origin):
+            progress.facts.queries.append(
+                EstablishmentFacts.Query(
+                    type: type, answer: answer, origin: origin, answered: Machine.now - progress.facts.started))
+        case .ended(let problem):
+            if let problem, progress.failure == nil { progress.failure = problem.failure }
+            progress.resolution = nil
+            settle([.ipv6, .ipv4])
+        }
+    }
+
+    private func settle(_ families: [NameLookup.Family]) {
+        for family in families { perform(progress.race.settled(family, at: Machine.now)) }
+    }
+
+    private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
+        guard case .name(let name, let port, let interface) = progress.target else { return }
+        let known = Set(progress.addresses)
+        let fresh = addresses.map { $0.with(port: port, scope: interface?.index) }.filter { !known.contains($0) }
+        noteResolution(fresh.count, origin)
+        let now = Machine.now
+        let sources = SourceAddress.toward(fresh, over: progress.settings.requiredInterface?.name)
+        let experiences = Self.memory.withLock { memory in
+            fresh.map { address in
+                address.internetAddress.map { memory.experience(with: $0, of: name, at: now) } ?? .init()
+            }
+        }
+        var candidates: [(destination: Destination, experience: AddressRace.Experience)] = []
+        for (index, address) in fresh.enumerated() {
+            guard let place = address.internetAddress else { continue }
+            let source = sources[index].map { source in
+                Destination.Source(
+                    source.address, prefixLength: source.prefixLength, isDeprecated: source.isDeprecated)
+            }
+            candidates.append((Destination(place, source: source), experiences[index]))
+            progress.addresses.append(address)
+        }
+        perform(progress.race.found(candidates, at: now).steps)
+    }
+
+    private func noteResolution(_ count: Int, _ origin: AddressOrigin) {
+        let known = progress.facts.resolution
+        progress.facts.resolution = EstablishmentFacts.Resolution(
+            duration: known?.duration ?? Machine.now - progress.facts.started,
+            addressCount: (known?.addressCount ?? 0) + count, origin: known?.origin ?? origin)
+    }
+
+    // MARK: What attempts teach
+
+    private var isRaceOfName: Bool {
+        if case .name = progress.target { true } else { false }
+    }
+
+    func noteStart(_ candidate: Int) {
+        if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
+        // An address that the program gave is tried once, and there is nothing to tell of it but what the report has anyway.
+        guard isRaceOfName || progress.addresses.count > 1 else { return }
+        progress.facts.attempts.append(
+            EstablishmentFacts.Attempt(
+                candidate: candidate, address: progress.addresses[candidate],
+                started: Machine.now - progress.facts.started))
+    }
+
+    func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome) {
+        guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
+        progress.facts.attempts[index].ended = Machine.now - progress.facts.started
+        progress.facts.attempts[index].outcome = outcome
+        guard case .failed = outcome, let address = progress.addresses[candidate].internetAddress else { return }
+        Self.memory.withLock { $0.failed(address, at: Machine.now) }
+    }
+
+    func noteWinner(_ candidate: Int) {
+        guard case .name(let name, _, _) = progress.target, progress.settings.transport == .tcp,
+            let address = progress.addresses[candidate].internetAddress,
+            let attempt = progress.facts.attempts.last(where: { $0.candidate == candidate }), let ended = attempt.ended
+        else { return }
+        Self.memory.withLock {
+            $0.connected(to: address, of: name, roundTrip: ended - attempt.started, at: Machine.now)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+extension EstablishmentFacts {
+    /// One step on the way to a connection, in plain values. Times are seconds since the start.
+    package struct TimelineEntry: Sendable {
+        package var kind: String
+        package var label: String
+        package var start: Double
+        package var end: Double?
+        package var outcome: String
+    }
+
+    /// Questions and attempts in the order of their beginning.
+    package var timeline: [TimelineEntry] {
+        var entries = queries.map { query in
+            let end = query.answered / .seconds(1)
+            let server = query.answer.server.map { " at \($0)" } ?? ""
+            return TimelineEntry(
+                kind: "query", label: "\(query.type) (\(NameInquiry.text(query.origin))\(server))",
+                start: max(0, end - query.answer.duration / .seconds(1)), end: end,
+                outcome: NameInquiry.text(query.answer.finding))
+        }
+        if queries.isEmpty, let resolution {
+            entries.append(
+                TimelineEntry(
+                    kind: "query", label: "name (\(NameInquiry.text(resolution.origin)))", start: 0,
+                    end: resolution.duration / .seconds(1), outcome: "\(resolution.addressCount) found"))
+        }
+        let listed = attempts.isEmpty ? onlyAttempt : attempts
+        entries += listed.map { attempt in
+            TimelineEntry(
+                kind: "attempt", label: Self.text(attempt.address), start: attempt.started / .seconds(1),
+                end: attempt.ended.map { $0 / .seconds(1) }, outcome: Self.text(attempt.outcome))
+        }
+        return entries
+    }
+
+    /// Of an endpoint that is an address, nothing else was written down.
+    private var onlyAttempt: [Attempt] {
+        guard let firstAddress, let connected else { return [] }
+        return [
+            Attempt(
+                candidate: 0, address: firstAddress, started: attemptStarted - started, ended: connected - started,
+                outcome: .connected)
+        ]
+    }
+
+    private static func text(_ outcome: Attempt.Outcome) -> String {
+        switch outcome {
+        case .pending: "unfinished"
+        case .connected: "connected"
+        case .abandoned: "abandoned"
+        case .failed(let code): Failure(errno: code).networkError.debugDescription
+        }
+    }
+
+    private static func text(_ address: SocketAddress) -> String {
+        switch address {
+        case .ipv4: "\(address.internetAddress.map(\.description) ?? "?"):\(address.port)"
+        case .ipv6: "[\(address.internetAddress.map(\.description) ?? "?")]:\(address.port)"
+        case .unix(let path): path
+        }
+    }
+}

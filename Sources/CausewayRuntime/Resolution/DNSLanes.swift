@@ -1,0 +1,132 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// Carries the messages of one ``DNSClient``: sockets to its servers, as few as will do, and for as long as an answer is awaited.
+///
+/// Confined to its loop. A datagram socket is connected to one server, so nobody else is heard on it, and its port, which the kernel
+/// throws anew for each socket, has to be guessed (RFC 5452 §9.2). Questions that are asked together share one, up to a number;
+/// a server has two at most.
+final class DNSLanes: Sendable {
+    typealias ExchangeID = DNSClient.ExchangeID
+
+    enum Event {
+        case received([UInt8], ExchangeID)
+        case failed(ExchangeID, isUnreachable: Bool)
+    }
+
+    /// Questions for which one port is good.
+    private static let questionsPerPort = 256
+
+    private let scope: ResolutionScope
+    private let loop: any EventLoop
+    private let report: @Sendable (Event) -> Void
+    private let state: LoopBound<State>
+
+    private struct State {
+        var datagrams: [DNSServer: [DatagramLane]] = [:]
+        var streams: [DNSServer: StreamLane] = [:]
+        /// What each exchange travels on, and by which ID.
+        var places: [ExchangeID: (lane: any DNSLane, id: UInt16)] = [:]
+    }
+
+    init(_ scope: ResolutionScope, on loop: any EventLoop, _ report: @escaping @Sendable (Event) -> Void) {
+        self.scope = scope
+        self.loop = loop
+        self.report = report
+        state = LoopBound(State(), to: loop)
+    }
+
+    var isIdle: Bool { state.value.places.isEmpty }
+
+    /// Open sockets, for those who count them.
+    var socketCount: Int {
+        state.value.datagrams.values.reduce(0) { $0 + $1.count } + state.value.streams.count
+    }
+
+    func send(_ exchange: ExchangeID, _ octets: [UInt8], id: UInt16, to server: DNSServer, over carrier: DNSCarrier) {
+        let lane: any DNSLane
+        do throws(SystemError) {
+            lane = try self.lane(to: server, over: carrier)
+        } catch {
+            return fail(exchange, error.errno)
+        }
+        state.value.places[exchange] = (lane, id)
+        do throws(SystemError) {
+            try lane.send(octets, id, exchange)
+        } catch {
+            // The error may be the answer to an earlier question on the same socket, and nobody would hear of it again.
+            broke(lane, error.errno)
+        }
+    }
+
+    func forget(_ exchange: ExchangeID) {
+        guard let (lane, id) = state.value.places.removeValue(forKey: exchange) else { return }
+        lane.forget(id)
+        if lane.isIdle { retire(lane) }
+    }
+
+    private func fail(_ exchange: ExchangeID, _ code: CInt) {
+        let isUnreachable = [
+            Errno.networkUnreachable, Errno.hostUnreachable, Errno.networkDown, Errno.addressNotAvailable,
+            Errno.noDevice,
+        ].contains(code)
+        // Not from within an action: the machine is told once it has settled.
+        loop.execute { [report] in report(.failed(exchange, isUnreachable: isUnreachable)) }
+    }
+
+    // MARK: Sockets
+
+    private func lane(to server: DNSServer, over carrier: DNSCarrier) throws(SystemError) -> any DNSLane {
+        switch carrier {
+        case .tcp:
+            if let known = state.value.streams[server], !known.isOver { return known }
+            let lane = try StreamLane(server, scope, loop, report) { [weak self] lane, code in self?.broke(lane, code) }
+            state.value.streams[server] = lane
+            return lane
+        case .udp:
+            let known = state.value.datagrams[server] ?? []
+            if let fresh = known.last(where: { $0.questionCount < Self.questionsPerPort }) { return fresh }
+            if known.count >= 2, let last = known.last { return last }
+            let lane = try DatagramLane(server, scope, loop, report) { [weak self] lane, code in self?.broke(lane, code)
+            }
+            state.value.datagrams[server, default: []].append(lane)
+            return lane
+        }
+    }
+
+    /// Everything that was asked on a lane has failed.
+    private func broke(_ lane: any DNSLane, _ code: CInt) {
+        for (exchange, place) in state.value.places where place.lane === lane { fail(exchange, code) }
+        retire(lane)
+    }
+
+    private func retire(_ lane: any DNSLane) {
+        lane.close()
+        state.value.datagrams[lane.server]?.removeAll { $0 === lane }
+        if state.value.datagrams[lane.server]?.isEmpty == true { state.value.datagrams[lane.server] = nil }
+        if state.value.streams[lane.server] === lane { state.value.streams[lane.server] = nil }
+    }
+}
+
+/// One socket to one server.
+protocol DNSLane: AnyObject, Sendable {
+    var server: DNSServer { get }
+    /// No answer is awaited on it.
+    var isIdle: Bool { get }
+    func send(_ octets: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError)
+    func forget(_ id: UInt16)
+    func close()
+}
+
+extension ResolutionScope {
+    /// Opens a socket to a server within the scope's limits.
+    func openSocket(to server: SocketAddress, _ transport: SocketSettings.Transport) throws(SystemError) -> Descriptor {
+        var settings = settings(toward: server)
+        settings.transport = transport
+        let interface = try settings.chooseInterface(toward: server)
+        let socket = try settings.openSocket(server.family)
+        if let interface { try Socket.bindToInterface(named: interface.name, socket.rawValue) }
+        return socket
+    }
+}

@@ -1,0 +1,89 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Runs one ``NameLookup``. Confined to the resolver's loop, but for ``cancel()``.
+final class NameResolution: NameResolving {
+    private struct State {
+        var lookup: NameLookup
+        var report: (@Sendable (NameEvent) -> Void)?
+        /// How to give up what is being asked.
+        var questions: [@Sendable () -> Void] = []
+        var link: ServiceResolution?
+    }
+
+    private let request: NameRequest
+    private let engine: ResolverEngine
+    private let state: LoopBound<State>
+
+    init(_ request: NameRequest, _ engine: ResolverEngine, _ report: @escaping @Sendable (NameEvent) -> Void) {
+        self.request = request
+        self.engine = engine
+        let lookup = NameLookup(
+            request.name, families: request.families, in: engine.settings.current.surroundings,
+            allowsExpired: request.allowsExpired)
+        state = LoopBound(State(lookup: lookup, report: report), to: engine.loop)
+    }
+
+    func cancel() {
+        engine.loop.execute {
+            self.state.value.report = nil
+            self.stop()
+        }
+    }
+
+    func begin() {
+        guard state.value.report != nil else { return }
+        perform(state.value.lookup.begin())
+    }
+
+    private func perform(_ actions: [NameLookup.Action]) {
+        for action in actions {
+            switch action {
+            case .ask(let name, let type): ask(name, type)
+            case .askLink(let name): askLink(name)
+            case .found(let addresses, let family, let origin):
+                report(.found(addresses.map { SocketAddress($0, port: 0) }, family, origin))
+            case .settled(let family): report(.settled(family))
+            case .end(let problem):
+                let report = state.value.report.take()
+                stop()
+                report?(.ended(problem))
+            }
+        }
+    }
+
+    private func report(_ event: NameEvent) { state.value.report?(event) }
+
+    private func ask(_ name: DNSName, _ type: DNSRecordType) {
+        let cancel = engine.question(
+            name, type, request.scope, request.partition, allowingExpired: request.allowsExpired
+        ) { answer, origin in self.answered(name, type, answer, origin) }
+        guard let cancel else { return }
+        if state.value.report == nil { cancel() } else { state.value.questions.append(cancel) }
+    }
+
+    private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
+        guard state.value.report != nil else { return }
+        report(.answered(type, answer, origin))
+        perform(state.value.lookup.answered(name, type, with: answer, from: origin))
+    }
+
+    private func askLink(_ name: DNSName) {
+        let families = request.families
+        let family: SocketAddress.Family? = families.count > 1 ? nil : families.contains(.ipv6) ? .ipv6 : .ipv4
+        state.value.link = ServiceResolution.host(name, family: family) { result in
+            self.engine.loop.execute {
+                let found = (try? result.get()) ?? []
+                self.perform(self.state.value.lookup.linkAnswered(found.compactMap(\.internetAddress)))
+            }
+        }
+    }
+
+    private func stop() {
+        for cancel in state.value.questions { cancel() }
+        state.value.questions = []
+        state.value.link.take()?.cancel()
+    }
+}

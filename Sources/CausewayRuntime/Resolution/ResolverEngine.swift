@@ -1,0 +1,258 @@
+package import CausewayProtocols
+package import CausewaySystem
+internal import CausewayTypes
+package import CausewayWire
+
+/// Looks names up for the whole process: by the host's files, a cache, DNS servers, and the link.
+///
+/// Questions are asked on one loop, and nothing there blocks. What need not be asked is answered on the caller's thread. Every method
+/// may be called from any thread.
+package final class ResolverEngine: Sendable {
+    package static let shared = ResolverEngine(on: Engine.loops[0])
+
+    /// A client with its sockets, for one set of limits.
+    private struct Channel: ~Copyable {
+        var client: DNSClient
+        var lanes: DNSLanes?
+        var timer: TimerID?
+        var deadline: Duration?
+        /// Who asked what.
+        var askers: [DNSClient.QuestionID: @Sendable (DNSAnswer) -> Void] = [:]
+    }
+
+    private final class ChannelBox: Sendable {
+        let channel: LoopBound<Channel>
+        /// Tells its answers from those of other limits; 0 where there are none.
+        let number: UInt64
+
+        init(_ channel: LoopBound<Channel>, number: UInt64) {
+            self.channel = channel
+            self.number = number
+        }
+    }
+
+    private struct State {
+        var channels: [ResolutionScope: ChannelBox] = [:]
+        var lastScope: UInt64 = 0
+        var generation = 0
+        var isFollowing = false
+        var isFollowScheduled = false
+    }
+
+    let loop: any EventLoop
+    let settings: ResolverSettings
+    let cache = Guarded(ResolverCache())
+    private let state: LoopBound<State>
+    /// Called after each change of the host's files.
+    private let changes = Guarded<[UInt64: @Sendable () -> Void]>([:])
+    private let hasStarted = Guarded(false)
+
+    /// - Parameter port: Where servers listen: the configuration has no word for it.
+    package init(
+        on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort
+    ) {
+        self.loop = loop
+        settings = ResolverSettings(files, port: port)
+        state = LoopBound(State(), to: loop)
+    }
+
+    /// Sockets that are open on behalf of look-ups, for those who count them. Only on the loop.
+    package var socketCount: Int {
+        state.value.channels.values.reduce(0) { $0 + ($1.channel.value.lanes?.socketCount ?? 0) }
+    }
+
+    package func onLoop(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
+
+    // MARK: Anybody's side
+
+    /// Everything there is to know of a name, if nobody need be asked.
+    package func known(_ request: NameRequest) -> [NameEvent]? {
+        // With limits the cache is another one, and DNS may not be what is wanted.
+        guard request.scope.isUnlimited else { return nil }
+        follow()
+        let value = settings.current
+        var lookup = NameLookup(request.name, families: request.families, in: value.surroundings)
+        var events: [NameEvent] = []
+        var actions = lookup.begin()
+        while !actions.isEmpty {
+            switch actions.removeFirst() {
+            case .ask(let name, let type):
+                guard let answer = cached(name, type, request.partition) else { return nil }
+                events.append(.answered(type, answer, .cache))
+                actions += lookup.answered(name, type, with: answer, from: .cache)
+            case .askLink: return nil
+            case .found(let addresses, let family, let origin):
+                events.append(.found(addresses.map { SocketAddress($0, port: 0) }, family, origin))
+            case .settled(let family): events.append(.settled(family))
+            case .end(let problem): events.append(.ended(problem))
+            }
+        }
+        return events
+    }
+
+    package func resolve(
+        _ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void
+    ) -> any NameResolving {
+        follow()
+        let resolution = NameResolution(request, self, report)
+        loop.execute { resolution.begin() }
+        return resolution
+    }
+
+    /// Asks one question of DNS, or the cache. `completion` is called once, on the resolver's loop.
+    ///
+    /// - Parameter servers: Whom to ask instead of the host's own servers; such answers are not remembered.
+    package func ask(
+        _ name: DNSName, _ type: DNSRecordType, servers: [DNSServer]? = nil, scope: ResolutionScope = .init(),
+        partition: UInt64 = 0, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
+    ) {
+        loop.execute {
+            guard let servers else {
+                _ = self.question(name, type, scope, partition) { completion($0, $1) }
+                return
+            }
+            let box = self.makeChannel(servers, self.settings.current.surroundings.configuration.options, scope)
+            self.ask(name, type, box) { answer in
+                // The sockets live as long as the question.
+                withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
+            }
+        }
+    }
+
+    /// Forgets what is remembered for those who ask with this number.
+    package func forget(partition: UInt64) {
+        cache.withLock { $0.removeAll(partition: partition) }
+        Connector.memory.withLock { $0.removeAll() }
+    }
+
+    private func cached(_ name: DNSName, _ type: DNSRecordType, _ partition: UInt64) -> DNSAnswer? {
+        let key = ResolverCache.Key(name, type, partition: partition)
+        let now = Machine.now
+        return cache.withLock { $0.find(key, at: now)?.answer }
+    }
+
+    private func follow() {
+        let isFirst = hasStarted.withLock { hasStarted in
+            defer { hasStarted = true }
+            return !hasStarted
+        }
+        if isFirst { settings.follow(on: loop) { [weak self] in self?.filesChanged() } }
+    }
+
+    /// Other servers may know other names: nothing that was learnt from the old ones is believed.
+    private func filesChanged() {
+        let value = settings.current
+        let isFirst = state.value.generation == 0
+        state.value.generation = value.generation
+        for box in state.value.channels.values {
+            if box.channel.value.client.servers != value.servers, !isFirst { cache.withLock { $0.removeAll() } }
+            box.channel.value.client.use(value.servers, value.surroundings.configuration.options)
+        }
+        for change in changes.withLock({ $0.values.map { $0 } }) { change() }
+    }
+
+    // MARK: On the loop
+
+    /// Asks DNS or the cache on behalf of a look-up. Returns how to give the question up; `nil` if it was answered at once.
+    func question(
+        _ name: DNSName, _ type: DNSRecordType, _ scope: ResolutionScope, _ partition: UInt64,
+        allowingExpired: Bool = false, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
+    ) -> (@Sendable () -> Void)? {
+        let box = channel(for: scope)
+        let key = ResolverCache.Key(name, type, partition: box.number == 0 ? partition : partition ^ box.number << 32)
+        let now = Machine.now
+        if let found = cache.withLock({ $0.find(key, allowingExpired: allowingExpired, at: now) }) {
+            completion(found.answer, found.isExpired ? .expiredCache : .cache)
+            if !found.isExpired { return nil }
+        }
+        let id = ask(name, type, box) { [weak self] answer in
+            self?.cache.withLock { $0.store(answer, for: key, at: Machine.now) }
+            completion(answer, .query(answer.carrier ?? .udp))
+        }
+        return { [weak self] in self?.cancel(id, scope) }
+    }
+
+    @discardableResult
+    private func ask(
+        _ name: DNSName, _ type: DNSRecordType, _ box: ChannelBox, _ completion: @escaping @Sendable (DNSAnswer) -> Void
+    ) -> DNSClient.QuestionID {
+        let (id, actions) = box.channel.value.client.ask(name, type, at: Machine.now)
+        box.channel.value.askers[id] = completion
+        perform(actions, box)
+        return id
+    }
+
+    private func cancel(_ id: DNSClient.QuestionID, _ scope: ResolutionScope) {
+        loop.execute {
+            guard let box = self.state.value.channels[scope] else { return }
+            box.channel.value.askers[id] = nil
+            self.perform(box.channel.value.client.cancel(id, at: Machine.now), box)
+        }
+    }
+
+    private func perform(_ actions: [DNSClient.Action], _ box: ChannelBox) {
+        for action in actions {
+            switch action {
+            case .send(let exchange, let octets, let id, let server, let carrier):
+                box.channel.value.lanes?.send(exchange, octets, id: id, to: server, over: carrier)
+            case .forget(let exchange): box.channel.value.lanes?.forget(exchange)
+            case .answer(let question, let answer): box.channel.value.askers.removeValue(forKey: question)?(answer)
+            }
+        }
+        schedule(box)
+    }
+
+    private func schedule(_ box: ChannelBox) {
+        let deadline = box.channel.value.client.nextDeadline
+        guard deadline != box.channel.value.deadline else { return }
+        if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
+        box.channel.value.deadline = deadline
+        guard let deadline else { return }
+        box.channel.value.timer = loop.schedule(after: deadline - Machine.now) { [weak self, weak box] in
+            guard let self, let box else { return }
+            box.channel.value.timer = nil
+            box.channel.value.deadline = nil
+            self.perform(box.channel.value.client.advance(to: Machine.now), box)
+        }
+    }
+
+    // MARK: Channels
+
+    /// Limits that nobody uses any more are forgotten when there are more of them than this.
+    private static let channelLimit = 64
+
+    private func channel(for scope: ResolutionScope) -> ChannelBox {
+        if let known = state.value.channels[scope] { return known }
+        if state.value.channels.count >= Self.channelLimit {
+            state.value.channels = state.value.channels.filter { !$0.value.channel.value.client.isIdle }
+        }
+        let value = settings.current
+        let box = makeChannel(value.servers, value.surroundings.configuration.options, scope)
+        state.value.channels[scope] = box
+        return box
+    }
+
+    private func makeChannel(
+        _ servers: [DNSServer], _ options: ResolverConfiguration.Options, _ scope: ResolutionScope
+    ) -> ChannelBox {
+        if !scope.isUnlimited { state.value.lastScope += 1 }
+        let box = ChannelBox(
+            LoopBound(Channel(client: DNSClient(servers, options)), to: loop),
+            number: scope.isUnlimited ? 0 : state.value.lastScope)
+        box.channel.value.lanes = DNSLanes(scope, on: loop) { [weak self, weak box] event in
+            guard let self, let box else { return }
+            self.heard(event, box)
+        }
+        return box
+    }
+
+    private func heard(_ event: DNSLanes.Event, _ box: ChannelBox) {
+        let now = Machine.now
+        switch event {
+        case .received(let octets, let exchange):
+            perform(box.channel.value.client.received(octets, for: exchange, at: now), box)
+        case .failed(let exchange, let isUnreachable):
+            perform(box.channel.value.client.failed(exchange, isUnreachable: isUnreachable, at: now), box)
+        }
+    }
+}

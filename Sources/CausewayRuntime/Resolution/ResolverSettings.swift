@@ -1,0 +1,137 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import Dispatch
+
+/// What this host's files say of names, kept true: they are read at first use, and again when one of them changes.
+///
+/// Safe to use from any thread.
+final class ResolverSettings: Sendable {
+    struct Value: Sendable {
+        var surroundings = ResolverSurroundings()
+        var servers: [DNSServer] = []
+        /// Grows with each reading.
+        var generation = 0
+    }
+
+    private struct State {
+        var value: Value?
+        var isWatched = false
+    }
+
+    private let files: ResolverFiles
+    private let state = Guarded(State())
+    /// Reading a file may wait for a disk, which no loop should.
+    private let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
+
+    private let port: UInt16
+
+    init(_ files: ResolverFiles, port: UInt16) {
+        self.files = files
+        self.port = port
+    }
+
+    /// What is true now.
+    var current: Value {
+        let known = state.withLock { state in state.isWatched ? state.value : nil }
+        return known ?? reload()
+    }
+
+    @discardableResult
+    func reload() -> Value {
+        var value = Value()
+        let (configuration, servers) = files.configuration()
+        value.surroundings.configuration = configuration
+        value.surroundings.hosts = files.hosts()
+        value.surroundings.order = files.order()
+        value.surroundings.ownName = DNSName.host(SystemHost.name)?.name
+        // Without a server in the file there is one on this host (resolv.conf(5)).
+        let addresses = servers.isEmpty ? [.ipv4(.loopback)] : servers
+        value.servers = addresses.map { DNSServer($0, port: port) }
+        let read = value
+        return state.withLock { state in
+            var value = read
+            value.generation = (state.value?.generation ?? 0) + 1
+            state.value = value
+            return value
+        }
+    }
+
+    /// Keeps up with the files, and calls `changed` on the loop after each reading. Where no watch can be had every use reads the files
+    /// again.
+    func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
+        follow(on: loop, after: nil, changed)
+    }
+
+    private func follow(
+        on loop: any EventLoop, after old: ConfigurationFeed?, _ changed: @escaping @Sendable () -> Void
+    ) {
+        // Whoever writes a file seldom does it in one piece.
+        queue.asyncAfter(deadline: old == nil ? .now() : .now() + Self.gathering) { [self] in
+            // First the watch, for the names may lead elsewhere now, then the reading: nothing happens unseen in between.
+            let watch = openWatch()
+            reload()
+            loop.execute {
+                old?.close()
+                let feed = watch.map { watch in
+                    ConfigurationFeed(watch.descriptor, watch.names, loop) { feed in
+                        self.follow(on: loop, after: feed, changed)
+                    }
+                }
+                let isWatched = feed?.start() ?? false
+                self.state.withLock { $0.isWatched = isWatched }
+                changed()
+            }
+        }
+    }
+
+    private func openWatch() -> (descriptor: CInt, names: [String])? {
+        do {
+            let watch = try FileWatch(files.paths)
+            let names = watch.fileNames
+            return (watch.release(), names)
+        } catch {
+            return nil
+        }
+    }
+
+    private static let gathering = DispatchTimeInterval.milliseconds(20)
+}
+
+/// The descriptor that becomes readable when a file changes. Confined to its loop.
+private final class ConfigurationFeed: ReadinessHandler {
+    private let descriptor: CInt
+    private let names: [String]
+    private let loop: any EventLoop
+    private let changed: @Sendable (ConfigurationFeed) -> Void
+    private let registration: LoopBound<Registration?>
+
+    init(
+        _ descriptor: CInt, _ names: [String], _ loop: any EventLoop,
+        _ changed: @escaping @Sendable (ConfigurationFeed) -> Void
+    ) {
+        self.descriptor = descriptor
+        self.names = names
+        self.loop = loop
+        self.changed = changed
+        registration = LoopBound(nil, to: loop)
+    }
+
+    func start() -> Bool {
+        registration.value = try? loop.register(descriptor, for: .readable, self)
+        if registration.value == nil { Descriptor(adopting: descriptor).close() }
+        return registration.value != nil
+    }
+
+    func close() {
+        guard let registration = registration.value.take() else { return }
+        loop.close(registration, Descriptor(adopting: descriptor))
+    }
+
+    func ready(for readiness: Readiness) {
+        guard registration.value != nil else { return }
+        if FileWatch.drain(descriptor, names) { return changed(self) }
+        if let registration = registration.value { loop.await(.readable, of: registration) }
+    }
+}

@@ -1,0 +1,62 @@
+internal import CausewayTypes
+
+extension DNSName {
+    /// The domain name of a host as people write it, in A-labels (RFC 5891 §4), and whether a last dot says that it is absolute.
+    ///
+    /// Names in ASCII are taken as they are. `nil` for what no DNS message can carry.
+    package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
+        // IDNA knows three more characters for the dot (RFC 3490 §3.1).
+        var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
+        let isAbsolute = labels.count > 1 && labels.last == ""
+        if isAbsolute { labels.removeLast() }
+        var octets: [[UInt8]] = []
+        for label in labels {
+            let isPlain = label.utf8.allSatisfy { $0 < 0x80 }
+            guard let ascii = isPlain ? String(label) : Punycode.label(label) else { return nil }
+            // A name with blanks or control characters is a mistake, and no host has one.
+            guard ascii.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+            octets.append(Array(ascii.utf8))
+        }
+        guard !octets.isEmpty, let name = DNSName(labels: octets) else { return nil }
+        return (name, isAbsolute)
+    }
+
+    /// How many dots stand between the labels.
+    package var dotCount: Int { max(0, labels.reduce(0) { count, _ in count + 1 } - 1) }
+
+    /// The same name with the case of each letter thrown: a bit more for a forger to guess.
+    package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
+        var octets = wire
+        var bits: UInt64 = 0
+        for index in octets.indices {
+            if index & 63 == 0 { bits = random.next() }
+            // Lengths are below 64, where no letter is.
+            guard (octets[index] | 0x20) &- 0x61 < 26 else { continue }
+            octets[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
+        }
+        return DNSName(wire: octets)
+    }
+
+    /// Whether the names agree to the letter's case.
+    package func isIdentical(to other: DNSName) -> Bool { wire == other.wire }
+
+    /// The name under which an address is looked up the other way round (RFC 1035 §3.5, RFC 3596 §2.5).
+    package static func reverse(_ address: InternetAddress) -> DNSName {
+        switch address {
+        case .ipv4(let address):
+            let parts = (0..<4).map { Array(String(address.bits >> UInt32(8 * $0) & 0xFF).utf8) }
+            return DNSName(labels: parts + [Array("in-addr".utf8), Array("arpa".utf8)]) ?? .root
+        case .ipv6(let address):
+            let nibbles = (0..<32).map { index -> [UInt8] in
+                let word = index < 16 ? address.low : address.high
+                return Array(String(word >> UInt64(4 * (index & 15)) & 0xF, radix: 16).utf8)
+            }
+            return DNSName(labels: nibbles + [Array("ip6".utf8), Array("arpa".utf8)]) ?? .root
+        }
+    }
+}
+
+extension DNSName {
+    /// The domain of multicast DNS (RFC 6762 §3).
+    package static let local: DNSName = "local"
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import Causeway
+import CausewayRuntime
+import Dispatch
+import FoundationEssentials
+
+/// `nw connect`: connect once, and tell how that came about.
+struct ConnectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "connect",
+        abstract: "Connect to a host, say which address won, and hang up.",
+        discussion: """
+            Nothing is sent. With --timeline every question and every attempt is shown with its time, also where \
+            the connection fails.
+
+            Examples:
+              nw connect example.com 80
+              nw connect example.com 443 --tls --timeline
+              nw connect example.com https --timeline --json
+            """)
+
+    @Flag(help: "Show questions, attempts and handshakes on a time line.")
+    var timeline = false
+
+    @Flag(help: "Print one JSON object instead of text.")
+    var json = false
+
+    @Flag(help: "With TLS, whose handshake is part of the connection.")
+    var tls = false
+
+    @Flag(name: .customShort("4"), help: "IPv4 only.")
+    var v4Only = false
+
+    @Flag(name: .customShort("6"), help: "IPv6 only.")
+    var v6Only = false
+
+    @Flag(help: "Use answers past their time to live while fresh ones are asked for.")
+    var expired = false
+
+    @Option(
+        name: [.customShort("w", allowingJoined: true)],
+        help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+    var timeout = 10.0
+
+    @Argument(help: "A name or an address.")
+    var host: String
+
+    @Argument(help: "A port number or the name of a service.")
+    var port: String
+
+    func validate() throws {
+        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number.") }
+        _ = try parsePort(port)
+    }
+
+    func run() async throws {
+        try await reporting("connect") {
+            let parameters = makeTCPParameters(tls: tls ? NWProtocolTLS.Options() : nil)
+            (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
+            if expired { parameters.expiredDNSBehavior = .allow }
+            let connection = NWConnection(host: NWEndpoint.Host(host), port: try parsePort(port), using: parameters)
+            var failure: (any Error)?
+            do {
+                try await connection.connect(within: .seconds(timeout))
+            } catch {
+                failure = error
+            }
+            let report = await ConnectReport(connection, problem: failure.map(describe))
+            connection.cancel()
+            if json {
+                printLine(try report.json())
+            } else if timeline {
+                printLine(report.picture())
+            }
+            if let failure { throw failure }
+            if !json, !timeline { printLine(report.winner ?? connection.endpoint.label) }
+        }
+    }
+}
+
+/// How a connection came about, in the shape of the command's JSON. Times are milliseconds since the start.
+struct ConnectReport: Encodable {
+    struct Entry: Encodable {
+        /// `query`, `attempt` or `handshake`.
+        var kind: String
+        var label: String
+        var start: Double
+        var end: Double?
+        var outcome: String
+    }
+
+    var winner: String?
+    var interface: String?
+    var total: Double?
+    var entries: [Entry]
+    var problem: String?
+
+    init(_ connection: NWConnection, problem: String?) async {
+        let facts = connection.driver.establishment ?? connection.driver.defeat
+        self.problem = problem
+        entries = (facts?.timeline ?? []).map { entry in
+            Entry(
+                kind: entry.kind, label: entry.label, start: entry.start * 1_000, end: entry.end.map { $0 * 1_000 },
+                outcome: entry.outcome)
+        }
+        guard problem == nil, let facts else { return }
+        winner = connection.currentPath?.remoteEndpoint?.label
+        interface = connection.currentPath?.availableInterfaces.first?.name
+        total = (facts.finished - facts.started) / .milliseconds(1)
+        let report = await withCheckedContinuation { continuation in
+            connection.requestEstablishmentReport(queue: .global()) { continuation.resume(returning: $0) }
+        }
+        var start = facts.connected.map { ($0 - facts.started) / .milliseconds(1) } ?? 0
+        for handshake in report?.handshakes.dropFirst() ?? [] {
+            let end = start + handshake.handshakeDuration * 1_000
+            entries.append(
+                Entry(kind: "handshake", label: handshake.definition.name, start: start, end: end, outcome: "ready"))
+            start = end
+        }
+    }
+
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// A line for each entry, with a bar that shows when it was.
+    func picture() -> String {
+        let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, total ?? 0, 0.001)
+        let width = 40
+        var lines = entries.map { entry -> String in
+            let begin = min(width - 1, Int(entry.start / last * Double(width)))
+            let end = max(begin + 1, min(width, Int(((entry.end ?? last) / last * Double(width)).rounded(.up))))
+            let bar =
+                String(repeating: " ", count: begin)
+                + String(repeating: entry.kind == "query" ? "-" : "=", count: end - begin)
+            let times =
+                Amounts.decimal(entry.start, places: 1) + "-" + (entry.end.map { Amounts.decimal($0, places: 1) } ?? "")
+            return bar.padded(to: width) + "  " + (times + " ms").padded(to: 18)
+                + "  \(entry.kind) \(entry.label.printable): \(entry.outcome)"
+        }
+        if let winner {
+            let way = interface.map { " over \($0)" } ?? ""
+            lines.append("connected to \(winner)\(way) in \(Amounts.decimal(total ?? 0, places: 1)) ms")
+        } else if let problem {
+            lines.append("not connected: \(problem)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,10 @@
+import Causeway
+import CausewayRuntime
+import CausewaySystem
+
+/// The addresses of a host, for programs that use sockets without the framework, in the order in which to try them.
+func addresses(ofHost host: String, family: SocketAddress.Family?) async throws -> [SocketAddress] {
+    let inquiry = await NameInquiry.addresses(of: host, family: family)
+    guard !inquiry.addresses.isEmpty else { throw inquiry.failure?.networkError ?? .posix(.EADDRNOTAVAIL) }
+    return inquiry.addresses.map(\.address)
+}

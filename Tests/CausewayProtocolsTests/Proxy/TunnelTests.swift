@@ -1,0 +1,180 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@testable import CausewayProtocols
+
+@Suite("Handshakes with proxies")
+struct TunnelTests {
+    /// Feeds a handshake, in pieces of a size, and returns everything that it said.
+    private func play(
+        _ handshake: some TunnelHandshake, _ words: [[UInt8]], pieces: Int = .max
+    ) -> (said: [[UInt8]], status: StageStatus, rest: [UInt8]) {
+        var stage = TunnelStage(handshake)
+        var said: [[UInt8]] = []
+        func listen() {
+            var octets: [UInt8] = []
+            while let parcel = stage.nextOutbound(atMost: .max) { octets += parcel.octets.octets }
+            if !octets.isEmpty { said.append(octets) }
+        }
+        stage.start(at: .zero)
+        listen()
+        for word in words {
+            var rest = word[...]
+            while !rest.isEmpty {
+                stage.receive(Parcel(Array(rest.prefix(pieces)), endsMessage: false), at: .zero)
+                rest = rest.dropFirst(pieces)
+            }
+            listen()
+        }
+        var content: [UInt8] = []
+        while let parcel = stage.nextInbound(atMost: .max) { content += parcel.octets.octets }
+        return (said, stage.status, content)
+    }
+
+    private let name = TunnelDestination(.name("example.com"), port: 443)
+    private let credential = TunnelCredential(username: "Mufasa", password: "Circle of Life")
+
+    @Test("SOCKS without authentication: the name goes to the proxy", arguments: [1, 3, .max])
+    func socks(pieces: Int) {
+        let reply: [UInt8] = [5, 0, 0, 1, 10, 0, 0, 1, 0x1F, 0x90]
+        let result = play(
+            SOCKSHandshake(to: name, credential: nil), [[5, 0], reply + Array("hello".utf8)], pieces: pieces)
+        #expect(result.said == [[5, 1, 0], [5, 1, 0, 3, 11] + Array("example.com".utf8) + [1, 0xBB]])
+        #expect(result.status == .ready)
+        #expect(result.rest == Array("hello".utf8))
+    }
+
+    @Test("SOCKS with a name and password")
+    func socksCredential() {
+        let result = play(
+            SOCKSHandshake(
+                to: .init(.address(.ipv4(IPv4Address(bits: 0xC000_0201))), port: 80),
+                credential: .init(username: "me", password: "pw")),
+            [[5, 2], [1, 0], [5, 0, 0, 3, 4] + Array("host".utf8) + [0, 1]])
+        #expect(
+            result.said == [
+                [5, 2, 0, 2], [1, 2] + Array("me".utf8) + [2] + Array("pw".utf8), [5, 1, 0, 1, 192, 0, 2, 1, 0, 80],
+            ])
+        #expect(result.status == .ready)
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var words: [[UInt8]]
+        var failure: Failure
+    }
+
+    static let refusals: [Refusal] = [
+        Refusal(testDescription: "no method", words: [[5, 255]], failure: .tunnelDenied),
+        Refusal(testDescription: "not asked for", words: [[5, 2]], failure: .tunnelBroken),
+        Refusal(testDescription: "another protocol", words: [Array("HTTP/1.1 400".utf8)], failure: .tunnelBroken),
+        Refusal(testDescription: "not allowed", words: [[5, 0], [5, 2, 0, 1, 0]], failure: .tunnelDenied),
+        Refusal(
+            testDescription: "network unreachable", words: [[5, 0], [5, 3, 0, 1, 0]], failure: .tunnelNetworkUnreachable
+        ),
+        Refusal(
+            testDescription: "host unreachable", words: [[5, 0], [5, 4, 0, 1, 0]], failure: .tunnelHostUnreachable),
+        Refusal(testDescription: "refused", words: [[5, 0], [5, 5, 0, 1, 0]], failure: .tunnelRefused),
+        Refusal(testDescription: "an unknown address", words: [[5, 0], [5, 0, 0, 9, 0]], failure: .tunnelBroken),
+    ]
+
+    @Test("SOCKS refusals", arguments: refusals)
+    func socksRefusals(_ row: Refusal) {
+        #expect(play(SOCKSHandshake(to: name, credential: nil), row.words).status == .failed(row.failure))
+    }
+
+    @Test("CONNECT: the tunnel opens behind the response's head", arguments: [1, 7, .max])
+    func connect(pieces: Int) {
+        let words = Array("HTTP/1.1 200 Connection established\r\nVia: a\r\n\r\nhello".utf8)
+        let result = play(ConnectHandshake(to: name, credential: nil, nonce: "n"), [words], pieces: pieces)
+        #expect(result.said == [Array("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n".utf8)])
+        #expect(result.status == .ready)
+        #expect(result.rest == Array("hello".utf8))
+    }
+
+    struct Status: Sendable, CustomTestStringConvertible {
+        var testDescription: String { head }
+        var head: String
+        var failure: Failure
+    }
+
+    @Test(
+        "CONNECT refusals",
+        arguments: [
+            Status(head: "HTTP/1.1 403 Forbidden\r\n\r\n", failure: .tunnelDenied),
+            Status(head: "HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", failure: .tunnelDenied),
+            Status(head: "HTTP/1.1 502 Bad\r\n\r\n", failure: .tunnelHostUnreachable),
+            Status(head: "HTTP/1.1 504 Late\r\n\r\n", failure: .tunnelTimedOut),
+            Status(head: "HTTP/1.1 301 There\r\n\r\n", failure: .tunnelRefused),
+            Status(head: "SSH-2.0-OpenSSH\r\n\r\n", failure: .tunnelBroken),
+            Status(head: "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", failure: .tunnelBroken),
+        ])
+    func connectRefusals(_ row: Status) {
+        let result = play(ConnectHandshake(to: name, credential: nil, nonce: "n"), [Array(row.head.utf8)])
+        #expect(result.status == .failed(row.failure))
+    }
+
+    @Test("Basic: asked once more with the credential, behind the refusal's content", arguments: [1, .max])
+    func basic(pieces: Int) throws {
+        let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 4\r\n\r\nbody"
+        let credential = TunnelCredential(username: "Aladdin", password: "open sesame")
+        let result = play(
+            ConnectHandshake(to: name, credential: credential, nonce: "n"),
+            [Array(refusal.utf8), Array("HTTP/1.1 200 OK\r\n\r\n".utf8)], pieces: pieces)
+        #expect(result.status == .ready)
+        try #require(result.said.count == 2)
+        // The example of RFC 7617 §2.
+        let second = String(decoding: result.said[1], as: UTF8.self)
+        #expect(second.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
+    }
+
+    @Test("A credential that is not believed ends it, and is given once")
+    func notBelieved() {
+        let refusal = Array(
+            "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n".utf8)
+        let result = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), [refusal, refusal])
+        #expect(result.said.count == 2)
+        #expect(result.status == .failed(.tunnelDenied))
+    }
+
+    @Test("Digests of the standards' examples")
+    func digests() {
+        #expect(Digests.hexadecimal(Digests.md5("")) == "d41d8cd98f00b204e9800998ecf8427e")
+        #expect(Digests.hexadecimal(Digests.md5("message digest")) == "f96b697d7cb7938d525a2f31aaf161d0")
+        #expect(
+            Digests.hexadecimal(Digests.md5(String(repeating: "1234567890", count: 8)))
+                == "57edf4a22be3c955ac49da2e2107b67a")
+        #expect(
+            Digests.hexadecimal(Digests.sha256("abc"))
+                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(
+            Digests.hexadecimal(Digests.sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"))
+                == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+    }
+
+    @Test("The strongest challenge is answered, and quotes hide commas")
+    func challenges() throws {
+        let fields = [
+            "Basic realm=\"a, b\", Digest realm=\"r\", nonce=\"abc\", qop=\"auth,auth-int\", algorithm=SHA-256, opaque=\"o\""
+        ]
+        let best = try #require(ProxyChallenge.best(of: fields))
+        #expect(best.scheme == "digest")
+        let answer = try #require(best.authorization(credential, uri: "example.com:443", clientNonce: "cn"))
+        // Computed with Python's hashlib after RFC 7616 §3.4.
+        #expect(answer.contains("response=\"2ca4d98174762f2ff19f315d8d87e1c2f4aec3de3b21632cb6347a42bf819ccc\""))
+        #expect(answer.contains("qop=auth, nc=00000001, cnonce=\"cn\""))
+        #expect(ProxyChallenge.parse("Negotiate, Basic realm=x").map(\.scheme) == ["negotiate", "basic"])
+        #expect(ProxyChallenge.best(of: ["Negotiate"]) == nil)
+    }
+
+    @Test("Garbage neither traps nor opens", arguments: 0..<200)
+    func garbage(seed: Int) {
+        var numbers = TestNumbers(state: UInt64(seed))
+        let words = (0..<4).map { _ in
+            (0..<Int.random(in: 0...40, using: &numbers)).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+        }
+        _ = play(SOCKSHandshake(to: name, credential: credential), words, pieces: 3)
+        _ = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), words, pieces: 3)
+    }
+}

@@ -1,0 +1,166 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("DNS client and servers in trouble")
+struct DNSClientServerTests {
+    let name: DNSName = "www.example.com"
+
+    @Test("The next server is asked after a second of silence, and a late answer still counts")
+    func asksNext() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second])
+        let id = desk.ask(name)
+        desk.advance(to: .milliseconds(999))
+        #expect(desk.sent.map(\.server) == [DNSRig.first])
+        desk.advance(to: .milliseconds(1_000))
+        #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second])
+        desk.now = .milliseconds(1_200)
+        desk.receive(
+            DNSRig.response(to: desk.sent[0].octets, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
+        #expect(desk.answers[id]?.server == DNSRig.first)
+        #expect(desk.openCount == 0)
+    }
+
+    @Test("A server that was silent is asked last for a while, then given a short second chance")
+    func backsOff() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second])
+        _ = desk.ask(name)
+        desk.advance(to: .seconds(1))
+        desk.answer(.noError, [DNSRig.a(name, 1)])
+        // Within five seconds the second one is asked at once.
+        _ = desk.ask("b.example")
+        #expect(desk.sent.last?.server == DNSRig.second)
+        desk.answer(.noError, [DNSRig.a("b.example", 1)])
+        desk.advance(to: .seconds(7))
+        let count = desk.sent.count
+        _ = desk.ask("c.example")
+        #expect(desk.sent.last?.server == DNSRig.first)
+        desk.advance(to: .milliseconds(7_399))
+        #expect(desk.sent.count == count + 1)
+        desk.advance(to: .milliseconds(7_400))
+        #expect(desk.sent.last?.server == DNSRig.second)
+    }
+
+    @Test("A known server is waited for as its times suggest")
+    func adapts() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second])
+        for number in 0..<20 {
+            _ = desk.ask(DNSName("n\(number).example") ?? .root)
+            desk.now += .milliseconds(2)
+            desk.answer(.nameError)
+        }
+        let start = desk.now
+        let count = desk.sent.count
+        _ = desk.ask(name)
+        desk.advance(to: start + .milliseconds(199))
+        #expect(desk.sent.count == count + 1)
+        desk.advance(to: start + .milliseconds(200))
+        #expect(desk.sent.count == count + 2)
+    }
+
+    @Test(
+        "A server that cannot help is left at once",
+        arguments: [DNSResponseCode.serverFailure, .refused, .notImplemented])
+    func leaves(_ code: DNSResponseCode) {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.attempts = 1 }
+        let id = desk.ask(name)
+        desk.answer(code) { $0.extensions = DNSExtensions(payloadByteCount: 1_232) }
+        #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second])
+        #expect(desk.answers.isEmpty)
+        desk.answer(code) { $0.extensions = DNSExtensions(payloadByteCount: 1_232) }
+        #expect(desk.answers[id]?.finding == .failed(.code(code.rawValue)))
+    }
+
+    @Test("Silence of all ends the question: every server as often as configured, the last one with its whole time")
+    func timesOut() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second]) { options in
+            options.attempts = 2
+            options.timeout = .seconds(3)
+        }
+        let id = desk.ask(name)
+        desk.advance(to: .seconds(60))
+        #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second, DNSRig.first, DNSRig.second])
+        #expect(desk.answers[id]?.finding == .failed(.timedOut))
+        // One second each, two in the second round, and three for the last.
+        #expect(desk.answers[id]?.duration == .seconds(1 + 1 + 2 + 3))
+        #expect(desk.openCount == 0)
+    }
+
+    @Test("Servers that cannot be reached are passed over, and named as the reason")
+    func unreachable() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.attempts = 1 }
+        let id = desk.ask(name)
+        desk.take(desk.client.failed(desk.sent[0].exchange, isUnreachable: true, at: desk.now))
+        #expect(desk.sent.count == 2)
+        desk.take(desk.client.failed(desk.sent[1].exchange, isUnreachable: true, at: desk.now))
+        #expect(desk.answers[id]?.finding == .failed(.unreachable))
+    }
+
+    @Test("No server at all is an answer")
+    func noServers() {
+        let desk = DNSDesk([])
+        let id = desk.ask(name)
+        #expect(desk.answers[id]?.finding == .failed(.unreachable))
+    }
+
+    @Test("Questions are spread where the configuration wants it")
+    func rotates() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.rotates = true }
+        for number in 0..<4 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
+        #expect(Set(desk.sent.map(\.server)).count == 2)
+        #expect(desk.sent[0].server != desk.sent[1].server)
+    }
+
+    @Test("Ten thousand questions at once: messages under way are bounded, and all are answered")
+    func bounded() {
+        let desk = DNSDesk()
+        for number in 0..<10_000 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
+        #expect(desk.openCount == 4_096)
+        var position = 0
+        while position < desk.sent.count {
+            let sent = desk.sent[position]
+            desk.receive(DNSRig.response(to: sent.octets, .nameError), for: sent.exchange)
+            position += 1
+        }
+        #expect(desk.answers.count == 10_000)
+        #expect(desk.isIdle)
+    }
+
+    @Test("In any order of events every question is answered once, and nothing is left over", arguments: 0..<300)
+    func property(seed: Int) {
+        var numbers = TestNumbers(state: UInt64(seed) &* 77)
+        let desk = DNSDesk([DNSRig.first, DNSRig.second], seed: UInt64(seed))
+        var asked: Set<DNSClient.QuestionID> = []
+        var cancelled: Set<DNSClient.QuestionID> = []
+        for _ in 0..<60 {
+            switch Int.random(in: 0..<8, using: &numbers) {
+            case 0...2: asked.insert(desk.ask(DNSName("n\(Int.random(in: 0..<9, using: &numbers)).example") ?? .root))
+            case 3:
+                if let id = asked.randomElement(using: &numbers) {
+                    desk.take(desk.client.cancel(id, at: desk.now))
+                    if desk.answers[id] == nil { cancelled.insert(id) }
+                }
+            case 4:
+                if let sent = desk.sent.randomElement(using: &numbers) {
+                    desk.take(desk.client.failed(sent.exchange, isUnreachable: .random(using: &numbers), at: desk.now))
+                }
+            case 5: desk.advance(to: desk.now + .milliseconds(Int.random(in: 0...2_000, using: &numbers)))
+            default:
+                guard let sent = desk.sent.randomElement(using: &numbers) else { continue }
+                let code =
+                    [DNSResponseCode.noError, .nameError, .serverFailure, .formatError].randomElement(using: &numbers)
+                    ?? .noError
+                let truncated = Int.random(in: 0..<4, using: &numbers) == 0
+                let octets = DNSRig.response(to: sent.octets, code) { if truncated { $0.flags.insert(.isTruncated) } }
+                desk.receive(octets, for: sent.exchange)
+            }
+        }
+        desk.advance(to: desk.now + .seconds(120))
+        #expect(Set(desk.answers.keys).union(cancelled) == asked)
+        #expect(Set(desk.answers.keys).isDisjoint(with: cancelled))
+        #expect(desk.openCount == 0)
+        #expect(desk.isIdle)
+        #expect(desk.nextDeadline == nil)
+    }
+}

@@ -1,0 +1,233 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("DNS client")
+struct DNSClientTests {
+    let name: DNSName = "www.example.com"
+
+    @Test("An answer ends the question, and nothing stays awaited")
+    func answers() {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.now = .milliseconds(30)
+        desk.answer(.noError, [DNSRig.a(name, 1, timeToLive: 77), DNSRig.a(name, 2)])
+        #expect(desk.answers[id]?.records.count == 2)
+        #expect(desk.answers[id]?.timeToLive == .seconds(77))
+        #expect(desk.answers[id]?.server == DNSRig.first)
+        #expect(desk.answers[id]?.duration == .milliseconds(30))
+        #expect(desk.openCount == 0)
+        #expect(desk.isIdle)
+        #expect(desk.nextDeadline == nil)
+    }
+
+    @Test("Messages have random IDs and case, announce EDNS(0) and ask for recursion")
+    func queries() throws {
+        var ids: Set<UInt16> = []
+        var spellings: Set<String> = []
+        let desk = DNSDesk()
+        for number in 0..<64 {
+            _ = desk.ask(try #require(DNSName("host\(number).example")), .aaaa)
+            let octets = try #require(desk.sent.last).octets
+            let message = try DNSRig.message(octets)
+            ids.insert(message.id)
+            spellings.insert(message.questions[0].name.droppingFirst().description)
+            #expect(message.flags == .recursionDesired)
+            #expect(message.extensions?.payloadByteCount == 1_232)
+        }
+        #expect(ids.count == 64)
+        #expect(spellings.count > 32)
+    }
+
+    @Test("Equal questions are asked once")
+    func joins() {
+        let desk = DNSDesk()
+        let one = desk.ask(name)
+        let two = desk.ask("WWW.example.COM")
+        let other = desk.ask(name, .aaaa)
+        #expect(desk.sent.count == 2)
+        desk.receive(
+            DNSRig.response(to: desk.sent[0].octets, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
+        #expect(desk.answers[one] == desk.answers[two])
+        #expect(desk.answers[one] != nil)
+        #expect(desk.answers[other] == nil)
+    }
+
+    @Test("A question is given up when its last asker is gone")
+    func cancels() {
+        let desk = DNSDesk()
+        let one = desk.ask(name)
+        let two = desk.ask(name)
+        desk.take(desk.client.cancel(one, at: desk.now))
+        #expect(desk.openCount == 1)
+        desk.take(desk.client.cancel(two, at: desk.now))
+        #expect(desk.openCount == 0)
+        #expect(desk.isIdle)
+        desk.answer(.noError, [DNSRig.a(name, 1)])
+        #expect(desk.answers.isEmpty)
+    }
+
+    // MARK: What is no answer
+
+    struct Forgery: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var change: @Sendable (inout DNSMessage) -> Void
+    }
+
+    static let forgeries = [
+        Forgery(testDescription: "another ID") { $0.id &+= 1 },
+        Forgery(testDescription: "no response") { $0.flags.remove(.isResponse) },
+        Forgery(testDescription: "another name") { $0.questions[0].name = "evil.example" },
+        Forgery(testDescription: "another type") { $0.questions[0].type = .txt },
+        Forgery(testDescription: "no question") { $0.questions = [] },
+        Forgery(testDescription: "two questions") { $0.questions.append($0.questions[0]) },
+        Forgery(testDescription: "another operation") { $0.operation = 5 },
+    ]
+
+    @Test("What answers another question is passed over", arguments: forgeries)
+    func passesOver(_ forgery: Forgery) {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.answer(.noError, [DNSRig.a(name, 66)], change: forgery.change)
+        #expect(desk.answers.isEmpty)
+        #expect(desk.openCount == 1)
+        desk.answer(.noError, [DNSRig.a(name, 1)])
+        #expect(desk.answers[id]?.records == [DNSRig.a(name, 1)])
+    }
+
+    @Test("Garbage is passed over", arguments: 0..<200)
+    func survivesGarbage(seed: Int) {
+        let desk = DNSDesk()
+        _ = desk.ask(name)
+        var numbers = TestNumbers(state: UInt64(seed))
+        let sent = desk.sent[0]
+        var octets = DNSRig.response(to: sent.octets, answers: [DNSRig.a(name, 1), DNSRig.alias("x.example", name)])
+        for _ in 0..<Int.random(in: 1...12, using: &numbers) {
+            octets[Int.random(in: 2..<octets.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+        }
+        desk.receive(Array(octets.prefix(Int.random(in: 0...octets.count, using: &numbers))), for: sent.exchange)
+        desk.advance(to: .seconds(60))
+        #expect(desk.answers.count == 1)
+        #expect(desk.isIdle)
+    }
+
+    @Test("An answer in other letters is asked for again over TCP, where nobody can guess")
+    func fallsBackToTCPForCase() {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.answer(.noError, [DNSRig.a(name, 66)]) { $0.questions[0].name = "www.example.com" }
+        #expect(desk.answers.isEmpty)
+        #expect(desk.sent.map(\.carrier) == [.udp, .tcp])
+        desk.answer(.noError, [DNSRig.a(name, 1)])
+        #expect(desk.answers[id]?.carrier == .tcp)
+    }
+
+    @Test("A truncated answer is asked for again over TCP at the same server")
+    func fallsBackToTCP() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second])
+        let id = desk.ask(name)
+        desk.answer(.noError, [DNSRig.a(name, 1)]) { $0.flags.insert(.isTruncated) }
+        #expect(desk.sent.map(\.carrier) == [.udp, .tcp])
+        #expect(desk.sent[1].server == DNSRig.first)
+        desk.answer(.noError, (1...40).map { DNSRig.a(name, $0) })
+        #expect(desk.answers[id]?.records.count == 40)
+    }
+
+    @Test("Only TCP where the configuration wants it")
+    func usesTCP() {
+        let desk = DNSDesk { $0.usesTCP = true }
+        _ = desk.ask(name)
+        #expect(desk.sent.map(\.carrier) == [.tcp])
+    }
+
+    @Test("A server that does not know EDNS(0) is asked without, now and later")
+    func withoutExtensions() throws {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.answer(.formatError) { $0.questions = [] }
+        #expect(desk.sent.count == 2)
+        let again = try DNSRig.message(desk.sent[1].octets)
+        #expect(again.extensions == nil)
+        desk.answer(.noError, [DNSRig.a(name, 1)])
+        #expect(desk.answers[id]?.records.count == 1)
+        _ = desk.ask("other.example")
+        #expect(try DNSRig.message(desk.sent[2].octets).extensions == nil)
+    }
+
+    // MARK: Aliases
+
+    @Test("Aliases are followed within a message, and the shortest time to live counts")
+    func followsAliases() {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.answer(
+            .noError,
+            [
+                DNSRig.a("c.example", 1, timeToLive: 900), DNSRig.alias("b.example", "c.example", timeToLive: 60),
+                DNSRig.alias(name, "b.example"),
+            ])
+        #expect(desk.answers[id]?.canonicalName == "c.example")
+        #expect(desk.answers[id]?.records.count == 1)
+        #expect(desk.answers[id]?.timeToLive == .seconds(60))
+        #expect(desk.answers[id]?.aliases.count == 2)
+    }
+
+    @Test("An alias whose end the server leaves out is asked for")
+    func asksForAliases() throws {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.answer(.noError, [DNSRig.alias(name, "b.example", timeToLive: 20)])
+        #expect(desk.sent.count == 2)
+        #expect(try DNSRig.message(desk.sent[1].octets).questions[0].name == "b.example")
+        desk.answer(.noError, [DNSRig.a("b.example", 1)])
+        #expect(desk.answers[id]?.canonicalName == "b.example")
+        #expect(desk.answers[id]?.timeToLive == .seconds(20))
+    }
+
+    @Test("Aliases in a circle, in one message or over several, end")
+    func endsCircles() throws {
+        let desk = DNSDesk()
+        let one = desk.ask(name)
+        desk.answer(.noError, [DNSRig.alias(name, "b.example"), DNSRig.alias("b.example", name)])
+        #expect(desk.answers[one]?.finding == .failed(.aliasLoop))
+
+        let two = desk.ask("start.example")
+        for number in 0..<20 where desk.answers[two] == nil {
+            let asked = try DNSRig.message(try #require(desk.sent.last).octets).questions[0].name
+            desk.answer(.noError, [DNSRig.alias(asked, try #require(DNSName("hop\(number).example")))])
+        }
+        #expect(desk.answers[two]?.finding == .failed(.aliasLoop))
+        #expect(desk.sent.count <= 12)
+    }
+
+    // MARK: Nothing there
+
+    @Test("A name that is not there may be remembered as long as its zone says (RFC 2308 §5)")
+    func negative() {
+        let desk = DNSDesk()
+        let gone = desk.ask(name)
+        desk.answer(.nameError, authorities: [DNSRig.authority("example.com", minimum: 60)])
+        #expect(desk.answers[gone]?.finding == .noSuchName)
+        #expect(desk.answers[gone]?.timeToLive == .seconds(60))
+
+        let empty = desk.ask(name, .aaaa)
+        desk.answer(.noError, authorities: [DNSRig.authority("example.com", minimum: 900_000, timeToLive: 900_000)])
+        #expect(desk.answers[empty]?.finding == .noSuchRecord)
+        #expect(desk.answers[empty]?.timeToLive == .seconds(10_800))
+
+        let unsure = desk.ask("other.example")
+        desk.answer(.nameError)
+        #expect(desk.answers[unsure]?.timeToLive == .zero)
+    }
+
+    @Test("A referral is no answer")
+    func referral() {
+        let desk = DNSDesk([DNSRig.first, DNSRig.second])
+        _ = desk.ask(name)
+        desk.answer(
+            .noError, authorities: [DNSRecord("example.com", .ns, timeToLive: 60, .name("ns.example.com"))]
+        ) { $0.flags.remove(.recursionAvailable) }
+        #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second])
+    }
+}

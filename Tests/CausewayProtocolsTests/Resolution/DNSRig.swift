@@ -1,0 +1,134 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+
+@testable import CausewayProtocols
+
+/// Records and messages as servers send them.
+enum DNSRig {
+    static let first = DNSServer(.ipv4(IPv4Address(bits: 0xC000_0201)))
+    static let second = DNSServer(.ipv4(IPv4Address(bits: 0xC000_0202)))
+
+    static func a(_ name: DNSName, _ last: UInt32, timeToLive: UInt32 = 300) -> DNSRecord {
+        DNSRecord(name, .a, timeToLive: timeToLive, .ipv4(IPv4Address(bits: 0xC633_6400 + last)))
+    }
+
+    static func aaaa(_ name: DNSName, _ last: UInt64, timeToLive: UInt32 = 300) -> DNSRecord {
+        DNSRecord(name, .aaaa, timeToLive: timeToLive, .ipv6(IPv6Address(high: 0x2001_0DB8 << 32, low: last)))
+    }
+
+    static func alias(_ name: DNSName, _ target: DNSName, timeToLive: UInt32 = 300) -> DNSRecord {
+        DNSRecord(name, .cname, timeToLive: timeToLive, .name(target))
+    }
+
+    static func authority(_ zone: DNSName, minimum: UInt32, timeToLive: UInt32 = 3_600) -> DNSRecord {
+        DNSRecord(
+            zone, .soa, timeToLive: timeToLive,
+            .authority(
+                DNSAuthority(
+                    server: zone, mailbox: zone, serial: 1, refresh: 2, retry: 3, expire: 4, minimum: minimum)))
+    }
+
+    static func message(_ octets: [UInt8]) throws -> DNSMessage { try DNSMessage(parsing: octets.span) }
+
+    /// The response of a recursive server to a query as it was sent.
+    static func response(
+        to query: [UInt8], _ code: DNSResponseCode = .noError, answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
+        change: (inout DNSMessage) -> Void = { _ in }
+    ) -> [UInt8] {
+        guard let asked = try? DNSMessage(parsing: query.span) else { return [] }
+        var message = DNSMessage()
+        message.id = asked.id
+        message.flags = [.isResponse, .recursionDesired, .recursionAvailable]
+        message.responseCode = code
+        message.questions = asked.questions
+        message.answers = answers
+        message.authorities = authorities
+        change(&message)
+        return message.encoded()
+    }
+}
+
+/// A client with what it has sent and answered.
+final class DNSDesk {
+    struct Sent: Equatable {
+        var exchange: DNSClient.ExchangeID
+        var octets: [UInt8]
+        var server: DNSServer
+        var carrier: DNSCarrier
+    }
+
+    var client: DNSClient
+    var sent: [Sent] = []
+    var forgotten: Set<DNSClient.ExchangeID> = []
+    var answers: [DNSClient.QuestionID: DNSAnswer] = [:]
+    var now: Duration = .zero
+
+    init(
+        _ servers: [DNSServer] = [DNSRig.first], seed: UInt64 = 1,
+        _ set: (inout ResolverConfiguration.Options) -> Void = { _ in }
+    ) {
+        var options = ResolverConfiguration.Options()
+        set(&options)
+        client = DNSClient(servers, options, random: TestNumbers(state: seed))
+    }
+
+    func ask(_ name: DNSName, _ type: DNSRecordType = .a) -> DNSClient.QuestionID {
+        let (id, actions) = client.ask(name, type, at: now)
+        take(actions)
+        return id
+    }
+
+    func receive(_ octets: [UInt8], for exchange: DNSClient.ExchangeID) {
+        take(client.received(octets, for: exchange, at: now))
+    }
+
+    /// The server of the last message answers it.
+    func answer(
+        _ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
+        change: (inout DNSMessage) -> Void = { _ in }
+    ) {
+        guard let last = sent.last else { return }
+        receive(
+            DNSRig.response(to: last.octets, code, answers: answers, authorities: authorities, change: change),
+            for: last.exchange)
+    }
+
+    /// Lets time pass until nothing is due before `end`.
+    func advance(to end: Duration) {
+        while let deadline = client.nextDeadline, deadline <= end {
+            now = max(now, deadline)
+            take(client.advance(to: now))
+        }
+        now = end
+    }
+
+    func take(_ actions: [DNSClient.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let exchange, let octets, _, let server, let carrier):
+                sent.append(Sent(exchange: exchange, octets: octets, server: server, carrier: carrier))
+            case .forget(let exchange): forgotten.insert(exchange)
+            case .answer(let question, let answer): answers[question] = answer
+            }
+        }
+    }
+
+    var isIdle: Bool { client.isIdle }
+    var nextDeadline: Duration? { client.nextDeadline }
+
+    /// Messages whose answer is still awaited.
+    var openCount: Int { sent.count { !forgotten.contains($0.exchange) } }
+}
+
+struct TestNumbers: RandomNumberGenerator, Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,71 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Resolver cache")
+struct ResolverCacheTests {
+    let name: DNSName = "www.example.com"
+
+    private func answer(_ finding: DNSAnswer.Finding? = nil, seconds: Int = 60) -> DNSAnswer {
+        var answer = DNSAnswer(finding ?? .records([DNSRig.a(name, 1)]), for: name)
+        answer.timeToLive = .seconds(seconds)
+        return answer
+    }
+
+    @Test("An answer lives as long as it says, and tells what is left")
+    func lives() {
+        var cache = ResolverCache()
+        cache.store(answer(), for: .init(name, .a), at: .seconds(10))
+        #expect(cache.find(.init("WWW.EXAMPLE.com", .a), at: .seconds(69))?.answer.timeToLive == .seconds(1))
+        #expect(cache.find(.init(name, .a), at: .seconds(70)) == nil)
+        #expect(cache.find(.init(name, .aaaa), at: .seconds(11)) == nil)
+        #expect(cache.find(.init(name, .a, partition: 1), at: .seconds(11)) == nil)
+    }
+
+    @Test("Expired answers come where they are welcome, for a day")
+    func expired() {
+        var cache = ResolverCache()
+        cache.store(answer(), for: .init(name, .a), at: .zero)
+        #expect(cache.find(.init(name, .a), allowingExpired: true, at: .seconds(61))?.isExpired == true)
+        #expect(cache.find(.init(name, .a), allowingExpired: true, at: .seconds(86_460))?.isExpired == true)
+        #expect(cache.find(.init(name, .a), allowingExpired: true, at: .seconds(86_461)) == nil)
+        #expect(cache.count == 0)
+    }
+
+    @Test("Failures neither enter nor remove; news without a time to live remove")
+    func failures() {
+        var cache = ResolverCache()
+        cache.store(answer(), for: .init(name, .a), at: .zero)
+        cache.store(answer(.failed(.timedOut)), for: .init(name, .a), at: .seconds(1))
+        #expect(cache.find(.init(name, .a), at: .seconds(2))?.answer.records.count == 1)
+        cache.store(answer(.noSuchName, seconds: 0), for: .init(name, .a), at: .seconds(3))
+        #expect(cache.count == 0)
+        cache.store(answer(.noSuchName, seconds: 30), for: .init(name, .a), at: .seconds(3))
+        #expect(cache.find(.init(name, .a), at: .seconds(32))?.answer.finding == .noSuchName)
+    }
+
+    @Test("Entries are bounded, and those that are used stay")
+    func bounded() {
+        var cache = ResolverCache(limit: 64)
+        for number in 0..<1_000 {
+            let key = ResolverCache.Key(DNSName("n\(number).example") ?? .root, .a)
+            cache.store(answer(), for: key, at: .zero)
+            #expect(cache.find(.init("n0.example", .a), at: .seconds(1)) != nil)
+            #expect(cache.count <= 64)
+        }
+    }
+
+    @Test("A partition is forgotten without the others")
+    func partitions() {
+        var cache = ResolverCache()
+        for partition in [0, 1, 2] as [UInt64] {
+            cache.store(answer(), for: .init(name, .a, partition: partition), at: .zero)
+        }
+        cache.removeAll(partition: 1)
+        #expect(cache.count == 2)
+        #expect(cache.find(.init(name, .a, partition: 2), at: .zero) != nil)
+        cache.removeAll()
+        #expect(cache.count == 0)
+    }
+}

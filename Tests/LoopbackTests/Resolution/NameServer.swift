@@ -1,0 +1,192 @@
+import CausewayProtocols
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import Dispatch
+import FoundationEssentials
+
+/// A DNS server on this host, over UDP and TCP, that says what a test wants.
+final class NameServer: Sendable {
+    /// What to say to a question; `nil` for nothing.
+    typealias Answer = @Sendable (DNSMessage, DNSCarrier) -> DNSMessage?
+
+    struct Heard: Sendable {
+        var question: DNSQuestion
+        var carrier: DNSCarrier
+        var port: UInt16
+    }
+
+    private let socket: RawSocket
+    private let listener: RawSocket
+    // SAFETY: after `init` only `deinit` touches it.
+    nonisolated(unsafe) private let source: any DispatchSourceRead
+    private let answer: Answer
+    private let log = Log()
+
+    private final class Log: Sendable {
+        let heard = Guarded<[Heard]>([])
+    }
+
+    let port: UInt16
+
+    init(_ answer: @escaping Answer) throws {
+        (socket, listener) = try Self.open()
+        port = socket.port
+        self.answer = answer
+        source = DispatchSource.makeReadSource(fileDescriptor: socket.fd, queue: DispatchQueue(label: "name-server"))
+        source.setEventHandler { [socket, log] in
+            var reader = PacketReader(blockCount: 16)
+            while let count = try? reader.receive(socket.fd, wantsPeer: true), count > 0 {
+                for index in 0..<count {
+                    guard let peer = reader[index].peer else { continue }
+                    let octets = reader.withBytes(of: index) { [UInt8]($0) }
+                    guard let reply = Self.reply(to: octets, .udp, peer.port, log, answer) else { continue }
+                    Self.send(reply, to: peer, socket.fd)
+                }
+            }
+        }
+        source.resume()
+    }
+
+    deinit { source.cancel() }
+
+    /// Takes one TCP connection after the other until its task is cancelled.
+    func serveStreams() async throws {
+        while !Task.isCancelled {
+            let stream = try await listener.accept()
+            while let head = try? await stream.read(atMost: 65_536), head.count > 2 {
+                guard let reply = Self.reply(to: [UInt8](head.dropFirst(2)), .tcp, 0, log, answer) else { continue }
+                try await stream.write(Data([UInt8(reply.count >> 8), UInt8(truncatingIfNeeded: reply.count)] + reply))
+            }
+        }
+    }
+
+    var heard: [Heard] { log.heard.withLock { $0 } }
+
+    /// The same port for both, which may take some tries.
+    private static func open() throws -> (RawSocket, RawSocket) {
+        for _ in 0..<50 {
+            let datagrams = try RawSocket.bound(.udp4)
+            let stream = RawSocket(try Socket.open(.ipv4, .stream))
+            guard (try? Socket.bind(stream.fd, to: .ipv4(bits: 0x7F00_0001, port: datagrams.port))) != nil else {
+                continue
+            }
+            try Socket.listen(stream.fd, backlog: 16)
+            return (datagrams, stream)
+        }
+        throw SystemError(errno: Errno.addressInUse, call: "bind")
+    }
+
+    private static func reply(
+        to octets: [UInt8], _ carrier: DNSCarrier, _ port: UInt16, _ log: Log, _ answer: Answer
+    ) -> [UInt8]? {
+        guard let query = try? DNSMessage(parsing: octets.span), let question = query.questions.first else {
+            return nil
+        }
+        log.heard.withLock { $0.append(Heard(question: question, carrier: carrier, port: port)) }
+        return answer(query, carrier)?.encoded()
+    }
+
+    private static func send(_ octets: [UInt8], to peer: SocketAddress, _ fd: CInt) {
+        octets.withUnsafeBytes { bytes in
+            var piece = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+            withUnsafePointer(to: &piece) { pointer in
+                let packet = OutgoingPacket(
+                    pieces: UnsafeBufferPointer(start: pointer, count: 1), segmentByteCount: 0, trafficClass: nil)
+                withUnsafePointer(to: packet) {
+                    _ = Socket.send(fd, UnsafeBufferPointer(start: $0, count: 1), to: peer, from: nil)
+                }
+            }
+        }
+    }
+}
+
+extension DNSMessage {
+    /// A response of a recursive server to this query.
+    func response(_ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = []) -> DNSMessage {
+        var message = DNSMessage()
+        message.id = id
+        message.flags = [.isResponse, .recursionDesired, .recursionAvailable]
+        message.responseCode = code
+        message.questions = questions
+        message.answers = answers
+        return message
+    }
+
+    /// An address for every name, of the family that was asked for; 127.0.0.1 and nothing for IPv6.
+    func loopbackResponse(timeToLive: UInt32 = 60) -> DNSMessage {
+        guard let question = questions.first, question.type == .a else { return response() }
+        return response(.noError, [DNSRecord(question.name, .a, timeToLive: timeToLive, .ipv4(.loopback))])
+    }
+}
+
+/// Files of a resolver, in a directory of their own.
+final class ResolverDirectory {
+    let url: URL
+    let files: ResolverFiles
+
+    init(resolv: String = "nameserver 127.0.0.1", hosts: String = "", order: String = "hosts: files dns") throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "causeway-resolver-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        files = ResolverFiles(
+            configuration: url.appending(path: "resolv.conf").path, hosts: url.appending(path: "hosts").path,
+            order: url.appending(path: "nsswitch.conf").path)
+        try write(resolv, files.configurationPath)
+        try write(hosts, files.hostsPath)
+        try write(order, files.orderPath)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+    /// Puts another file in its place, as editors do.
+    func replace(_ text: String, _ path: String) throws {
+        try write(text, path + ".new")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: path + ".new", toPath: path)
+    }
+}
+
+/// What a look-up reported, once it has ended.
+struct LookupOutcome: Sendable {
+    var addresses: [SocketAddress] = []
+    var origins: [AddressOrigin] = []
+    var problem: NameProblem?
+}
+
+extension ResolverEngine {
+    func outcome(of name: String, families: Set<NameLookup.Family> = [.ipv4, .ipv6], allowsExpired: Bool = false) async
+        -> LookupOutcome
+    {
+        let (events, feed) = AsyncStream<NameEvent>.makeStream()
+        let request = NameRequest(name, families: families, allowsExpired: allowsExpired)
+        let resolution = resolve(request) { event in
+            feed.yield(event)
+            if case .ended = event { feed.finish() }
+        }
+        var outcome = LookupOutcome()
+        for await event in events {
+            switch event {
+            case .found(let addresses, _, let origin):
+                outcome.addresses += addresses
+                outcome.origins.append(origin)
+            case .ended(let problem): outcome.problem = problem
+            case .settled, .answered: break
+            }
+        }
+        withExtendedLifetime(resolution) {}
+        return outcome
+    }
+}
+
+/// Waits until something is so; fails the test after the usual patience.
+func eventually(_ what: String, _ isTrue: () async -> Bool) async throws {
+    let end = Machine.now + Patience.limit
+    while Machine.now < end {
+        if await isTrue() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    throw SystemError(errno: Errno.timedOut, call: what)
+}

@@ -1,0 +1,159 @@
+import CausewayProtocols
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    @Suite("Resolver and real sockets")
+    struct ResolverTests {
+        private func engine(_ server: NameServer, _ directory: ResolverDirectory) -> ResolverEngine {
+            Backend.choose()
+            return ResolverEngine(on: Engine.nextLoop(), files: directory.files, port: server.port)
+        }
+
+        @Test("A name is asked for over UDP, and remembered")
+        func asks() async throws {
+            let server = try NameServer { query, _ in query.loopbackResponse() }
+            let directory = try ResolverDirectory()
+            let engine = engine(server, directory)
+            let first = await engine.outcome(of: "www.example.com")
+            #expect(first.addresses == [.ipv4(bits: 0x7F00_0001, port: 0)])
+            #expect(first.origins == [.query(.udp)])
+            #expect(Set(server.heard.map(\.question.type)) == [.a, .aaaa])
+            // The record that is not there may not be remembered without its zone's word; the address may.
+            let second = await engine.outcome(of: "WWW.example.com", families: [.ipv4])
+            #expect(second.origins == [.cache])
+            #expect(server.heard.count == 2)
+        }
+
+        @Test("What is remembered, or in the hosts file, needs no thread but the caller's")
+        func known() async throws {
+            let server = try NameServer { query, _ in query.loopbackResponse() }
+            let directory = try ResolverDirectory(hosts: "192.0.2.7 box\n")
+            let engine = engine(server, directory)
+            #expect(engine.known(NameRequest("www.example.com", families: [.ipv4])) == nil)
+            _ = await engine.outcome(of: "www.example.com", families: [.ipv4])
+            #expect(engine.known(NameRequest("www.example.com", families: [.ipv4]))?.isEmpty == false)
+            #expect(engine.known(NameRequest("www.example.com", families: [.ipv4], partition: 9)) == nil)
+            #expect(engine.known(NameRequest("box"))?.isEmpty == false)
+            #expect(engine.known(NameRequest("localhost"))?.isEmpty == false)
+            engine.forget(partition: 0)
+            #expect(engine.known(NameRequest("www.example.com", families: [.ipv4])) == nil)
+        }
+
+        @Test("A truncated answer is fetched over TCP")
+        func truncated() async throws {
+            let server = try NameServer { query, carrier in
+                guard carrier == .udp else {
+                    let name = query.questions[0].name
+                    let many = (0..<200).map {
+                        DNSRecord(name, .a, timeToLive: 60, .ipv4(IPv4Address(bits: 0x0A00_0000 + $0)))
+                    }
+                    return query.response(.noError, query.questions[0].type == .a ? many : [])
+                }
+                var message = query.response()
+                message.flags.insert(.isTruncated)
+                return message
+            }
+            let streams = Task { try await server.serveStreams() }
+            defer { streams.cancel() }
+            let directory = try ResolverDirectory()
+            let outcome = await engine(server, directory).outcome(of: "many.example", families: [.ipv4])
+            #expect(outcome.addresses.count == 200)
+            #expect(outcome.origins == [.query(.tcp)])
+        }
+
+        @Test("A host where nobody listens is known at once, and the next server answers")
+        func refused() async throws {
+            let server = try NameServer { query, _ in query.loopbackResponse() }
+            // Nobody is at this address's port: its host says so by ICMP.
+            let directory = try ResolverDirectory(resolv: "nameserver 127.9.9.9\nnameserver 127.0.0.1")
+            let outcome = await engine(server, directory).outcome(of: "www.example.com", families: [.ipv4])
+            #expect(outcome.addresses.count == 1)
+        }
+
+        @Test("Nobody listens at all: the look-up ends and says so")
+        func nobody() async throws {
+            let port = try RawSocket.bound(.udp4).port
+            let directory = try ResolverDirectory()
+            Backend.choose()
+            let engine = ResolverEngine(on: Engine.nextLoop(), files: directory.files, port: port)
+            let outcome = await engine.outcome(of: "www.example.com")
+            #expect(outcome.problem == .timedOut)
+        }
+
+        @Test("Files count as soon as they change", arguments: [false, true])
+        func follows(_ isReplaced: Bool) async throws {
+            let server = try NameServer { query, _ in query.response(.nameError) }
+            let directory = try ResolverDirectory()
+            let engine = engine(server, directory)
+            #expect(await engine.outcome(of: "box", families: [.ipv4]).problem == .notFound)
+            let path = directory.files.hostsPath
+            try isReplaced ? directory.replace("192.0.2.7 box\n", path) : directory.write("192.0.2.7 box\n", path)
+            try await eventually("the new hosts file counts") {
+                await engine.outcome(of: "box", families: [.ipv4]).addresses == [.ipv4(bits: 0xC000_0207, port: 0)]
+            }
+        }
+
+        @Test("A thousand names at once: two sockets for the server, and none afterwards")
+        func many() async throws {
+            let server = try NameServer { query, _ in query.loopbackResponse() }
+            let directory = try ResolverDirectory()
+            let engine = engine(server, directory)
+            let threads = threadCount()
+            let found = await withTaskGroup(of: Int.self) { group in
+                for number in 0..<1_000 {
+                    group.addTask { await engine.outcome(of: "n\(number).example").addresses.count }
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(found == 1_000)
+            #expect(server.heard.count >= 2_000)
+            // Threads of the pool that runs the test's own tasks may come meanwhile.
+            #expect(threadCount() - threads < 16)
+            try await eventually("every socket is closed") { await engine.openSockets == 0 }
+        }
+
+        @Test("A look-up that was given up leaves nothing behind")
+        func cancelled() async throws {
+            let server = try NameServer { _, _ in nil }
+            let directory = try ResolverDirectory()
+            let engine = engine(server, directory)
+            for number in 0..<100 { engine.resolve(NameRequest("n\(number).example")) { _ in }.cancel() }
+            let kept = (0..<20).map { number in engine.resolve(NameRequest("k\(number).example")) { _ in } }
+            try await eventually("questions are asked") { server.heard.count >= 40 }
+            for one in kept { one.cancel() }
+            try await eventually("every socket is closed") { await engine.openSockets == 0 }
+        }
+
+        @Test("Expired answers are of use until fresh ones come, where that is allowed")
+        func expired() async throws {
+            let server = try NameServer { query, _ in query.loopbackResponse(timeToLive: 0) }
+            let directory = try ResolverDirectory()
+            let engine = engine(server, directory)
+            #expect(await engine.outcome(of: "www.example.com", families: [.ipv4]).origins == [.query(.udp)])
+            let again = await engine.outcome(of: "www.example.com", families: [.ipv4])
+            #expect(again.origins == [.query(.udp)])
+            let allowed = await engine.outcome(of: "www.example.com", families: [.ipv4], allowsExpired: true)
+            #expect(allowed.origins == [.expiredCache, .query(.udp)])
+        }
+
+        private func threadCount() -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+        }
+    }
+}
+
+extension ResolverEngine {
+    /// How many sockets are open now.
+    var openSockets: Int {
+        get async {
+            await withCheckedContinuation { continuation in
+                onLoop { continuation.resume(returning: self.socketCount) }
+            }
+        }
+    }
+}
