@@ -14,6 +14,13 @@ struct FilterTests {
         return packet.finish()
     }
 
+    @Test("Negations within each other cost no more than their number", arguments: [64, 65])
+    func negations(count: Int) throws {
+        let filter = try PacketFilter(String(repeating: "not ", count: count) + "tcp", linkType: .ethernet)
+        let octets = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
+        #expect(filter.matches(Octets(octets.span)) == count.isMultiple(of: 2))
+    }
+
     @Test(
         "Expressions decide",
         arguments: [

@@ -175,8 +175,12 @@ extension FilterNode {
             return Self.folded(result.map(\.optimized), neutral: false) { .any($0) }
         case .all(let nodes): return Self.folded(nodes.map(\.optimized), neutral: true) { .all($0) }
         case .not(let node):
-            if case .constant(let value) = node.optimized { return .constant(!value) }
-            return .not(node.optimized)
+            // Once: each "not" within another would double the work.
+            switch node.optimized {
+            case .constant(let value): return .constant(!value)
+            case .not(let inner): return inner
+            case let inner: return .not(inner)
+            }
         case .hosts(let hosts): return hosts.expanded.optimized
         case .constant, .test, .member, .relation, .tunnel, .chain: return self
         }
