@@ -55,6 +55,18 @@ struct StreamTests {
         #expect(defragmenter.count == 0)
     }
 
+    @Test("A fragment whose length ends within its headers is none")
+    func shortFragments() {
+        var defragmenter = Defragmenter()
+        // IPv4 with a length of 10, more fragments to come.
+        let four: [UInt8] = [0x45, 0, 0, 10, 0, 1, 0x20, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 2, 3, 4]
+        #expect(defragmenter.add(Octets(four.span), at: 0) == nil)
+        // IPv6 with a content of 4 octets, of which a fragment header would take 8: there is none in it.
+        let six = [0x60, 0, 0, 0, 0, 4, 44, 64] + [UInt8](repeating: 1, count: 32) + [17, 0, 0, 1, 0, 0, 0, 1, 1, 2]
+        #expect(defragmenter.add(Octets(six.span), at: 0) == six)
+        #expect(defragmenter.count == 0)
+    }
+
     @Test("Segments in any order, twice, make the stream", arguments: 0..<20)
     func streams(seed: UInt64) {
         var random = Mutations(seed: seed)

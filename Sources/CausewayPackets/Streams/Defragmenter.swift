@@ -57,6 +57,8 @@ public struct Defragmenter: Sendable {
             source: p.clamped(12..<16).array, destination: p.clamped(16..<20).array,
             identification: UInt32(try p.u16(4)), proto: try p.u8(9))
         try p.require(total, at: 0)
+        // A length within the header is nobody's fragment.
+        guard headerLength >= 20, total >= headerLength else { return nil }
         let offset = Int(field & 0x1FFF) * 8
         guard
             var whole = insert(
@@ -76,6 +78,7 @@ public struct Defragmenter: Sendable {
         let field = try p.u16(at + 2)
         let end = 40 + Int(try p.u16(4))
         try p.require(end, at: 0)
+        guard at >= 40, end >= at + 8 else { return nil }
         let key = Key(
             source: p.clamped(8..<24).array, destination: p.clamped(24..<40).array, identification: try p.u32(at + 4),
             proto: try p.u8(at))
