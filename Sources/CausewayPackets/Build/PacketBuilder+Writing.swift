@@ -124,7 +124,7 @@ extension PacketBuilder {
             guard let network = networkLayer(around: position) else { return }
             addPseudoHeader(&checksum, network, mark)
         }
-        checksum.add(Octets(octets.span).clamped(mark.offset..<end))
+        checksum.add(Octets(octets.span).clamped(mark.offset, end))
         // A UDP sum of zero is sent as its other form: zero means none (RFC 768).
         store(mark.kind == .udp && checksum.value == 0 ? 0xFFFF : checksum.value, at: at)
     }

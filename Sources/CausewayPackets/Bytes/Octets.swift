@@ -92,14 +92,19 @@ public struct Octets: ~Escapable {
         Octets(bytes.extracting(0..<min(max(length, 0), count)))
     }
 
+    /// The octets from `start` to before `end`, as far as they are there. Both come from packets: none where the end comes first.
+    @_lifetime(copy self)
+    @inlinable
+    public func clamped(_ start: Int, _ end: Int) -> Octets {
+        let start = min(max(start, 0), count)
+        let end = min(max(end, start), count)
+        return Octets(bytes.extracting(start..<end))
+    }
+
     /// The octets of `range` as far as they are there.
     @_lifetime(copy self)
     @inlinable
-    public func clamped(_ range: Range<Int>) -> Octets {
-        let start = min(max(range.lowerBound, 0), count)
-        let end = min(max(range.upperBound, start), count)
-        return Octets(bytes.extracting(start..<end))
-    }
+    public func clamped(_ range: Range<Int>) -> Octets { clamped(range.lowerBound, range.upperBound) }
 
     /// A copy.
     public var array: [UInt8] {

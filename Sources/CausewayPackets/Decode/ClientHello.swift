@@ -22,7 +22,7 @@ enum ClientHello {
                 guard try octets.u8(offset + 2) == 0 else { return nil }
                 let count = Int(try octets.u16(offset + 3))
                 try octets.require(count, at: offset + 5)
-                return String(decoding: octets.clamped(offset + 5..<offset + 5 + count).array, as: UTF8.self)
+                return String(decoding: octets.clamped(offset + 5, offset + 5 + count).array, as: UTF8.self)
             }
             offset += length
         }

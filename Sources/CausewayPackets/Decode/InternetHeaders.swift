@@ -64,7 +64,7 @@ public struct IPv4Header: Hashable, Sendable {
         source = IPv4Address(bits: try octets.u32(offset &+ 12))
         destination = IPv4Address(bits: try octets.u32(offset &+ 16))
         let length = Int(try octets.u8(offset) & 15) * 4
-        if length > 20 { options = octets.clamped(offset &+ 20..<offset &+ length).array }
+        if length > 20 { options = octets.clamped(offset &+ 20, offset &+ length).array }
     }
 }
 

@@ -16,7 +16,8 @@ extension PacketLayers {
             issues.insert(.cutOff)
         }
         let end = max(walk.limit, walk.offset)
-        payload = min(walk.offset, packet.count)..<min(end, packet.count)
+        let start = min(walk.offset, packet.count)
+        payload = start..<max(start, min(end, packet.count))
         payloadOriginalCount = max(walk.wireLimit &- walk.offset, 0)
         if payload.count < payloadOriginalCount { issues.insert(.cutOff) }
     }

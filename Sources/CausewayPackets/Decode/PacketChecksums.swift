@@ -16,7 +16,7 @@ extension Packet {
         guard let network = layers.innermostNetwork else { return result }
         if network.kind == .ipv4 {
             let header = octets.clamped(
-                Int(network.offset)..<Int(network.offset) + Int(network.byteCount))
+                Int(network.offset), Int(network.offset) + Int(network.byteCount))
             result.network = InternetChecksum.of(header) == 0 ? .good : .bad
         }
         result.transport = transportStatus(network)
@@ -32,7 +32,7 @@ extension Packet {
         if layer.kind == .udp, (try? octets.u16(start + 6)) == 0 { return .notPresent }
         guard missing == 0, end >= start, !isFragment(network) else { return .unknown }
         var checksum = InternetChecksum()
-        let covered = octets.clamped(start..<end)
+        let covered = octets.clamped(start, end)
         if layer.kind != .icmp, layer.kind != .igmp {
             addPseudoHeader(&checksum, network, layer.kind, covered.count)
         }

@@ -73,6 +73,6 @@ public struct TCPHeader: Hashable, Sendable {
         checksum = try octets.u16(offset &+ 16)
         urgentPointer = try octets.u16(offset &+ 18)
         let length = Int(control >> 12) * 4
-        if length > 20 { options = octets.clamped(offset &+ 20..<offset &+ length).array }
+        if length > 20 { options = octets.clamped(offset &+ 20, offset &+ length).array }
     }
 }

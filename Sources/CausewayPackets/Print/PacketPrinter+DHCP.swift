@@ -157,7 +157,7 @@ extension PacketPrinter {
             if tag == 53, length == 1 {
                 try message(p.u8(offset))
             } else {
-                try value(format, p.clamped(offset..<offset + length), length)
+                try value(format, p.clamped(offset, offset + length), length)
             }
             offset += length
         }
@@ -275,7 +275,7 @@ extension PacketPrinter {
         let type = p[0]
         if type == 0 {
             out.put("\"")
-            for index in 1..<length { visible(p[index]) }
+            for index in stride(from: 1, to: length, by: 1) { visible(p[index]) }
             return out.put("\"")
         }
         if type == 255 {
@@ -285,7 +285,7 @@ extension PacketPrinter {
         } else {
             put("hardware-type ", type, ", ")
         }
-        for index in 1..<length {
+        for index in stride(from: 1, to: length, by: 1) {
             if index > 1 { out.put(":") }
             out.hex(p[index], width: 2)
         }

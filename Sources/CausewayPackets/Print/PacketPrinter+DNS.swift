@@ -244,7 +244,7 @@ extension PacketPrinter {
                 out.put(" \"")
                 let length = Int(try p.u8(offset))
                 try p.require(length, at: offset + 1)
-                visible(p.clamped(offset + 1..<offset + 1 + length))
+                visible(p.clamped(offset + 1, offset + 1 + length))
                 out.put("\"")
                 offset += 1 + length
             }
@@ -263,7 +263,7 @@ extension PacketPrinter {
         case 256:
             put(" ", try p.u16(start))
             put(" ", try p.u16(start + 2), " \"")
-            visible(p.clamped(start + 4..<end))
+            visible(p.clamped(start + 4, end))
             out.put("\"")
         default: break
         }
@@ -288,7 +288,7 @@ extension PacketPrinter {
             case 8 where length >= 4:
                 let family = try p.u16(offset)
                 out.put(" ")
-                subnet(p.clamped(offset + 4..<offset + length), isIPv6: family == 2)
+                subnet(p.clamped(offset + 4, offset + length), isIPv6: family == 2)
                 put("/", try p.u8(offset + 2))
                 put("/", try p.u8(offset + 3))
             case 9 where length == 4: put(" ", try p.u32(offset), " sec")

@@ -30,14 +30,14 @@ extension PacketPrinter {
             out.put(": ")
             let end = min(offset + 16, octets.count)
             let start = out.count
-            for index in offset..<end {
+            for index in stride(from: offset, to: end, by: 1) {
                 if (index - offset) % 2 == 0 { out.put(" ") }
                 out.hex(octets[index], width: 2)
             }
             if withText {
                 while out.count - start < 40 { out.put(" ") }
                 out.put("  ")
-                for index in offset..<end {
+                for index in stride(from: offset, to: end, by: 1) {
                     let octet = octets[index]
                     out.put(octet: octet > 0x20 && octet < 0x7F ? octet : 0x2E)
                 }

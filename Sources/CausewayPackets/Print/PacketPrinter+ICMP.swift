@@ -199,7 +199,7 @@ extension PacketPrinter {
         let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
         let found = try p.u16(start + 2)
         putHex(", checksum 0x", found, width: 4)
-        let isGood = p.holds(total, at: start) && InternetChecksum.of(p.clamped(start..<start + total)) == 0
+        let isGood = p.holds(total, at: start) && InternetChecksum.of(p.clamped(start, start + total)) == 0
         out.put(isGood ? " (correct), length " : " (incorrect), length ")
         out.decimal(total)
         var offset = start + 4
@@ -220,7 +220,7 @@ extension PacketPrinter {
             case 1: try labels(p, offset + 4, end)
             case 2: try interfaceInformation(p, offset + 4, end, form)
             case 3: try interfaceIdentification(p, offset + 4, end, form)
-            default: unknown(p.clamped(offset + 4..<end), "\n\t    ")
+            default: unknown(p.clamped(offset + 4, end), "\n\t    ")
             }
             offset = end
         }
@@ -281,7 +281,7 @@ extension PacketPrinter {
         switch form {
         case 1:
             put("\n\t    Interface Name, length ", end - start, ": ")
-            for offset in start..<end {
+            for offset in stride(from: start, to: end, by: 1) {
                 let octet = try p.u8(offset)
                 if octet == 0 { break }
                 visible(octet)
@@ -295,9 +295,9 @@ extension PacketPrinter {
             } else if family == 2 {
                 out.ipv6(high: try p.u64(start + 4), low: try p.u64(start + 12))
             } else {
-                unknown(p.clamped(start + 4..<end), "\n\t    ")
+                unknown(p.clamped(start + 4, end), "\n\t    ")
             }
-        default: unknown(p.clamped(start..<end), "\n\t    ")
+        default: unknown(p.clamped(start, end), "\n\t    ")
         }
     }
 

@@ -249,7 +249,7 @@ extension PacketPrinter {
             put("), length ", size)
             put(" (", size / 8, "): ")
             try p.require(size, at: offset)
-            try discoveryOption(type, p.clamped(offset..<offset + size), size)
+            try discoveryOption(type, p.clamped(offset, offset + size), size)
             offset += size
         }
     }
@@ -257,7 +257,7 @@ extension PacketPrinter {
     private mutating func discoveryOption(_ type: UInt8, _ p: borrowing Octets, _ size: Int) throws(CutOff) {
         switch type {
         case 1, 2:
-            for index in 2..<size {
+            for index in stride(from: 2, to: size, by: 1) {
                 if index > 2 { out.put(":") }
                 out.hex(p[index], width: 2)
             }

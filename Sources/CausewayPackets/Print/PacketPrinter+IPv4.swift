@@ -108,7 +108,7 @@ extension PacketPrinter {
         if stated == 0 { out.put(" [was 0, presumed BIG TCP]") }
         if headerLength > 20 {
             out.put(", options (")
-            ipv4Options(packet.clamped(20..<headerLength), headerLength - 20)
+            ipv4Options(packet.clamped(20, headerLength), headerLength - 20)
             out.put(")")
         }
         if packet.holds(headerLength, at: 0) {
@@ -150,7 +150,7 @@ extension PacketPrinter {
             let length = code <= 1 ? 1 : Int(try p.u8(offset + 1))
             if code > 1, length < 2 || length > total - offset { return put(" [bad length ", length, "]") }
             try p.require(length, at: offset)
-            let option = p.clamped(offset..<offset + length)
+            let option = p.clamped(offset, offset + length)
             switch code {
             case 0: return
             case 68: try timestamps(option, length)

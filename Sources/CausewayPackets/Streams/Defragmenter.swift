@@ -54,7 +54,7 @@ public struct Defragmenter: Sendable {
         guard field & 0x3FFF != 0 else { return p.array }
         let total = Int(try p.u16(2))
         let key = Key(
-            source: p.clamped(12..<16).array, destination: p.clamped(16..<20).array,
+            source: p.clamped(12, 16).array, destination: p.clamped(16, 20).array,
             identification: UInt32(try p.u16(4)), proto: try p.u8(9))
         try p.require(total, at: 0)
         // A length within the header is nobody's fragment.
@@ -62,7 +62,7 @@ public struct Defragmenter: Sendable {
         let offset = Int(field & 0x1FFF) * 8
         guard
             var whole = insert(
-                key, p.clamped(headerLength..<total).array, offset, field & 0x2000 != 0,
+                key, p.clamped(headerLength, total).array, offset, field & 0x2000 != 0,
                 offset == 0 ? p.prefix(headerLength).array : nil, now)
         else { return nil }
         whole[2] = UInt8(whole.count >> 8 & 255)
@@ -80,7 +80,7 @@ public struct Defragmenter: Sendable {
         try p.require(end, at: 0)
         guard at >= 40, end >= at + 8 else { return nil }
         let key = Key(
-            source: p.clamped(8..<24).array, destination: p.clamped(24..<40).array, identification: try p.u32(at + 4),
+            source: p.clamped(8, 24).array, destination: p.clamped(24, 40).array, identification: try p.u32(at + 4),
             proto: try p.u8(at))
         let offset = Int(field & 0xFFF8)
         var header = p.prefix(at).array
@@ -88,7 +88,7 @@ public struct Defragmenter: Sendable {
         if let place = Self.nextHeaderPlace(p, before: at) { header[place] = try p.u8(at) }
         guard
             var whole = insert(
-                key, p.clamped(at + 8..<end).array, offset, field & 1 != 0, offset == 0 ? header : nil, now)
+                key, p.clamped(at + 8, end).array, offset, field & 1 != 0, offset == 0 ? header : nil, now)
         else { return nil }
         let length = whole.count - 40
         (whole[4], whole[5]) = (UInt8(length >> 8 & 255), UInt8(length & 255))
