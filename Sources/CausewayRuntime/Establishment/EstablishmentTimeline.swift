@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 internal import CausewaySystem
-internal import CausewayTypes
+package import CausewayTypes
 
 extension EstablishmentFacts {
     /// One step on the way to a connection, in plain values. Times are seconds since the start.
@@ -10,6 +10,8 @@ extension EstablishmentFacts {
         package var start: Double
         package var end: Double?
         package var outcome: String
+        /// Why an attempt failed.
+        package var failure: Failure?
     }
 
     /// Questions and attempts in the order of their beginning.
@@ -32,7 +34,8 @@ extension EstablishmentFacts {
         entries += listed.map { attempt in
             TimelineEntry(
                 kind: "attempt", label: Self.text(attempt.address), start: attempt.started / .seconds(1),
-                end: attempt.ended.map { $0 / .seconds(1) }, outcome: Self.text(attempt.outcome))
+                end: attempt.ended.map { $0 / .seconds(1) }, outcome: Self.text(attempt.outcome),
+                failure: Self.failure(attempt.outcome))
         }
         return entries
     }
@@ -52,8 +55,12 @@ extension EstablishmentFacts {
         case .pending: "unfinished"
         case .connected: "connected"
         case .abandoned: "abandoned"
-        case .failed(let code): Failure(errno: code).networkError.debugDescription
+        case .failed: "failed"
         }
+    }
+
+    private static func failure(_ outcome: Attempt.Outcome) -> Failure? {
+        if case .failed(let code) = outcome { Failure(errno: code) } else { nil }
     }
 
     private static func text(_ address: SocketAddress) -> String {

@@ -102,7 +102,7 @@ struct ConnectReport: Encodable {
         entries = (facts?.timeline ?? []).map { entry in
             Entry(
                 kind: entry.kind, label: entry.label, start: entry.start * 1_000, end: entry.end.map { $0 * 1_000 },
-                outcome: entry.outcome)
+                outcome: entry.failure.map { describe($0.networkError) } ?? entry.outcome)
         }
         guard problem == nil, let facts else { return }
         winner = connection.currentPath?.remoteEndpoint?.label
