@@ -40,6 +40,10 @@ struct ServeCommand: AsyncParsableCommand {
         case callbacks
         /// Tasks on the engine's executor.
         case async
+        /// The structured interface, on the engine's executor.
+        case structured
+        /// The structured interface, on Swift's own threads.
+        case structuredPool = "structured-pool"
         /// Completion handlers, with the engine on Dispatch sources instead of epoll.
         case dispatchSource = "dispatch-source"
     }
@@ -84,12 +88,18 @@ struct ServeCommand: AsyncParsableCommand {
         if tls != (cert != nil) { throw ValidationError("--tls and --cert go together.") }
         if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
         if tls, kind == .datagramSink { throw ValidationError("--tls is for the servers over TCP.") }
+        if isStructured, tls || advertise != nil || kind == .datagramSink {
+            throw ValidationError("--style structured is for plain TCP: not for --tls, --advertise and udp-sink.")
+        }
     }
+
+    private var isStructured: Bool { style == .structured || style == .structuredPool }
 
     func run() async throws {
         try await reporting("serve") {
             if style == .dispatchSource { Engine.select(.dispatchSource) }
             if let loops { Engine.select(loopCount: loops) }
+            if isStructured { return try await serveStructured() }
             let listener: NWListener
             do {
                 listener = try makeListener()
@@ -101,7 +111,8 @@ struct ServeCommand: AsyncParsableCommand {
             }
             switch style {
             case .async: try await serve(listener, TaskServers(kind))
-            case .callbacks, .dispatchSource: try await serve(listener, CallbackServers(kind, queues: queues))
+            case .callbacks, .dispatchSource, .structured, .structuredPool:
+                try await serve(listener, CallbackServers(kind, queues: queues))
             }
         }
     }
@@ -125,6 +136,18 @@ struct ServeCommand: AsyncParsableCommand {
             parameters.defaultProtocolStack.applicationProtocols = [options]
         }
         return parameters
+    }
+
+    private func serveStructured() async throws {
+        let port = NWEndpoint.Port(integerLiteral: port)
+        let stack = NWParametersBuilder.parameters { TCP() }
+        let local = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: port) }
+        do {
+            try await StructuredServers(kind, usesPool: style == .structuredPool)
+                .serve(local.map(stack.localEndpoint) ?? stack.localPort(port))
+        } catch {
+            throw Failure("listening on port \(port) failed", error)
+        }
     }
 
     private func serve(_ listener: NWListener, _ servers: TaskServers) async throws {

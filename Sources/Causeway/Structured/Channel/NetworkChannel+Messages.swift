@@ -45,7 +45,7 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Content: DataProtocol
     {
-        try await sendPiece(content.octets, isFinal: false, builder())
+        try await sendOctets(content.octets, isFinal: false, builder())
     }
 
     /// Receives a datagram.
@@ -128,7 +128,7 @@ extension NetworkChannel {
     {
         let data = try ApplicationProtocol.coder(in: topOptions).makeEncoder().encode(content)
         guard data.count <= TypeLengthStage.messageLimit else { throw NWError.posix(.EMSGSIZE) }
-        try await sendPiece(data, isFinal: false, builder())
+        try await sendOctets(data, isFinal: false, builder())
     }
 
     /// Receives a value.

@@ -1,5 +1,4 @@
-internal import CausewayRuntime
-internal import CausewayTypes
+public import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: StreamProtocol {
@@ -11,13 +10,15 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///   - content: The octets.
     ///   - endOfStream: Whether the program sends no more. Receiving goes on.
     ///   - builder: What to tell the protocols below.
+    // Inlined where the stack is known, as what it receives is: a generic frame for each waiting task would be larger and slower.
+    @inlinable
     nonisolated(nonsending)
         public func send<Content>(
             _ content: Content, endOfStream: Bool = false,
             @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Content: DataProtocol
     {
-        try await sendPiece(content.octets, isFinal: endOfStream, builder())
+        try await sendOctets(content.octets, isFinal: endOfStream, builder())
     }
 
     /// Sends an integer in network byte order; suspends until the transport has taken it.
@@ -27,7 +28,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
             @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Value: NetworkFixedWidthInteger
     {
-        try await sendPiece(value.networkData, isFinal: endOfStream, builder())
+        try await sendOctets(value.networkData, isFinal: endOfStream, builder())
     }
 
     /// Sends octets that do no harm when they arrive more than once: they may leave before the channel is ready.
@@ -49,22 +50,26 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     /// Receives as many octets as there are, within bounds; fewer only where the stream ends, which the metadata tell.
     ///
     /// - Throws: `.posix(.ENODATA)` once the end was told.
+    @inlinable
     nonisolated(nonsending)
         public func receive(atLeast: Int = 1, atMost: Int) async throws -> ApplicationProtocol.Message<Data>
     {
-        let piece = try await receivePiece(atLeast, atMost)
-        return (piece.data ?? Data(), try Self.metadata(endOfStream: piece.isFinal))
+        let (content, isFinal) = try await receiveOctets(atLeast, atMost)
+        return (content ?? Data(), try Self.metadata(endOfStream: isFinal))
     }
 
     /// Receives so many octets, never fewer.
     ///
     /// - Throws: `.posix(.ENODATA)` if the stream ends before them.
+    @inlinable
     nonisolated(nonsending)
         public func receive(exactly: Int) async throws -> ApplicationProtocol.Message<Data>
     {
         guard exactly > 0 else { return (Data(), try Self.metadata(endOfStream: false)) }
-        let piece = try await receivePiece(exactly, exactly)
-        return (try piece.whole(exactly), try Self.metadata(endOfStream: piece.isFinal))
+        let (content, isFinal) = try await receiveOctets(exactly, exactly)
+        // A cut must not pass for the whole.
+        guard let content, content.count == exactly else { throw Self.noMoreContent }
+        return (content, try Self.metadata(endOfStream: isFinal))
     }
 
     /// Receives an integer in network byte order.
@@ -74,13 +79,14 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         public func receive<Value>(as type: Value.Type) async throws -> ApplicationProtocol.Message<Value>
     where Value: NetworkFixedWidthInteger {
         let width = MemoryLayout<Value>.size
-        let piece = try await receivePiece(width, width)
-        guard let value = Value(networkData: try piece.whole(width)) else { throw NWError.posix(.ENODATA) }
-        return (value, try Self.metadata(endOfStream: piece.isFinal))
+        let (content, isFinal) = try await receiveOctets(width, width)
+        guard let content, let value = Value(networkData: content) else { throw NWError.posix(.ENODATA) }
+        return (value, try Self.metadata(endOfStream: isFinal))
     }
 
-    @inline(__always)
-    private static func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
+    // The choice is made where the stack is known.
+    @inlinable
+    static func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,
             let metadata = TCP.Metadata(endOfStream: endOfStream, other: []) as? ApplicationProtocol.Metadata
         {
@@ -96,15 +102,11 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         {
             return metadata
         }
-        // An element of the program's own carries nothing.
-        throw .posix(.ENOTSUP)
+        throw unknownElement
     }
-}
 
-extension StreamPiece {
-    /// The content, if there is all of it: a cut must not pass for the whole.
-    fileprivate func whole(_ count: Int) throws(NWError) -> Data {
-        guard let data, data.count == count else { throw .posix(.ENODATA) }
-        return data
-    }
+    @usableFromInline static var noMoreContent: NWError { .posix(.ENODATA) }
+
+    /// An element of the program's own carries nothing.
+    @usableFromInline static var unknownElement: NWError { .posix(.ENOTSUP) }
 }

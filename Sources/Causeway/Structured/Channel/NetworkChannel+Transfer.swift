@@ -1,22 +1,22 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
-internal import CausewayTypes
-internal import FoundationEssentials
+public import CausewayTypes
+public import FoundationEssentials
 
 /// What the public operations consist of.
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives octets of a stream. Once its end was given, it fails with `ENODATA`.
-    @inline(__always)
+    /// Receives octets of a stream, and whether they are the last. Once the end was given, it fails with `ENODATA`.
+    @usableFromInline
     nonisolated(nonsending)
-        func receivePiece(_ minimum: Int, _ maximum: Int) async throws(NWError) -> StreamPiece
+        func receiveOctets(_ minimum: Int, _ maximum: Int) async throws(NWError) -> (Data?, isFinal: Bool)
     {
         begin()
-        guard connection.driver.channel == nil else { return try await receiveStackPiece(minimum, maximum) }
+        guard connection.driver.channel == nil else { return try await receiveStackOctets(minimum, maximum) }
         switch await connection.driver.flow.receivePiece(minimum: minimum, maximum: maximum) {
-        case .success(let piece): return piece
+        case .success(let piece): return (piece.data, piece.isFinal)
         case .failure(let failure): throw failure.networkError
         }
     }
@@ -24,10 +24,10 @@ extension NetworkChannel {
     /// Out of line: what it needs must not lie in the frames of tasks that wait for the transport itself.
     @inline(never)
     nonisolated(nonsending)
-        private func receiveStackPiece(_ minimum: Int, _ maximum: Int) async throws(NWError) -> StreamPiece
+        private func receiveStackOctets(_ minimum: Int, _ maximum: Int) async throws(NWError) -> (Data?, isFinal: Bool)
     {
         let content = try await receivePart(minimum, maximum)
-        return StreamPiece(data: content.data, isFinal: content.isFinal)
+        return (content.data, content.isFinal)
     }
 
     /// Receives a part of a message through the protocols above the transport.
@@ -73,9 +73,9 @@ extension NetworkChannel {
     // MARK: Sending
 
     /// Sends a piece of a stream, or a datagram.
-    @inline(__always)
+    @usableFromInline
     nonisolated(nonsending)
-        func sendPiece(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws(NWError)
+        func sendOctets(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws(NWError)
     {
         begin()
         connection.driver.contentCame()
@@ -141,5 +141,6 @@ extension NetworkChannel {
 
 extension DataProtocol {
     /// The same octets; without a copy where they are `Data` already.
+    @inlinable
     var octets: Data { (self as? Data) ?? Data(self) }
 }

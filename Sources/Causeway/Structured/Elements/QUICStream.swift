@@ -15,6 +15,12 @@ public struct QUICStream: StreamProtocol, Sendable {
         public let endOfStream: Bool
         /// The metadata of the elements below.
         public let other: [NWProtocolMetadata]
+
+        @inlinable
+        init(endOfStream: Bool, other: [NWProtocolMetadata]) {
+            self.endOfStream = endOfStream
+            self.other = other
+        }
     }
 
     /// Which ways a stream goes (RFC 9000 §2.1).

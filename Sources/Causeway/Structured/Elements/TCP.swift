@@ -13,6 +13,12 @@ public struct TCP: StreamProtocol, Sendable {
         public let endOfStream: Bool
         /// The metadata of the elements below.
         public let other: [NWProtocolMetadata]
+
+        @inlinable
+        init(endOfStream: Bool, other: [NWProtocolMetadata]) {
+            self.endOfStream = endOfStream
+            self.other = other
+        }
     }
 
     package var values = NWProtocolTCP.Options.Values()

@@ -15,6 +15,12 @@ public struct TLS: StreamProtocol, Sendable {
         public let endOfStream: Bool
         /// The metadata of the elements below.
         public let other: [NWProtocolMetadata]
+
+        @inlinable
+        init(endOfStream: Bool, other: [NWProtocolMetadata]) {
+            self.endOfStream = endOfStream
+            self.other = other
+        }
     }
 
     /// Whether the peer has to prove who it is.
