@@ -77,7 +77,7 @@ extension Interop {
 
         @Test(
             "Echo servers of every style answer the echo client",
-            arguments: ["callbacks", "async", "dispatch-source"],
+            arguments: ["callbacks", "async", "dispatch-source", "structured", "structured-pool"],
             [["--count", "100"], ["--count", "3", "--size", "1000000"]])
         func echo(style: String, options: [String]) async throws {
             try await Scratch.run { scratch in

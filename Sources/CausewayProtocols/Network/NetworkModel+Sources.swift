@@ -30,7 +30,7 @@ extension NetworkModel {
             }
             return (near ?? own.first)?.address
         }
-        let others = interfaces.filter { $0.isCarrying && $0.index != index }.flatMap(\.addresses)
+        let others = interfaces.filter { $0.index != index }.flatMap(\.addresses)
         return others.first { reaches($0) && $0.scope != .link && $0.scope.rawValue <= scope.rawValue }?.address
     }
 

@@ -90,8 +90,8 @@ struct RoutingPolicy: Sendable {
             switch rule.action {
             case .lookUp: if visit(rule) { return }
             case .jump:
-                // Only forward, as the kernel demands, so that this ends.
-                guard let target = rules.firstIndex(where: { $0.priority >= rule.target }), target >= position else {
+                // Only forward, as the kernel demands, so that this ends; and without a rule of just that priority, nowhere.
+                guard let target = rules.firstIndex(where: { $0.priority == rule.target }), target >= position else {
                     continue
                 }
                 position = target

@@ -110,6 +110,20 @@ struct RoutingTests {
             $0.usualRules()
             $0.rule(10) { ($0.action, $0.target) = (.jump, 1_000) }
             $0.rule(20) { $0.action = .prohibit }
+            $0.rule(1_000) { $0.action = .nothing }
+        },
+        Case(name: "a jump to a rule that is not there", destination: "10.77.9.9", expected: "refused 8") {
+            $0.usualRules()
+            $0.rule(10) { ($0.action, $0.target) = (.jump, 1_000) }
+            $0.rule(20) { $0.action = .prohibit }
+        },
+        Case(
+            name: "over an interface without an address, another's, though it is down", destination: "198.51.100.7",
+            expected: "tun0 from 10.77.1.2"
+        ) {
+            $0.state.links[1].flags = []
+            $0.add("tun0")
+            $0.route("198.51.100.0/24", "tun0")
         },
         Case(name: "a rule that prohibits", destination: "10.77.9.9", expected: "refused 8") {
             $0.usualRules()
