@@ -245,7 +245,7 @@ extension Runtime {
             let loop = ManualLoop()
             let queue = DispatchQueue(label: "shared", target: .global())
             let log = Log()
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue).delivery
             let stages = (0..<50).map { _ in (kernel: ScriptedKernel(), flow: Flow(loop: loop, kind: .stream)) }
             let owner = Stage.Owner(log, delivery)
             for (kernel, flow) in stages {

@@ -177,7 +177,9 @@ extension Runtime {
             let log = Log()
             #expect(flow.interest == [.readable, .writable, .peerClosed])
             let registration = try loop.register(pair.near, for: flow.interest, flow)
-            flow.attach(.socket(pair.give(pair.near).release(), registration), owner: Stage.Owner(log, .on(.global())))
+            flow.attach(
+                .socket(pair.give(pair.near).release(), registration),
+                owner: Stage.Owner(log, SharedDelivery.on(.global()).delivery))
             flow.begin()
             // Back and forth, with full buffers in both directions.
             for _ in 0..<5 {
@@ -189,7 +191,7 @@ extension Runtime {
             }
             #expect(loop.updateCount == 0 && loop.watchCount == 1)
             #expect(loop.watch(registration)?.interest == .stream)
-            _ = flow.close(abortively: true, owner: Stage.Owner(log, .on(.global())))
+            _ = flow.close(abortively: true, owner: Stage.Owner(log, SharedDelivery.on(.global()).delivery))
             #expect(loop.closedCount == 1 && loop.watchCount == 0)
         }
 

@@ -14,7 +14,7 @@ final class QueuedState<State: Sendable>: Sendable {
         var state: State
         var handler: Handler?
         var queue: DispatchQueue?
-        var delivery: Delivery?
+        var delivery: SharedDelivery?
         var waiting: [@Sendable () -> Void] = []
         var hasEnded = false
     }
@@ -51,7 +51,7 @@ final class QueuedState<State: Sendable>: Sendable {
     ///
     /// - Returns: `false` at all calls but the first one, and after the end.
     func start(on queue: DispatchQueue) -> Bool {
-        let delivery = Delivery.on(queue)
+        let delivery = SharedDelivery.on(queue)
         let began = progress.withLock { progress in
             guard progress.delivery == nil, !progress.hasEnded else { return (isFirst: false, dispatches: false) }
             progress.queue = queue
@@ -84,7 +84,7 @@ final class QueuedState<State: Sendable>: Sendable {
 
     /// Calls a block on the queue, after everything before it. Before there is a queue the block waits for one.
     func call(_ body: @escaping @Sendable () -> Void) {
-        let delivery = progress.withLock { progress -> Delivery? in
+        let delivery = progress.withLock { progress -> SharedDelivery? in
             if let delivery = progress.delivery { return delivery.add(.call(body)) ? delivery : nil }
             progress.waiting.append(body)
             return nil
@@ -99,7 +99,7 @@ final class QueuedState<State: Sendable>: Sendable {
             handler = nil
             finally()
         }
-        let (delivery, unheard) = progress.withLock { progress -> (Delivery?, [@Sendable () -> Void]) in
+        let (delivery, unheard) = progress.withLock { progress -> (SharedDelivery?, [@Sendable () -> Void]) in
             guard !progress.hasEnded else { return (nil, []) }
             progress.state = state
             progress.hasEnded = ends

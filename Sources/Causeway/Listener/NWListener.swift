@@ -163,7 +163,7 @@ extension NWListener {
     /// On the listener's queue, in order with its states.
     private func registered(_ change: ServiceRegistrationChange) {
         guard let queue else { return }
-        Delivery.on(queue).post(.call { [weak self] in self?.handlers.withLock { $0.registration }?(change) })
+        SharedDelivery.on(queue).post(.call { [weak self] in self?.handlers.withLock { $0.registration }?(change) })
     }
 
     /// Called when the service has been registered or withdrawn.

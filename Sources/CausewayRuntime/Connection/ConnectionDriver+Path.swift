@@ -112,7 +112,7 @@ extension ConnectionDriver {
             guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, let observer = progress.observer
             else { return (nil, nil) }
             guard let delivery = progress.delivery else { return (observer, nil) }
-            return (nil, delivery.add(.call { observer.connectionPathChanged(reports) }) ? delivery : nil)
+            return (nil, delivery.add(.call { observer.connectionPathChanged(reports) }) ? delivery.delivery : nil)
         }
         dispatch?.dispatch()
         unqueued?.connectionPathChanged(reports)

@@ -29,7 +29,7 @@ package final class ConnectionDriver: FlowOwner {
         var lifecycle = Lifecycle()
         var origin: Origin
         var observer: (any ConnectionObserver)?
-        var delivery: Delivery?
+        var delivery: SharedDelivery?
         var hasStarted = false
         /// Content was given to send, and whether establishing waits for some.
         var hasContent = false
@@ -113,13 +113,13 @@ package final class ConnectionDriver: FlowOwner {
     ///
     /// The observer is retained until the connection has ended.
     package func start(on queue: DispatchQueue?, observer: any ConnectionObserver) {
-        let delivery = queue.map { Delivery.on($0) }
+        let delivery = queue.map { SharedDelivery.on($0) }
         transition { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true
             progress.delivery = delivery
             progress.observer = observer
-            if let delivery { flow.deliver(on: delivery) }
+            if let delivery { flow.deliver(on: delivery.delivery) }
             switch progress.origin {
             case .connect: return progress.lifecycle.started()
             case .mistaken(let error): return progress.lifecycle.startedWithMistake(error)

@@ -31,51 +31,16 @@ package final class Delivery: Sendable {
     private let isConcurrent: Bool
     private let state = Guarded(State())
 
-    private init(_ queue: DispatchQueue) {
+    init(_ queue: DispatchQueue) {
         self.queue = queue
         isConcurrent = Self.isGlobal(queue)
     }
 
     /// Dispatch does not tell whether a queue is concurrent, but its global queues have well-known labels.
-    private static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
+    static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
 
     /// Where the answers of a flow go that has no queue of the program's.
     static let fallback = Delivery(.global())
-
-    // MARK: One delivery per queue
-
-    private final class Reference: Sendable {
-        private struct Box { weak var delivery: Delivery? }
-        private let box: Guarded<Box>
-        init(_ delivery: Delivery) { box = Guarded(Box(delivery: delivery)) }
-        var delivery: Delivery? { box.withLock { $0.delivery } }
-    }
-
-    private static let known = Guarded<[ObjectIdentifier: Reference]>([:])
-
-    /// The delivery of a queue, shared by all connections that use it.
-    package static func on(_ queue: DispatchQueue) -> Delivery {
-        if isGlobal(queue) { return Delivery(queue) }
-        let id = ObjectIdentifier(queue)
-        return known.withLock { known in
-            if let delivery = known[id]?.delivery { return delivery }
-            let delivery = Delivery(queue)
-            known[id] = Reference(delivery)
-            return delivery
-        }
-    }
-
-    deinit {
-        let id = ObjectIdentifier(queue)
-        let successor = Self.known.withLock { known in
-            // Another delivery may have taken the place of this one already.
-            let successor = known[id]?.delivery
-            if successor == nil { known[id] = nil }
-            return successor
-        }
-        // This may be its last reference: its own end must not come under the lock.
-        withExtendedLifetime(successor) {}
-    }
 
     // MARK: Adding
 

@@ -9,7 +9,7 @@ extension GroupDriver {
 
     /// On the loop: what somebody sent who is no connection of its own.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
-        let delivery = progress.withLock { progress -> Delivery? in
+        let delivery = progress.withLock { progress -> SharedDelivery? in
             guard !progress.lifecycle.hasEnded else { return nil }
             for arrival in arrivals where welcomes(arrival, progress.interfaces) {
                 _ = progress.inbox.append(arrival, from: socket)
@@ -20,7 +20,7 @@ extension GroupDriver {
             progress.inbox.isDrainPosted = true
             return delivery.add(.call { [weak self] in self?.drain() }) ? delivery : nil
         }
-        if let delivery { loop.dispatchAfterBatch(delivery) }
+        if let delivery { loop.dispatchAfterBatch(delivery.delivery) }
     }
 
     /// The kernel has filtered what was sent to groups. What was sent to this host is filtered here.

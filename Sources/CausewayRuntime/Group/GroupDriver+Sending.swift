@@ -39,7 +39,7 @@ extension GroupDriver {
     func answer(_ messages: [(GroupOutbound, Failure?)]) {
         guard !messages.isEmpty else { return }
         // A group that was never started has no queue of the program's: its answers still come, on a global one.
-        let delivery = progress.withLock { progress in progress.delivery } ?? Delivery.fallback
+        let delivery = progress.withLock { progress in progress.delivery }?.delivery ?? Delivery.fallback
         for (message, failure) in messages { delivery.post(.sent(message.completion, failure)) }
     }
 

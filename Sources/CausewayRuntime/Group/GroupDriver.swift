@@ -16,7 +16,7 @@ package final class GroupDriver: ReadinessHandler {
         var membership: GroupMembership
         var interfaces = GroupInterfaces()
         var observer: (any GroupObserver)?
-        var delivery: Delivery?
+        var delivery: SharedDelivery?
         var hasStarted = false
         var actions = ActionLine<Lifecycle.Action>()
         var sockets: [FamilySocket] = []
@@ -54,7 +54,7 @@ package final class GroupDriver: ReadinessHandler {
 
     /// Begins; `queue` takes every callback from now on. The observer is retained until the group has ended.
     package func start(on queue: DispatchQueue, observer: any GroupObserver, mistake: Failure? = nil) {
-        let delivery = Delivery.on(queue)
+        let delivery = SharedDelivery.on(queue)
         transition { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true

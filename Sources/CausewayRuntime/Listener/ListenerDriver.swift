@@ -20,7 +20,7 @@ package final class ListenerDriver: ReadinessHandler {
     struct Progress: Sendable {
         var lifecycle = Lifecycle()
         var observer: (any ListenerObserver)?
-        var delivery: Delivery?
+        var delivery: SharedDelivery?
         var queue: DispatchQueue?
         var hasStarted = false
         var actions = ActionLine<Lifecycle.Action>()
@@ -65,7 +65,7 @@ package final class ListenerDriver: ReadinessHandler {
     package var address: SocketAddress? { progress.withLock { progress in progress.address } }
 
     package func start(on queue: DispatchQueue?, observer: any ListenerObserver, mistake late: Failure? = nil) {
-        let delivery = queue.map { Delivery.on($0) }
+        let delivery = queue.map { SharedDelivery.on($0) }
         transition { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true
@@ -284,7 +284,7 @@ package final class ListenerDriver: ReadinessHandler {
         guard let observer else { return }
         guard let delivery else { return observer.listenerAccepted(connection, peer) }
         if delivery.add(.call { observer.listenerAccepted(connection, peer) }) {
-            if loop.isCurrent { loop.dispatchAfterBatch(delivery) } else { delivery.dispatch() }
+            if loop.isCurrent { loop.dispatchAfterBatch(delivery.delivery) } else { delivery.dispatch() }
         }
     }
 }

@@ -13,7 +13,7 @@ extension Runtime {
             let queue = Self.makeQueue()
             let key = DispatchSpecificKey<Bool>()
             queue.setSpecific(key: key, value: true)
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue).delivery
             let events = Recorder<Int>()
             let isRunning = Guarded(false)
             for number in 0..<2_000 {
@@ -33,7 +33,7 @@ extension Runtime {
 
         @Test("Items from many threads all run, each thread's in order")
         func manyThreads() async {
-            let delivery = Delivery.on(Self.makeQueue())
+            let delivery = SharedDelivery.on(Self.makeQueue())
             let events = Recorder<Int>()
             await withTaskGroup(of: Void.self) { group in
                 for thread in 0..<8 {
@@ -52,7 +52,7 @@ extension Runtime {
         @Test("Only the first item since the last drain asks for a dispatch")
         func oneDispatch() {
             let queue = Self.makeQueue()
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue).delivery
             let log = Log()
             let asked = (0..<5).map { number in delivery.add(.call { log.note("\(number)") }) }
             #expect(asked == [true, false, false, false, false])
@@ -70,7 +70,7 @@ extension Runtime {
         @Test("What items add runs in the same block, behind what was there, and needs no dispatch")
         func addedWhileDraining() {
             let queue = Self.makeQueue()
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue).delivery
             let log = Log()
             delivery.post(
                 .call {
@@ -87,7 +87,7 @@ extension Runtime {
         @Test("A chain of items without end lets the queue's other work pass")
         func budget() async {
             let queue = Self.makeQueue()
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue).delivery
             let done = Recorder<Int>()
             let count = Guarded(0)
             let passed = Guarded<Int?>(nil)
@@ -108,7 +108,7 @@ extension Runtime {
 
         @Test("On a global queue an item may wait for another")
         func concurrentQueue() async {
-            let delivery = Delivery.on(.global())
+            let delivery = SharedDelivery.on(.global()).delivery
             let events = Recorder<String>()
             let gate = DispatchSemaphore(value: 0)
             let loop = LoopUnderTest.epoll.loop
@@ -125,7 +125,7 @@ extension Runtime {
 
         @Test("On a global queue every item runs once")
         func concurrentCount() async {
-            let delivery = Delivery.on(.global())
+            let delivery = SharedDelivery.on(.global()).delivery
             let events = Recorder<Int>()
             for number in 0..<1_000 { delivery.post(.call { events.note(number) }) }
             #expect(await events.wait(for: 1_000).sorted() == Array(0..<1_000))
@@ -134,16 +134,16 @@ extension Runtime {
         @Test("All who use one queue share its delivery, and it goes with the last of them")
         func shared() {
             let queue = Self.makeQueue()
-            weak var weakDelivery: Delivery?
+            weak var weakDelivery: SharedDelivery?
             do {
-                let delivery = Delivery.on(queue)
+                let delivery = SharedDelivery.on(queue)
                 weakDelivery = delivery
-                #expect(Delivery.on(queue) === delivery)
-                #expect(Delivery.on(Self.makeQueue()) !== delivery)
+                #expect(SharedDelivery.on(queue) === delivery)
+                #expect(SharedDelivery.on(Self.makeQueue()) !== delivery)
             }
             #expect(weakDelivery == nil)
             let log = Log()
-            Delivery.on(queue).post(.call { log.note("again") })
+            SharedDelivery.on(queue).post(.call { log.note("again") })
             queue.sync {}
             #expect(log.all == ["again"])
         }
@@ -156,7 +156,7 @@ extension Runtime {
                 for thread in 0..<4 {
                     group.addTask {
                         for number in 0..<5_000 {
-                            let delivery = Delivery.on(queue)
+                            let delivery = SharedDelivery.on(queue)
                             if number == 4_999 { delivery.post(.call { events.note(thread) }) }
                         }
                     }
@@ -168,7 +168,7 @@ extension Runtime {
         @Test("A suspended queue holds its items back and loses none")
         func suspendedQueue() async {
             let queue = Self.makeQueue()
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue)
             let events = Recorder<Int>()
             queue.suspend()
             for number in 0..<300 { delivery.post(.call { events.note(number) }) }

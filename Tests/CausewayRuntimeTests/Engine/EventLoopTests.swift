@@ -301,7 +301,7 @@ extension Runtime {
         func dispatchAfterBatch(_ kind: Kind) async {
             let loop = kind.loop
             let queue = DispatchQueue(label: "batch", target: .global())
-            let delivery = Delivery.on(queue)
+            let delivery = SharedDelivery.on(queue).delivery
             let order = Recorder<String>()
             await loop.run {
                 for number in 0..<3 {

@@ -21,7 +21,7 @@ extension Runtime {
                 near = Flow(loop: loop, kind: .stream)
                 far = Flow(loop: loop, kind: .stream)
                 for (flow, fd) in [(near, pair.near), (far, pair.far)] {
-                    flow.deliver(on: Delivery.on(DispatchQueue(label: "flow", target: .global())))
+                    flow.deliver(on: SharedDelivery.on(DispatchQueue(label: "flow", target: .global())).delivery)
                     let fd = pair.give(fd).release()
                     let registration = try loop.register(fd, for: flow.interest, flow)
                     flow.attach(.socket(fd, registration), owner: Owner(events))

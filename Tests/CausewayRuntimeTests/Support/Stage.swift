@@ -36,7 +36,7 @@ final class Stage: Sendable {
     init(kind: Flow.Kind = .stream, room: Int = .max, begins: Bool = true) {
         kernel = ScriptedKernel(room: room)
         flow = Flow(loop: loop, kind: kind)
-        delivery = Delivery.on(queue)
+        delivery = SharedDelivery.on(queue).delivery
         owner = Owner(log, delivery)
         flow.deliver(on: delivery)
         if begins { begin() }
