@@ -90,7 +90,7 @@ let package = Package(
             name: "nw",
             dependencies: [
                 "Causeway", "CausewayPackets", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTLS",
-                "CausewayTypes",
+                "CausewayTypes", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),

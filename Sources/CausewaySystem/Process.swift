@@ -5,6 +5,15 @@ package enum Machine {
     /// Time of the monotonic clock, from an unspecified start.
     package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
 
+    /// How long the machine has slept since it was started: the clocks that count sleep and that do not, apart.
+    package static var sleepTime: Duration {
+        var (boot, awake) = (timespec(), timespec())
+        guard clock_gettime(CLOCK_BOOTTIME, &boot) == 0, clock_gettime(CLOCK_MONOTONIC, &awake) == 0 else {
+            return .zero
+        }
+        return .seconds(Int64(boot.tv_sec - awake.tv_sec)) + .nanoseconds(Int64(boot.tv_nsec - awake.tv_nsec))
+    }
+
     /// Processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 

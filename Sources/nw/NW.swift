@@ -23,6 +23,9 @@ struct NW: AsyncParsableCommand {
               nw status example.com 443 --connect      which way leads to a host; a connection while cables are pulled
               nw browse _http._tcp                     services on the local network
               nw register Page _http._tcp 8080         a service for others to find
+              nw types                                 which types of services there are
+              nw query printer.local A                 records of the local network
+              nw doctor                                does Bonjour work here, and if not, why
               nw capture -i eth0 tcp port 80           packets as they pass
               nw read trace.pcap                       the packets of a file
               nw filter 'udp port 53'                  what a packet filter means
@@ -40,9 +43,11 @@ struct NW: AsyncParsableCommand {
             """,
         subcommands: [
             BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, ConnectCommand.self,
-            DemoCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self, InterfacesCommand.self,
-            LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self, ReadCommand.self,
+            DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self,
+            InterfacesCommand.self,
+            LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self, QueryCommand.self,
+            ReadCommand.self,
             ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, SendCommand.self, ServeCommand.self,
-            StatusCommand.self, TLSCommand.self, TraceCommand.self,
+            StatusCommand.self, TLSCommand.self, TraceCommand.self, TypesCommand.self,
         ])
 }

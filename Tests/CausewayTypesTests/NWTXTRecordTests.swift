@@ -25,7 +25,7 @@ struct NWTXTRecordTests {
     }
 
     @Test(
-        "Reads the wire form",
+        "C85 C86: reads the wire form",
         arguments: [
             Row("nothing", Data(), []),
             Row("a single zero octet", Data([0]), []),
@@ -71,7 +71,7 @@ struct NWTXTRecordTests {
     }
 
     @Test(
-        "Keys that a record cannot have",
+        "C85: keys that a record cannot have",
         arguments: ["", "=", "a=", "é", "a\u{0}", "\n", "\u{7f}", String(repeating: "k", count: 256)])
     func rejectsKeys(key: String) {
         var record = NWTXTRecord(["a": "1"])
@@ -99,7 +99,7 @@ struct NWTXTRecordTests {
         #expect(record.data.count == (isAccepted ? 256 : 0))
     }
 
-    @Test("A record has at most 65535 octets")
+    @Test("C84: a record has at most 65535 octets")
     func limitsRecord() {
         var record = NWTXTRecord()
         for number in 0..<255 {
@@ -180,7 +180,7 @@ struct NWTXTRecordTests {
         #expect("\(NWTXTRecord())" == "{}")
     }
 
-    @Test("Any bytes are read, and what was read can be written and read again", arguments: 0..<40)
+    @Test("C87: any bytes are read, and what was read can be written and read again", arguments: 0..<40)
     func roundTrips(seed: Int) {
         var random = SplitMix64(seed: seed)
         let alphabet: [UInt8] = [0, 1, 2, 3, 4, 5, 0x3d, 0x3d, 0x61, 0x41, 0x62, 0xc3, 0xa9, 0xff]

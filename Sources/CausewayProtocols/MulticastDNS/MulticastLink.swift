@@ -9,9 +9,11 @@ package struct MulticastLink: Sendable {
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
     private var lastTime: Duration = .zero
-    /// What was sent and has not come back yet: the group reaches its senders as well.
-    private var echoes: [[UInt8]] = []
+    /// What was sent and has not come back yet, and how often it will: the group reaches its senders as well.
+    private var echoes: [(octets: [UInt8], left: Int)] = []
     private static let echoLimit = 64
+    /// Address families in which each message goes out, and comes back.
+    package var familyCount = 1
 
     package init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
         querier = MulticastQuerier(random: random)
@@ -24,6 +26,16 @@ package struct MulticastLink: Sendable {
         set {
             querier.acceptsUnicast = newValue
             responder.acceptsUnicast = newValue
+        }
+    }
+
+    /// Octets of the largest message that is sent, but for records that are larger themselves: what the link takes in one packet
+    /// (RFC 6762 §17).
+    package var messageByteLimit: Int {
+        get { querier.messageByteLimit }
+        set {
+            querier.messageByteLimit = newValue
+            responder.messageByteLimit = newValue
         }
     }
 
@@ -41,23 +53,33 @@ package struct MulticastLink: Sendable {
     /// A record turned out not to hold (RFC 6762 §10.4).
     package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
 
+    /// About what everything takes that others have said, in octets; at most ``MulticastDNS/cachedOctetLimit``.
+    package var cachedOctetCount: Int { querier.cache.octetCount }
+
     // MARK: Answering
 
     /// Answers for `records` once their unique names turned out to be free. Those with ``DNSRecord/flushesCache`` are unique.
-    package mutating func register(_ records: [DNSRecord], _ id: RegistrationID, at now: Duration) {
-        responder.register(records, id, at: now)
+    ///
+    /// - Parameter isKnownUnique: Whether nobody else can have the names: then they are not probed for (RFC 6762 §8.1).
+    package mutating func register(
+        _ records: [DNSRecord], _ id: RegistrationID, isKnownUnique: Bool = false, at now: Duration
+    ) {
+        responder.register(records, id, isKnownUnique: isKnownUnique, at: now)
     }
 
     package mutating func update(_ id: RegistrationID, _ records: [DNSRecord], at now: Duration) {
         lastTime = now
-        actions += responder.update(id, records, at: now)
+        responder.update(id, records, at: now)
     }
 
-    /// Says goodbye.
+    /// Says goodbye. What goes before actions are taken next shares messages.
     package mutating func unregister(_ id: RegistrationID, at now: Duration) {
         lastTime = now
-        actions += responder.unregister(id, at: now)
+        responder.unregister(id)
     }
+
+    /// Whether goodbyes are still to be said again, for those who missed the first.
+    package var isDeparting: Bool { responder.isDeparting }
 
     // MARK: The link
 
@@ -85,7 +107,8 @@ package struct MulticastLink: Sendable {
         else { return }
         lastTime = now
         guard message.flags.contains(.isResponse) else {
-            querier.overheard(message, at: now)
+            // What this host says over its other family, or another process of it, is no sign of what others know.
+            if !isSelf { querier.overheard(message, arrival, at: now) }
             actions += responder.asked(message, arrival, at: now)
             return
         }
@@ -111,6 +134,7 @@ package struct MulticastLink: Sendable {
     /// What must be done, in this order.
     package mutating func takeActions() -> [MulticastAction] {
         var result: [MulticastAction] = []
+        actions += responder.takeGoodbyes(at: lastTime)
         while !actions.isEmpty {
             let batch = actions
             actions = []
@@ -125,10 +149,10 @@ package struct MulticastLink: Sendable {
     /// What this host says, it hears at once: its own services are found, whether the wire carries them back or not.
     private mutating func hearOneself(_ octets: [UInt8]) {
         if echoes.count == Self.echoLimit { echoes.removeFirst() }
-        echoes.append(octets)
+        echoes.append((octets, familyCount))
         guard let message = try? DNSMessage(parsing: octets.span) else { return }
         if message.flags.contains(.isResponse) {
-            actions += querier.heard(message, at: lastTime)
+            actions += querier.heard(message, from: nil, at: lastTime)
         } else {
             for question in message.questions { answerOneself(question) }
         }
@@ -136,14 +160,15 @@ package struct MulticastLink: Sendable {
 
     private mutating func answerOneself(_ question: DNSQuestion) {
         var message = DNSMessage()
-        message.answers = responder.records(of: question.name).filter { question.matches($0) }
+        message.answers = responder.own[question.name].filter { question.matches($0) }
         guard !message.answers.isEmpty else { return }
-        actions += querier.heard(message, at: lastTime)
+        actions += querier.heard(message, from: nil, at: lastTime)
     }
 
     private mutating func forgetEcho(_ octets: Span<UInt8>) -> Bool {
-        guard let index = echoes.firstIndex(where: { Self.areEqual($0, octets) }) else { return false }
-        echoes.remove(at: index)
+        guard let index = echoes.firstIndex(where: { Self.areEqual($0.octets, octets) }) else { return false }
+        echoes[index].left -= 1
+        if echoes[index].left == 0 { echoes.remove(at: index) }
         return true
     }
 

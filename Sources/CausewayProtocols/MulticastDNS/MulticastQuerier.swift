@@ -1,3 +1,4 @@
+internal import CausewayTypes
 internal import CausewayWire
 
 /// The asking side of a link: running questions, and what is known (RFC 6762 §5).
@@ -7,8 +8,9 @@ struct MulticastQuerier: Sendable {
     /// The first question waits this long, so that hosts that start together do not ask together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
     /// Questions whose first time is this near share a message.
-    private static let gathering: Duration = .milliseconds(100)
-    private static let longestInterval: Duration = .seconds(3_600)
+    static let gathering: Duration = .milliseconds(100)
+    static let shortestInterval: Duration = .seconds(1)
+    static let longestInterval: Duration = .seconds(3_600)
     /// How long an answer by unicast is expected after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
     /// A question of somebody else's stands for one of ours that would follow this soon (RFC 6762 §7.3).
@@ -16,19 +18,26 @@ struct MulticastQuerier: Sendable {
     private static let reconfirmation: Duration = .seconds(10)
 
     struct Running: Sendable {
-        var question: DNSQuestion
         var listeners: Set<QuestionID>
-        var next: Duration
-        var interval: Duration = .seconds(1)
+        var interval: Duration = MulticastQuerier.shortestInterval
         var sent = 0
+        var lastSent: Duration?
+        /// When an answer by unicast was asked for.
+        var lastUnicast: Duration?
+        /// Whether it has its one answer, and waits for that to grow old.
+        var isSettled = false
     }
 
-    private(set) var running: [DNSQuestion: Running] = [:]
+    var running: [DNSQuestion: Running] = [:]
+    /// When each question is asked next.
+    var schedule = DeadlineIndex<DNSQuestion>()
+    private var byName: [DNSName: Set<DNSQuestion>] = [:]
     private var questions: [QuestionID: DNSQuestion] = [:]
-    private(set) var cache = RecordCache()
-    private var lastUnicastQuestion: Duration?
+    var cache = RecordCache()
     /// Whether what comes by unicast arrives here.
     var acceptsUnicast = true
+    /// Octets of the largest message that is sent.
+    var messageByteLimit = MulticastDNS.messageByteLimit
     private var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
@@ -39,13 +48,15 @@ struct MulticastQuerier: Sendable {
     mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) -> [MulticastAction] {
         questions[id] = question
         if running[question]?.listeners.insert(id) == nil {
-            let delay = Duration.random(in: Self.firstDelay, using: &random)
-            running[question] = Running(question: question, listeners: [id], next: now + delay)
+            running[question] = Running(listeners: [id])
+            byName[question.name, default: []].insert(question)
+            schedule[question] = now + Duration.random(in: Self.firstDelay, using: &random)
+            cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
         if !known.isEmpty, known.allSatisfy(\.flushesCache) {
             // Unique and here: there is nothing to ask before it grows old.
-            settle(question, at: now)
+            settle(question, for: Self.longestInterval, at: now)
         }
         return known.isEmpty ? [] : [.changed(id, added: known, removed: [])]
     }
@@ -53,38 +64,49 @@ struct MulticastQuerier: Sendable {
     mutating func stop(_ id: QuestionID) {
         guard let question = questions.removeValue(forKey: id) else { return }
         running[question]?.listeners.remove(id)
-        if running[question]?.listeners.isEmpty == true { running[question] = nil }
+        guard running[question]?.listeners.isEmpty == true else { return }
+        running[question] = nil
+        schedule[question] = nil
+        byName[question.name]?.remove(question)
+        if byName[question.name]?.isEmpty == true { byName[question.name] = nil }
+        cache.update(question) { entry in entry.isWatched = false }
+        for other in byName[question.name] ?? [] { cache.update(other) { $0.isWatched = true } }
     }
 
     /// Somebody found that a record does not hold: it is asked for, and goes unless it is seen again (RFC 6762 §10.4).
     mutating func reconfirm(_ record: DNSRecord, at now: Duration) {
-        cache.update(RecordCache.Key(record)) { entry in
-            guard entry.record.data == record.data else { return }
-            entry.end(by: now + Self.reconfirmation)
+        cache.update(DNSQuestion(record.name, record.type)) { entry in
+            if entry.record.data == record.data { entry.end(by: now + Self.reconfirmation) }
         }
-        for question in running.keys where question.matches(record) {
-            running[question]?.next = now
-            running[question]?.interval = .seconds(1)
-        }
+        for question in interested(in: record) { begin(question, at: now) }
     }
 
     /// The link has changed: everything is asked anew, and what is not confirmed goes (RFC 6762 §10.3).
     mutating func restart(at now: Duration) {
-        for key in cache.entries.keys {
-            cache.update(key) { entry in entry.end(by: now + Self.reconfirmation) }
-        }
+        cache.updateAll { entry in entry.end(by: now + Self.reconfirmation) }
         for question in running.keys {
-            running[question]?.next = now + Duration.random(in: Self.firstDelay, using: &random)
-            running[question]?.interval = .seconds(1)
             running[question]?.sent = 0
+            begin(question, at: now + Duration.random(in: Self.firstDelay, using: &random))
         }
     }
 
     /// Forgets everything that came from the link.
     mutating func clear() -> [MulticastAction] {
-        let records = cache.entries.values.joined().map(\.record)
+        let records = cache.records
         cache.removeAll()
-        return changes(added: [], removed: Array(records))
+        return changes(added: [], removed: records)
+    }
+
+    /// Begins the series of a question anew.
+    private mutating func begin(_ question: DNSQuestion, at time: Duration) {
+        running[question]?.interval = Self.shortestInterval
+        running[question]?.isSettled = false
+        schedule[question] = time
+    }
+
+    /// Questions that a record answers.
+    private func interested(in record: DNSRecord) -> [DNSQuestion] {
+        byName[record.name]?.filter { $0.matches(record) } ?? []
     }
 
     // MARK: Messages
@@ -92,53 +114,85 @@ struct MulticastQuerier: Sendable {
     /// Reads an answer. Only what somebody asks for is kept, and what explains it.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         if !arrival.isMulticast {
-            guard let last = lastUnicastQuestion, now - last <= Self.unicastWindow else { return [] }
+            guard message.answers.contains(where: { expectsUnicast($0, at: now) }) else { return [] }
         }
-        return heard(message, at: now)
+        return heard(message, from: arrival.peer.address, at: now)
+    }
+
+    private func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
+        byName[record.name]?.contains { question in
+            guard let last = running[question]?.lastUnicast, now - last <= Self.unicastWindow else { return false }
+            return question.matches(record) || record.type == .nsec
+        } ?? false
     }
 
     /// Takes what an answer says, wherever it comes from.
-    mutating func heard(_ message: DNSMessage, at now: Duration) -> [MulticastAction] {
+    ///
+    /// - Parameter source: Who says it; `nil` for this host itself.
+    mutating func heard(_ message: DNSMessage, from source: InternetAddress?, at now: Duration) -> [MulticastAction] {
         var added: [DNSRecord] = []
+        var removed: [DNSRecord] = []
         var related: Set<DNSName> = []
-        let records = message.answers + message.authorities + message.additionals
-        for record in records where record.flushesCache && isWanted(record, related) {
-            cache.flush(around: record, at: now)
-        }
-        for record in message.answers + message.additionals {
-            guard record.recordClass == .internet, record.type != .nsec, isWanted(record, related) else { continue }
-            related.formUnion(record.data.targets)
-            if cache.insert(record, at: now, jitter: Double.random(in: 0..<0.02, using: &random)) == true {
-                added.append(record)
+        for records in [message.answers, message.authorities, message.additionals] {
+            for record in records where record.flushesCache && isWanted(record, related) {
+                cache.flush(around: record, at: now)
             }
-            if record.flushesCache, record.timeToLive > 0 { settle(DNSQuestion(record.name, record.type), at: now) }
         }
-        return changes(added: added, removed: [])
+        for record in message.answers + message.additionals where record.recordClass == .internet {
+            guard record.type != .nsec, isWanted(record, related) else { continue }
+            related.formUnion(record.data.targets)
+            let (result, evicted) = cache.insert(
+                record, from: source, at: now, jitter: Double.random(in: 0..<0.02, using: &random),
+                isWatched: !interested(in: record).isEmpty, &random)
+            if result == .added { added.append(record) }
+            removed += evicted
+            if record.flushesCache, record.timeToLive > 0, record.type != .cname {
+                settle(DNSQuestion(record.name, record.type), for: Self.longestInterval, at: now)
+            }
+        }
+        return changes(added: added, removed: removed) + denials(in: message, at: now)
     }
 
     private func isWanted(_ record: DNSRecord, _ related: Set<DNSName>) -> Bool {
-        related.contains(record.name) || running[DNSQuestion(record.name, record.type)] != nil
-            || running[DNSQuestion(record.name, .any)] != nil || !cache[record.name, record.type].isEmpty
+        related.contains(record.name) || !interested(in: record).isEmpty || !cache.isEmpty(record.name, record.type)
     }
 
     /// Stops the series of a question that has its one answer: the next time is when that grows old (RFC 6762 §5.2).
-    private mutating func settle(_ question: DNSQuestion, at now: Duration) {
+    private mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
         guard running[question] != nil else { return }
         running[question]?.interval = Self.longestInterval
-        running[question]?.next = now + Self.longestInterval
+        running[question]?.isSettled = true
+        schedule[question] = now + time
     }
 
-    /// Somebody else asks. Their question may stand for ours, and silence upon it tells as well.
-    mutating func overheard(_ message: DNSMessage, at now: Duration) {
-        for question in message.questions where !question.acceptsUnicast {
-            let known = Set(message.answers.filter { question.matches($0) }.map(\.data))
-            let ours = cache.answers(to: question, at: now)
-            if let next = running[question]?.next, next <= now + Self.duplicateWindow,
-                known.isSubset(of: ours.map(\.record.data))
-            {
-                advance(question, at: now)
+    /// Types that the owner of a name says it lacks (RFC 6762 §6.1). There is nothing to ask for while that holds.
+    private mutating func denials(in message: DNSMessage, at now: Duration) -> [MulticastAction] {
+        var actions: [MulticastAction] = []
+        for record in message.answers + message.additionals where record.timeToLive > 0 && record.flushesCache {
+            guard case .next(_, let types) = record.data else { continue }
+            for question in byName[record.name] ?? [] where question.type != .any && !types.contains(question.type) {
+                guard !types.contains(.cname), cache.answers(to: question, at: now).isEmpty else { continue }
+                let isNews = running[question]?.isSettled == false
+                settle(question, for: .seconds(Int64(record.timeToLive)), at: now)
+                if isNews { actions += (running[question]?.listeners ?? []).map { .denied($0) } }
             }
-            cache.update(RecordCache.Key(name: question.name, type: question.type, recordClass: .internet)) { entry in
+        }
+        return actions
+    }
+
+    /// Somebody else asks all for all to hear. Their question may stand for ours, and silence upon it tells as well.
+    mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
+        // A simple resolver's answer goes to itself. Where more known answers follow, it is not said yet what is missed.
+        guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, !message.flags.contains(.isTruncated),
+            message.authorities.isEmpty
+        else { return }
+        for question in message.questions where !question.acceptsUnicast && question.recordClass == .internet {
+            let known = Set(message.answers.lazy.filter { question.matches($0) }.map(\.data))
+            if let next = schedule[question], next <= now + Self.duplicateWindow {
+                let ours = Set(cache.answers(to: question, at: now).map(\.record.data))
+                if known.isSubset(of: ours) { advance(question, at: now) }
+            }
+            cache.update(question) { entry in
                 if !known.contains(entry.record.data) { entry.missed(at: now) }
             }
         }
@@ -147,58 +201,61 @@ struct MulticastQuerier: Sendable {
     // MARK: Time
 
     var nextDeadline: Duration? {
-        let refreshes = running.keys.flatMap { question in
-            cache.entries.lazy.filter { question.matches($0.key) }.flatMap { $0.value.compactMap(\.nextRefresh) }
-        }
-        return [running.values.map(\.next).min(), cache.nextExpiry, refreshes.min()].compactMap { $0 }.min()
+        guard let question = schedule.next else { return cache.nextEvent }
+        return cache.nextEvent.map { min($0, question) } ?? question
     }
 
     /// Sends what is due and forgets what is over.
     mutating func advance(to now: Duration) -> [MulticastAction] {
-        let removed = cache.removeExpired(at: now)
-        var actions = removed.isEmpty ? [] : changes(added: [], removed: removed)
-        actions += dueMessages(at: now).map { .send($0) }
+        let (removed, aging) = cache.advance(to: now)
+        var actions = changes(added: [], removed: removed)
+        for record in removed where record.flushesCache {
+            // What was the one answer does not hold any more: the series begins anew.
+            for question in interested(in: record) where running[question]?.isSettled == true {
+                if cache.answers(to: question, at: now).isEmpty { begin(question, at: now) }
+            }
+        }
+        let refreshed = Set(aging.flatMap { interested(in: $0) }).filter { question in
+            // Records of one question that age together are asked for once.
+            guard let last = running[question]?.lastSent else { return true }
+            return now - last >= Self.shortestInterval
+        }
+        actions += dueMessages(refreshed, at: now).map { .send($0) }
         return actions
     }
 
-    private mutating func dueMessages(at now: Duration) -> [[UInt8]] {
-        var due: [DNSQuestion] = []
-        guard running.values.contains(where: { $0.next <= now }) || needsRefresh(at: now) else { return [] }
-        for (question, entry) in running {
-            let isNear = entry.sent == 0 && entry.next <= now + Self.gathering
-            guard entry.next <= now || isNear || refresh(question, at: now) else { continue }
-            var asked = question
-            asked.acceptsUnicast = acceptsUnicast && entry.sent == 0
-            if asked.acceptsUnicast { lastUnicastQuestion = now }
-            due.append(asked)
-            if entry.next <= now || isNear { advance(question, at: now) }
-        }
-        return QueryMessages.make(due, knowing: knownAnswers(to: due, at: now))
-    }
-
-    private func needsRefresh(at now: Duration) -> Bool {
-        running.keys.contains { question in
-            cache.answers(to: question, at: now).contains { entry in entry.nextRefresh.map { $0 <= now } ?? false }
-        }
-    }
-
-    /// Counts the moments that have passed. Returns whether there were any.
-    private mutating func refresh(_ question: DNSQuestion, at now: Duration) -> Bool {
-        var isDue = false
-        for entry in cache.answers(to: question, at: now) where entry.nextRefresh.map({ $0 <= now }) ?? false {
-            isDue = true
-            cache.update(RecordCache.Key(entry.record)) { entry in
-                while let moment = entry.nextRefresh, moment <= now { entry.refreshes += 1 }
+    private mutating func dueMessages(_ refreshed: Set<DNSQuestion>, at now: Duration) -> [[UInt8]] {
+        let isDue = schedule.next.map { $0 <= now } ?? false
+        guard isDue || !refreshed.isEmpty else { return [] }
+        var asked: [DNSQuestion] = []
+        var early: [(DNSQuestion, Duration)] = []
+        while let time = schedule.next, let question = schedule.popDue(at: now + Self.gathering) {
+            guard time <= now || running[question]?.sent == 0 else {
+                early.append((question, time))
+                continue
             }
+            asked.append(said(question, at: now))
+            advance(question, at: now)
         }
-        return isDue
+        for (question, time) in early { schedule[question] = time }
+        for question in refreshed where running[question]?.lastSent != now { asked.append(said(question, at: now)) }
+        return QueryMessages.make(asked, knowing: knownAnswers(to: asked, at: now), limit: messageByteLimit)
+    }
+
+    /// A question as it is put now: only the first of a series accepts its answer by unicast (RFC 6762 §5.4).
+    private mutating func said(_ question: DNSQuestion, at now: Duration) -> DNSQuestion {
+        var asked = question
+        asked.acceptsUnicast = acceptsUnicast && running[question]?.sent == 0
+        running[question]?.lastSent = now
+        if asked.acceptsUnicast { running[question]?.lastUnicast = now }
+        return asked
     }
 
     private mutating func advance(_ question: DNSQuestion, at now: Duration) {
         guard let entry = running[question] else { return }
         running[question]?.sent += 1
-        running[question]?.next = now + entry.interval
         running[question]?.interval = min(entry.interval * 2, Self.longestInterval)
+        schedule[question] = now + entry.interval
     }
 
     /// What others need not say again: what holds for more than half of its time (RFC 6762 §7.1).
@@ -216,40 +273,24 @@ struct MulticastQuerier: Sendable {
 
     private func changes(added: [DNSRecord], removed: [DNSRecord]) -> [MulticastAction] {
         guard !added.isEmpty || !removed.isEmpty else { return [] }
-        return running.values.flatMap { entry -> [MulticastAction] in
-            let added = added.filter { entry.question.matches($0) }
-            let removed = removed.filter { entry.question.matches($0) }
-            guard !added.isEmpty || !removed.isEmpty else { return [] }
-            return entry.listeners.map { .changed($0, added: added, removed: removed) }
+        var order: [DNSQuestion] = []
+        var news: [DNSQuestion: (added: [DNSRecord], removed: [DNSRecord])] = [:]
+        for (records, isAdded) in [(removed, false), (added, true)] {
+            for record in records {
+                for question in interested(in: record) {
+                    if news[question] == nil { order.append(question) }
+                    if isAdded {
+                        news[question, default: ([], [])].added.append(record)
+                    } else {
+                        news[question, default: ([], [])].removed.append(record)
+                    }
+                }
+            }
         }
-    }
-}
-
-extension RecordCache.Entry {
-    /// Two questions of others that got no answer within ten seconds end a record (RFC 6762 §10.5).
-    fileprivate mutating func missed(at now: Duration) {
-        if misses == 0 || now - firstMiss > .seconds(10) {
-            misses = 0
-            firstMiss = now
-        }
-        misses += 1
-        if misses >= 2 { end(by: now + MulticastDNS.grace) }
-    }
-}
-
-extension DNSQuestion {
-    fileprivate func matches(_ key: RecordCache.Key) -> Bool {
-        (type == .any || type == key.type) && name == key.name
-    }
-}
-
-extension DNSRecordData {
-    /// Names that a reader of the record will want to know about.
-    var targets: [DNSName] {
-        switch self {
-        case .name(let name): [name]
-        case .service(_, _, _, let target): [target]
-        default: []
+        return order.flatMap { question in
+            (running[question]?.listeners ?? []).map {
+                .changed($0, added: news[question]?.added ?? [], removed: news[question]?.removed ?? [])
+            }
         }
     }
 }

@@ -6,8 +6,9 @@ struct MulticastRegistration: Sendable {
     static let probeInterval: Duration = .milliseconds(250)
     /// After losing to somebody who probes at the same time (RFC 6762 §8.2).
     static let deferral: Duration = .seconds(1)
-    /// Before announcements: at once, then 1 s, 2 s and 4 s after the last.
-    static let announcementCount = 4
+    /// Changes in a minute that are announced at once (RFC 6762 §8.4).
+    private static let updateLimit = 10
+    private static let updateWindow: Duration = .seconds(60)
 
     enum Phase: Equatable, Sendable {
         case probing(sent: Int, next: Duration)
@@ -18,16 +19,39 @@ struct MulticastRegistration: Sendable {
     }
 
     /// Unique ones have ``DNSRecord/flushesCache`` set.
-    var records: [DNSRecord]
+    private(set) var records: [DNSRecord]
+    /// Names that nobody else may have, each once.
+    private(set) var uniqueNames: [DNSName]
     var phase: Phase
     /// One conflict during probing is forgiven: it may be an echo of this host's own past.
     var wasForgiven = false
+    /// Whether its owner knows that it answers.
+    var isTold = false
+    private var updates: [Duration] = []
 
-    /// Names that nobody else may have, each once.
-    var uniqueNames: [DNSName] {
+    init(records: [DNSRecord], phase: Phase) {
+        self.records = records
+        self.phase = phase
+        uniqueNames = Self.uniqueNames(records)
+    }
+
+    private static func uniqueNames(_ records: [DNSRecord]) -> [DNSName] {
         var names: [DNSName] = []
         for record in records where record.flushesCache && !names.contains(record.name) { names.append(record.name) }
         return names
+    }
+
+    /// Exchanges the records. Returns when that may be announced: who changes his mind too often waits.
+    mutating func exchange(_ new: [DNSRecord], at now: Duration) -> Duration {
+        records = new
+        uniqueNames = Self.uniqueNames(new)
+        updates.removeAll { now - $0 >= Self.updateWindow }
+        // Changes that wait for their announcement share it.
+        if let waiting = updates.last, waiting > now { return waiting }
+        let time = updates.count < Self.updateLimit ? now : max(now, updates[0] + Self.updateWindow)
+        updates.append(time)
+        if updates.count > Self.updateLimit { updates.removeFirst() }
+        return time
     }
 
     /// Whether its records are given as answers.
@@ -46,7 +70,7 @@ struct MulticastRegistration: Sendable {
     }
 
     /// Counts a probe or an announcement that was sent at `now`. Returns whether the names are its own from here on.
-    mutating func advance(at now: Duration) -> Bool {
+    mutating func advance(announcements: Int, at now: Duration) -> Bool {
         switch phase {
         case .probing(Self.probeCount, _):
             phase = .announcing(sent: 0, next: now)
@@ -54,9 +78,9 @@ struct MulticastRegistration: Sendable {
         case .probing(let sent, _):
             phase = .probing(sent: sent + 1, next: now + Self.probeInterval)
         case .announcing(let sent, _):
+            // At once, then 1 s, 2 s and 4 s after the last.
             phase =
-                sent + 1 < Self.announcementCount
-                ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
+                sent + 1 < announcements ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
         case .established, .off: break
         }
         return false

@@ -11,6 +11,8 @@ package enum MulticastDNS {
     package static let hostTimeToLive: UInt32 = 120
     /// For all others.
     package static let otherTimeToLive: UInt32 = 4_500
+    /// What others' records may take in memory on one link, in octets; half of it if all are one sender's.
+    package static let cachedOctetLimit = RecordCache.octetLimit
     /// How long a record lives on after it was said to be gone, or to be replaced (RFC 6762 §10.1, §10.2).
     static let grace: Duration = .seconds(1)
 }
@@ -50,6 +52,8 @@ package enum MulticastAction: Equatable, Sendable {
     case reply([UInt8], to: MulticastPeer)
     /// What a question is answered by has changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
+    /// The owner of the name says that it has no record of the type. That holds until something is found after all.
+    case denied(QuestionID)
     /// All of a registration's names are its own now.
     case established(RegistrationID)
     /// Somebody else has one of a registration's names. It is off, until it is registered under another name.

@@ -3,44 +3,69 @@ internal import CausewayWire
 /// Answers that wait for their time, and when each was last given.
 struct PendingAnswers: Sendable {
     /// No record is multicast more often (RFC 6762 §6).
-    private static let spacing: Duration = .seconds(1)
+    static let spacing: Duration = .seconds(1)
     /// Save in defence against somebody who probes for its name.
     private static let defenceSpacing: Duration = .milliseconds(250)
+    /// Answers that are due this soon after others go with them (RFC 6762 §6.4).
+    private static let gathering: Duration = .milliseconds(120)
     /// Peers to whom answers are due at one time. Beyond, they get theirs by multicast or ask again.
     private static let peerLimit = 256
+    /// Askers of one record that are kept apart. Beyond, it is as if all had asked.
+    private static let askerLimit = 16
 
     private struct Waiting: Sendable {
-        var due: Duration
-        /// Who asked; more than one, or nobody in particular, when an answer of one's known ones does not settle it.
-        var askers: Set<MulticastPeer>
+        /// Not before this, whatever else is sent.
+        var earliest: Duration
+        /// Who asked; none known by name when an answer of one's known ones does not settle it.
+        var askers: Set<MulticastPeer> = []
+        var isForAll = false
     }
 
     private var waiting: [DNSRecord: Waiting] = [:]
-    private var direct: [MulticastPeer: (due: Duration, records: [DNSRecord])] = [:]
+    private var dues = DeadlineIndex<DNSRecord>()
+    private var direct: [MulticastPeer: [DNSRecord]] = [:]
+    private var directDues = DeadlineIndex<MulticastPeer>()
     private var sent: [DNSRecord: Duration] = [:]
+    private var sentLimit = 256
+    /// Who said that more known answers come, and until when they are waited for.
+    private var expected: [MulticastPeer: Duration] = [:]
 
-    mutating func add(_ records: [DNSRecord], at due: Duration) {
-        for record in records { waiting[record] = Waiting(due: due, askers: []) }
-    }
+    // MARK: What is to be given
 
-    mutating func add(
-        _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool
-    ) {
-        let spacing = isDefence ? Self.defenceSpacing : Self.spacing
+    /// An answer for all, as soon as it may be given.
+    mutating func add(_ records: [DNSRecord], at now: Duration) {
         for record in records {
-            let earliest = sent[record].map { max(due, $0 + spacing) } ?? due
-            var entry = waiting[record] ?? Waiting(due: earliest, askers: [])
-            entry.askers.insert(peer)
-            entry.due = min(entry.due, earliest)
-            waiting[record] = entry
+            let due = earliest(record, Self.spacing, at: now)
+            waiting[record, default: Waiting(earliest: due)].isForAll = true
+            dues[record] = min(dues[record] ?? due, due)
         }
     }
 
+    mutating func add(
+        _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, now: Duration
+    ) {
+        for record in records {
+            let earliest = earliest(record, isDefence ? Self.defenceSpacing : Self.spacing, at: now)
+            var entry = waiting[record] ?? Waiting(earliest: earliest)
+            entry.earliest = min(entry.earliest, earliest)
+            if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
+            waiting[record] = entry
+            let time = max(due, earliest)
+            dues[record] = min(dues[record] ?? time, time)
+        }
+    }
+
+    private func earliest(_ record: DNSRecord, _ spacing: Duration, at now: Duration) -> Duration {
+        sent[record].map { max(now, $0 + spacing) } ?? now
+    }
+
+    /// Answers for one peer alone.
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, at due: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
-        let old = direct[peer]
-        let new = records.filter { !(old?.records.contains($0) ?? false) }
-        direct[peer] = (min(old?.due ?? due, due), (old?.records ?? []) + new)
+        let old = direct[peer] ?? []
+        let present = Set(old)
+        direct[peer] = old + (old.isEmpty ? records : records.filter { !present.contains($0) })
+        directDues[peer] = min(directDues[peer] ?? due, due)
     }
 
     /// Whether a record was not multicast for a quarter of its time: then others need it as well (RFC 6762 §5.4).
@@ -49,47 +74,93 @@ struct PendingAnswers: Sendable {
         return now - last > .seconds(Int64(record.timeToLive)) / 4
     }
 
-    /// More known answers of somebody whose question said that they would come (RFC 6762 §7.2).
-    mutating func suppress(
-        _ known: [DNSRecord], of peer: MulticastPeer, hasMore: Bool, at now: Duration,
-        _ random: inout any RandomNumberGenerator & Sendable
-    ) {
-        for (record, entry) in waiting where entry.askers.contains(peer) {
-            if MulticastResponder.isKnown(record, known) {
-                waiting[record]?.askers.remove(peer)
-                if entry.askers.count == 1 { waiting[record] = nil }
-            } else if hasMore {
-                let delay = Duration.random(in: .milliseconds(400)..<Duration.milliseconds(500), using: &random)
-                waiting[record]?.due = max(entry.due, now + delay)
-            }
-        }
-        if let records = direct[peer]?.records {
-            let rest = records.filter { !MulticastResponder.isKnown($0, known) }
-            if rest.isEmpty { direct[peer] = nil } else { direct[peer]?.records = rest }
-        }
+    /// Whether a record was multicast so recently that it may not be again (RFC 6762 §6).
+    func isRecent(_ record: DNSRecord, at now: Duration) -> Bool {
+        sent[record].map { now - $0 < Self.spacing } ?? false
     }
 
-    mutating func forget(_ record: DNSRecord) { waiting[record] = nil }
+    // MARK: What need not be given
+
+    /// A question said that more known answers will come (RFC 6762 §7.2).
+    mutating func expectMore(of peer: MulticastPeer, until time: Duration, at now: Duration) {
+        if expected.count >= Self.peerLimit { expected = expected.filter { $0.value > now } }
+        if expected.count < Self.peerLimit { expected[peer] = time }
+    }
+
+    /// Those have come: own records that the asker knows well enough.
+    mutating func suppress(_ known: [DNSRecord], of peer: MulticastPeer) {
+        guard expected[peer] != nil else { return }
+        for record in known {
+            guard waiting[record]?.askers.remove(peer) != nil else { continue }
+            if waiting[record]?.askers.isEmpty == true, waiting[record]?.isForAll == false { forget(record) }
+        }
+        guard let records = direct[peer] else { return }
+        let known = Set(known)
+        let rest = records.filter { !known.contains($0) }
+        direct[peer] = rest.isEmpty ? nil : rest
+        if rest.isEmpty { directDues[peer] = nil }
+    }
+
+    /// Even more will come: what the asker waits for waits longer.
+    mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
+        guard expected[peer] != nil else { return }
+        expected[peer] = time
+        for (record, entry) in waiting where entry.askers == [peer] && !entry.isForAll {
+            dues[record] = max(dues[record] ?? time, time)
+        }
+        if let due = directDues[peer] { directDues[peer] = max(due, time) }
+    }
+
+    /// Somebody else gave it.
+    mutating func forget(_ record: DNSRecord) {
+        waiting[record] = nil
+        dues[record] = nil
+    }
+
+    /// It is not held any more.
+    mutating func drop(_ records: [DNSRecord]) {
+        for record in records {
+            forget(record)
+            sent[record] = nil
+        }
+    }
 
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
         sent[record] = now
-        waiting[record] = nil
+        forget(record)
+        guard sent.count > sentLimit else { return }
+        // What was sent so long ago makes no difference (a quarter of the longest usual time).
+        sent = sent.filter { now - $0.value < .seconds(Int64(MulticastDNS.otherTimeToLive)) / 4 }
+        sentLimit = max(256, 2 * sent.count)
     }
 
-    var deadline: Duration? { (waiting.values.map(\.due) + direct.values.map(\.due)).min() }
+    // MARK: Time
 
-    /// What is due, with all that waits beside it: one message instead of several (RFC 6762 §6.4).
+    var deadline: Duration? {
+        guard let one = dues.next else { return directDues.next }
+        return directDues.next.map { min($0, one) } ?? one
+    }
+
+    /// What is due, with what may go beside it: one message instead of several (RFC 6762 §6.4).
     mutating func take(at now: Duration) -> [DNSRecord] {
-        guard waiting.values.contains(where: { $0.due <= now }) else { return [] }
-        let limit = now + .milliseconds(120)
-        let records = waiting.filter { $0.value.due <= limit }.map(\.key)
-        for record in records { wasSent(record, at: now) }
-        return records
+        guard let next = dues.next, next <= now else { return [] }
+        var taken: [DNSRecord] = []
+        var kept: [(DNSRecord, Duration)] = []
+        while let due = dues.next, let record = dues.popDue(at: now + Self.gathering) {
+            let mayGo = due <= now || waiting[record].map { mayHurry($0, at: now) } ?? true
+            if mayGo { taken.append(record) } else { kept.append((record, due)) }
+        }
+        for (record, due) in kept { dues[record] = due }
+        for record in taken { wasSent(record, at: now) }
+        return taken
+    }
+
+    private func mayHurry(_ entry: Waiting, at now: Duration) -> Bool {
+        // Whoever has more known answers to say is waited for to the end.
+        entry.earliest <= now && !entry.askers.contains { peer in expected[peer].map { $0 > now } ?? false }
     }
 
     mutating func takeDirect(at now: Duration) -> [(MulticastPeer, [DNSRecord])] {
-        let due = direct.filter { $0.value.due <= now }
-        for peer in due.keys { direct[peer] = nil }
-        return due.map { ($0.key, $0.value.records) }
+        directDues.takeDue(at: now).compactMap { peer in direct.removeValue(forKey: peer).map { (peer, $0) } }
     }
 }

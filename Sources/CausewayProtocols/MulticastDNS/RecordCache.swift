@@ -1,11 +1,14 @@
+internal import CausewayTypes
 internal import CausewayWire
 
 /// What others on a link have said, for as long as they said it holds (RFC 6762 §5.2, §10).
 ///
-/// It reads no clock. It holds at most ``limit`` records, and only what its owner puts in: whoever stuffs the link with
-/// records that nobody asked for fills nothing.
+/// It reads no clock. It holds only what its owner puts in, at most ``recordLimit`` records of ``octetLimit`` octets, and half of either
+/// from one sender: whoever stuffs the link with made-up services fills his own half. Where many senders fill it
+/// together, each new record takes the place of one picked at random, so that no flood keeps others out.
 struct RecordCache: Sendable {
-    static let limit = 65_536
+    static let recordLimit = 131_072
+    static let octetLimit = 32 << 20
 
     struct Key: Hashable, Sendable {
         var name: DNSName
@@ -13,101 +16,189 @@ struct RecordCache: Sendable {
         var recordClass: DNSRecordClass
     }
 
-    struct Entry: Sendable {
-        var record: DNSRecord
-        var received: Duration
-        /// When the record ceases to hold.
-        var expires: Duration
-        /// The moments at which to ask again are spread by this share of the lifetime (RFC 6762 §5.2).
-        var jitter: Double
-        /// How many of the moments have passed.
-        var refreshes = 0
-        /// Questions of others that went without an answer since the record was last seen (RFC 6762 §10.5).
-        var misses = 0
-        var firstMiss: Duration = .zero
-
-        var lifetime: Duration { .seconds(Int64(record.timeToLive)) }
-
-        /// The next moment at which somebody who wants the record should ask again.
-        var nextRefresh: Duration? {
-            guard refreshes < 4, expires == received + lifetime else { return nil }
-            return received + lifetime * (0.80 + 0.05 * Double(refreshes) + jitter)
-        }
-
-        mutating func end(by time: Duration) { expires = min(expires, time) }
-
-        /// Whole seconds that the record still holds, rounded down.
-        func remaining(at now: Duration) -> UInt32 {
-            UInt32(clamping: max(expires - now, .zero).components.seconds)
-        }
+    enum Insertion: Equatable, Sendable {
+        case added
+        /// It was known: it is young again, or about to end.
+        case renewed
+        case refused
     }
 
-    private(set) var entries: [Key: [Entry]] = [:]
+    private var slots: [Entry?] = []
+    private var free: [Int] = []
+    private var groups: [Key: [DNSRecordData: Int]] = [:]
+    private var types: [DNSName: Set<DNSRecordType>] = [:]
+    private var events = DeadlineIndex<Int>()
+    private var shares: [InternetAddress: Share] = [:]
     private(set) var count = 0
+    private(set) var octetCount = 0
+
+    private struct Share: Sendable {
+        var records = 0
+        var octets = 0
+    }
 
     subscript(name: DNSName, type: DNSRecordType) -> [Entry] {
-        entries[Key(name: name, type: type, recordClass: .internet)] ?? []
+        entries(of: Key(name: name, type: type, recordClass: .internet))
+    }
+
+    private func entries(of key: Key) -> [Entry] {
+        guard let group = groups[key] else { return [] }
+        return group.count == 1
+            ? group.values.compactMap { slots[$0] } : group.values.sorted().compactMap { slots[$0] }
+    }
+
+    func isEmpty(_ name: DNSName, _ type: DNSRecordType) -> Bool {
+        groups[Key(name: name, type: type, recordClass: .internet)] == nil
+    }
+
+    var records: [DNSRecord] { slots.compactMap { $0?.record } }
+
+    private func keys(of question: DNSQuestion) -> [Key] {
+        guard question.type == .any else {
+            return [Key(name: question.name, type: question.type, recordClass: .internet)]
+        }
+        return (types[question.name] ?? []).map { Key(name: question.name, type: $0, recordClass: .internet) }
     }
 
     /// What answers a question now.
     func answers(to question: DNSQuestion, at now: Duration) -> [Entry] {
-        guard question.type != .any else {
-            return entries.filter { $0.key.name == question.name }.values.joined().filter { $0.expires > now }
-        }
-        return self[question.name, question.type].filter { $0.expires > now }
+        keys(of: question).flatMap { entries(of: $0) }.filter { $0.expires > now }
     }
 
-    /// Adds a record or makes it young again. Returns whether it is new; `nil` where it was not kept.
+    // MARK: Coming and going
+
+    /// Adds a record or makes it young again.
     ///
-    /// - Parameter jitter: A share of the lifetime, 0 to 0.02.
-    mutating func insert(_ record: DNSRecord, at now: Duration, jitter: Double) -> Bool? {
+    /// - Parameters:
+    ///   - jitter: A share of the lifetime, 0 to 0.02.
+    ///   - source: Who said it; `nil` for this host itself.
+    /// - Returns: What became of it, and which records had to go for it.
+    mutating func insert(
+        _ record: DNSRecord, from source: InternetAddress?, at now: Duration, jitter: Double, isWatched: Bool,
+        _ random: inout any RandomNumberGenerator & Sendable
+    ) -> (Insertion, evicted: [DNSRecord]) {
         let key = Key(record)
-        var entry = Entry(record: record, received: now, expires: now, jitter: jitter)
-        entry.expires = now + entry.lifetime
-        if let index = entries[key]?.firstIndex(where: { $0.record.data == record.data }) {
+        var entry = Entry(record: record, source: source, received: now, jitter: jitter, isWatched: isWatched)
+        if let slot = groups[key]?[record.data] {
             if record.timeToLive == 0 {
-                entries[key]?[index].end(by: now + MulticastDNS.grace)
+                change(slot) { $0.end(by: now + MulticastDNS.grace) }
             } else {
-                entries[key]?[index] = entry
+                change(slot) { old in
+                    entry.source = old.source
+                    old = entry
+                }
             }
-            return false
+            return (.renewed, [])
         }
-        guard record.timeToLive > 0, count < Self.limit else { return nil }
-        entries[key, default: []].append(entry)
-        count += 1
-        return true
+        guard record.timeToLive > 0, hasRoom(for: entry) else { return (.refused, []) }
+        var evicted: [DNSRecord] = []
+        while count >= Self.recordLimit || octetCount + entry.octetCount > Self.octetLimit {
+            if let record = evict(&random) { evicted.append(record) }
+        }
+        place(entry, key)
+        return (.added, evicted)
     }
+
+    private func hasRoom(for entry: Entry) -> Bool {
+        guard let source = entry.source, let share = shares[source] else { return true }
+        return share.records < Self.recordLimit / 2 && share.octets + entry.octetCount <= Self.octetLimit / 2
+    }
+
+    private mutating func place(_ entry: Entry, _ key: Key) {
+        let slot = free.popLast() ?? slots.count
+        if slot == slots.count { slots.append(entry) } else { slots[slot] = entry }
+        groups[key, default: [:]][entry.record.data] = slot
+        types[key.name, default: []].insert(key.type)
+        count += 1
+        octetCount += entry.octetCount
+        if let source = entry.source {
+            shares[source, default: Share()].records += 1
+            shares[source]?.octets += entry.octetCount
+        }
+        events[slot] = entry.nextEvent
+    }
+
+    private mutating func evict(_ random: inout any RandomNumberGenerator & Sendable) -> DNSRecord? {
+        var slot = Int.random(in: slots.indices, using: &random)
+        while slots[slot] == nil { slot = (slot + 1) % slots.count }
+        return remove(slot)
+    }
+
+    private mutating func remove(_ slot: Int) -> DNSRecord? {
+        guard let entry = slots[slot] else { return nil }
+        let key = Key(entry.record)
+        groups[key]?[entry.record.data] = nil
+        if groups[key]?.isEmpty == true {
+            groups[key] = nil
+            types[key.name]?.remove(key.type)
+            if types[key.name]?.isEmpty == true { types[key.name] = nil }
+        }
+        slots[slot] = nil
+        free.append(slot)
+        events[slot] = nil
+        count -= 1
+        octetCount -= entry.octetCount
+        if let source = entry.source {
+            shares[source]?.records -= 1
+            shares[source]?.octets -= entry.octetCount
+            if shares[source]?.records == 0 { shares[source] = nil }
+        }
+        return entry.record
+    }
+
+    private mutating func change(_ slot: Int, _ body: (inout Entry) -> Void) {
+        guard var entry = slots[slot] else { return }
+        octetCount -= entry.octetCount
+        body(&entry)
+        octetCount += entry.octetCount
+        slots[slot] = entry
+        events[slot] = entry.nextEvent
+    }
+
+    mutating func removeAll() { self = RecordCache() }
+
+    // MARK: Changes
 
     /// Lets what else is known under a unique record's name end soon, unless it is as young (RFC 6762 §10.2).
     mutating func flush(around record: DNSRecord, at now: Duration) {
-        guard let group = entries[Key(record)] else { return }
-        for index in group.indices where now - group[index].received > MulticastDNS.grace {
-            if group[index].record.data == record.data { continue }
-            entries[Key(record)]?[index].end(by: now + MulticastDNS.grace)
+        guard let group = groups[Key(record)] else { return }
+        for (data, slot) in group where data != record.data {
+            guard let entry = slots[slot], now - entry.received > MulticastDNS.grace else { continue }
+            change(slot) { $0.end(by: now + MulticastDNS.grace) }
         }
     }
 
-    /// Changes the entries under a key.
-    mutating func update(_ key: Key, _ body: (inout Entry) -> Void) {
-        guard let group = entries[key] else { return }
-        for index in group.indices { body(&entries[key]![index]) }
+    /// Changes what is known of a question.
+    mutating func update(_ question: DNSQuestion, _ body: (inout Entry) -> Void) {
+        for slot in keys(of: question).flatMap({ groups[$0].map { Array($0.values) } ?? [] }) { change(slot, body) }
     }
 
-    /// Removes what has ceased to hold.
-    mutating func removeExpired(at now: Duration) -> [DNSRecord] {
+    mutating func updateAll(_ body: (inout Entry) -> Void) {
+        for slot in slots.indices { change(slot, body) }
+    }
+
+    // MARK: Time
+
+    /// When the next record ends, or should be asked for again.
+    var nextEvent: Duration? { events.next }
+
+    /// Removes what has ceased to hold, and counts the moments that have passed of what somebody wants.
+    mutating func advance(to now: Duration) -> (removed: [DNSRecord], aging: [DNSRecord]) {
         var removed: [DNSRecord] = []
-        for (key, group) in entries where group.contains(where: { $0.expires <= now }) {
-            removed += group.filter { $0.expires <= now }.map(\.record)
-            let rest = group.filter { $0.expires > now }
-            count -= group.count - rest.count
-            entries[key] = rest.isEmpty ? nil : rest
+        var aging: [DNSRecord] = []
+        while let slot = events.popDue(at: now) {
+            guard let entry = slots[slot] else { continue }
+            if entry.expires <= now {
+                if let record = remove(slot) { removed.append(record) }
+                continue
+            }
+            change(slot) { entry in
+                while let moment = entry.nextRefresh, moment <= now { entry.refreshes += 1 }
+            }
+            aging.append(entry.record)
         }
-        return removed
+        return (removed, aging)
     }
-
-    var nextExpiry: Duration? { entries.values.joined().map(\.expires).min() }
-
-    mutating func removeAll() { self = RecordCache() }
 }
 
 extension RecordCache.Key {

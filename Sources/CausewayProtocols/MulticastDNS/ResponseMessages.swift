@@ -3,13 +3,13 @@ internal import CausewayWire
 /// Puts answers into as few messages as will hold them.
 enum ResponseMessages {
     /// A record too large for a message goes alone in one of its own (RFC 6762 §17); additional ones only where there is room.
-    static func make(_ answers: [DNSRecord], _ additionals: [DNSRecord]) -> [[UInt8]] {
+    static func make(_ answers: [DNSRecord], _ additionals: [DNSRecord], limit: Int) -> [[UInt8]] {
         guard !answers.isEmpty else { return [] }
         var messages: [[UInt8]] = []
-        var writer = empty()
+        var writer = empty(limit)
         for answer in answers where !writer.add(answer, to: .answer, inMulticast: true) {
             if !writer.isEmpty { messages.append(writer.finish()) }
-            writer = empty()
+            writer = empty(limit)
             if !writer.add(answer, to: .answer, inMulticast: true) {
                 var large = DNSMessageWriter(
                     [.isResponse, .isAuthoritative], limit: MulticastDNS.largestMessageByteCount)
@@ -21,41 +21,51 @@ enum ResponseMessages {
         return messages
     }
 
-    private static func empty() -> DNSMessageWriter {
-        DNSMessageWriter([.isResponse, .isAuthoritative], limit: MulticastDNS.messageByteLimit)
+    private static func empty(_ limit: Int) -> DNSMessageWriter {
+        DNSMessageWriter([.isResponse, .isAuthoritative], limit: limit)
     }
 }
 
 /// Puts probes into as few messages as will hold them: all of a registration's stands in one.
 enum ProbeMessages {
-    /// - Parameter acceptsUnicast: Whether a registration's questions may be answered by unicast.
-    static func make(_ registrations: [(MulticastRegistration, acceptsUnicast: Bool)]) -> [[UInt8]] {
+    typealias Probe = (registration: MulticastRegistration, acceptsUnicast: Bool)
+
+    static func make(_ probes: [Probe], limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
-        var questions: [DNSQuestion] = []
-        var proposals: [DNSRecord] = []
-        for (registration, acceptsUnicast) in registrations {
-            let names = registration.uniqueNames.map { DNSQuestion($0, .any, acceptsUnicast: acceptsUnicast) }
-            let more = registration.proposals
-            let fits = write(questions + names, proposals + more, MulticastDNS.messageByteLimit) != nil
-            if !fits, !questions.isEmpty,
-                let message = write(questions, proposals, MulticastDNS.largestMessageByteCount)
-            {
-                messages.append(message)
-                (questions, proposals) = ([], [])
+        var rest = probes[...]
+        // Messages that follow each other hold about as many: the next is tried with as many as the last held.
+        var count = 1
+        while !rest.isEmpty {
+            count = min(count, rest.count)
+            var message = write(rest.prefix(count), limit)
+            while message == nil, count > 1 {
+                count -= 1
+                message = write(rest.prefix(count), limit)
             }
-            questions += names
-            proposals += more
-        }
-        if !questions.isEmpty, let message = write(questions, proposals, MulticastDNS.largestMessageByteCount) {
-            messages.append(message)
+            while message != nil, count < rest.count, let larger = write(rest.prefix(count + 1), limit) {
+                message = larger
+                count += 1
+            }
+            // What alone is too large goes alone (RFC 6762 §17).
+            message = message ?? write(rest.prefix(1), MulticastDNS.largestMessageByteCount)
+            if let message { messages.append(message) }
+            rest = rest.dropFirst(count)
         }
         return messages
     }
 
-    private static func write(_ questions: [DNSQuestion], _ proposals: [DNSRecord], _ limit: Int) -> [UInt8]? {
+    private static func write(_ probes: ArraySlice<Probe>, _ limit: Int) -> [UInt8]? {
         var writer = DNSMessageWriter([], limit: limit)
-        for question in questions where !writer.add(question) { return nil }
-        for record in proposals where !writer.add(record, to: .authority, inMulticast: true) { return nil }
+        for (registration, acceptsUnicast) in probes {
+            for name in registration.uniqueNames {
+                guard writer.add(DNSQuestion(name, .any, acceptsUnicast: acceptsUnicast)) else { return nil }
+            }
+        }
+        for (registration, _) in probes {
+            for record in registration.proposals {
+                guard writer.add(record, to: .authority, inMulticast: true) else { return nil }
+            }
+        }
         return writer.finish()
     }
 }

@@ -1,5 +1,5 @@
 internal import CausewayProtocols
-internal import CausewaySystem
+package import CausewaySystem
 internal import CausewayTypes
 internal import Dispatch
 
@@ -8,6 +8,7 @@ extension BonjourEngine {
     func follow() {
         guard state.value.watch == nil else { return }
         state.value.sharesPort = MulticastSocket.isPortTaken
+        state.value.slept = Machine.sleepTime
         state.value.watch = NetworkChangeMonitor.shared.subscribe { self.look() }
         look()
     }
@@ -33,8 +34,7 @@ extension BonjourEngine {
         for (index, link) in state.value.links where !usable.contains(where: { $0.interface.index == index }) {
             link.machine.leave()
             settle()
-            link.close()
-            state.value.links[index] = nil
+            state.value.links.removeValue(forKey: index)?.close()
         }
         for facts in usable {
             if let link = state.value.links[facts.interface.index] {
@@ -76,7 +76,7 @@ extension BonjourEngine {
 extension NetworkSnapshot {
     /// Interfaces on which services are looked for and offered: those that reach others. Loopback counts only where there is
     /// no other, and ports of bridges not at all, for the bridge itself is there.
-    var multicastInterfaces: [Interface] {
+    package var multicastInterfaces: [Interface] {
         let running = interfaces.filter { facts in
             facts.isUp && facts.isRunning && facts.supportsMulticast && !facts.isLoopback && !facts.isPointToPoint
                 && facts.link.controller == nil && !facts.addresses.isEmpty

@@ -35,6 +35,10 @@ package final class BonjourEngine: Sendable {
         var isPerforming = false
         /// Whether another process had the port before.
         var sharesPort = false
+        /// Whoever waits for the goodbyes of what was withdrawn.
+        var departures: [@Sendable () -> Void] = []
+        /// By how much the clock that counts sleep was ahead of the one that does not.
+        var slept: Duration = .zero
     }
 
     /// The registration of the host's own name.
@@ -114,6 +118,9 @@ package final class BonjourEngine: Sendable {
         }
     }
 
+    /// Services that are withdrawn within this time say goodbye together.
+    private static let departure: Duration = .milliseconds(5)
+
     /// Says goodbye. `completion` is called once the goodbyes are out.
     package func withdraw(_ id: RegistrationID, _ completion: @escaping @Sendable () -> Void = {}) {
         loop.execute {
@@ -121,9 +128,19 @@ package final class BonjourEngine: Sendable {
                 for link in self.state.value.links.values { link.machine.unregister(id, at: Machine.now) }
                 if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
             }
-            self.settle()
-            completion()
+            self.state.value.departures.append(completion)
+            guard self.state.value.departures.count == 1 else { return }
+            _ = self.loop.schedule(after: Self.departure) { self.depart() }
         }
+    }
+
+    private func depart() {
+        settle()
+        // Whoever ends now must not take with him what waits for its turn.
+        for link in state.value.links.values { link.flush(all: true) }
+        let completions = state.value.departures
+        state.value.departures = []
+        for completion in completions { completion() }
     }
 
     private func begin(_ advertising: Advertising, _ id: RegistrationID) {
@@ -131,7 +148,7 @@ package final class BonjourEngine: Sendable {
         state.value.advertising[id] = advertising
         follow()
         for link in state.value.links.values {
-            if isFirst { registerHost(on: link) }
+            if isFirst, !link.hasHost { registerHost(on: link) }
             register(id, on: link)
         }
         settle()
@@ -140,6 +157,7 @@ package final class BonjourEngine: Sendable {
     var hostName: DNSName { DNSName(state.value.hostLabel, in: .local) ?? "linux.local" }
 
     func registerHost(on link: LinkDriver) {
+        link.hasHost = true
         link.machine.register(link.addressRecords(of: hostName), Self.host, at: Machine.now)
     }
 
@@ -157,6 +175,7 @@ package final class BonjourEngine: Sendable {
         // Handlers may come back here: whoever performs already goes on until nothing is left.
         guard !state.value.isPerforming else { return }
         state.value.isPerforming = true
+        wakeUp()
         var isBusy = true
         while isBusy {
             isBusy = false
@@ -168,8 +187,18 @@ package final class BonjourEngine: Sendable {
             }
         }
         state.value.isPerforming = false
-        if isIdle { rest() }
+        for link in state.value.links.values { link.flush() }
+        // Goodbyes that are still to be said again are waited for.
+        if isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) { rest() }
         setTimer()
+    }
+
+    /// After sleep the links are others, perhaps: everything is asked, probed and announced anew (RFC 6762 §8, §10.3).
+    func wakeUp() {
+        let slept = Machine.sleepTime
+        defer { state.value.slept = slept }
+        guard state.value.watch != nil, slept - state.value.slept > .seconds(1) else { return }
+        for link in state.value.links.values { link.machine.restart(at: Machine.now) }
     }
 
     private func perform(_ action: MulticastAction, on link: LinkDriver) {
@@ -178,6 +207,9 @@ package final class BonjourEngine: Sendable {
         case .reply(let octets, let peer): link.send(octets, to: peer)
         case .changed(let id, let added, let removed):
             state.value.asking[id]?.handler(QuestionEvent(interface: link.interface, added: added, removed: removed))
+        case .denied(let id):
+            let event = QuestionEvent(interface: link.interface, added: [], removed: [], isDenied: true)
+            state.value.asking[id]?.handler(event)
         case .established(let id): established(id, link)
         case .conflicted(let id, _): conflicted(id)
         }
@@ -226,7 +258,7 @@ package final class BonjourEngine: Sendable {
 
     private func setTimer() {
         if let timer = state.value.timer.take() { loop.cancel(timer) }
-        guard let next = state.value.links.values.compactMap(\.machine.nextDeadline).min() else { return }
+        guard let next = state.value.links.values.compactMap(\.nextDeadline).min() else { return }
         state.value.timer = loop.schedule(after: max(next - Machine.now, .zero)) {
             self.state.value.timer = nil
             for link in self.state.value.links.values { link.machine.advance(to: Machine.now) }

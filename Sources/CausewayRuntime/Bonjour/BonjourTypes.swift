@@ -4,7 +4,7 @@ internal import CausewayProtocols
 
 /// A service as it is advertised (RFC 6763).
 package struct ServiceDescription: Sendable, Equatable {
-    /// Any text of at most 63 octets.
+    /// Any text of at most 63 octets, in normal form C.
     package var name: String
     /// Such as `_http._tcp`.
     package var type: DNSName
@@ -22,7 +22,7 @@ package struct ServiceDescription: Sendable, Equatable {
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
     ) {
-        self.name = name
+        self.name = ServiceNames.normal(name)
         self.type = type
         self.subtypes = subtypes
         self.port = port
@@ -31,18 +31,21 @@ package struct ServiceDescription: Sendable, Equatable {
         self.interfaceIndex = interfaceIndex
     }
 
-    /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type.
+    /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
+    ///   with control characters, or one that would have to be shortened and may not be.
     package init(
         name: String, typeText: String, port: UInt16, text: [UInt8], mayRename: Bool = true, interfaceIndex: Int? = nil
     ) throws(DNSServiceType.Mistake) {
         let type = try DNSServiceType(typeText)
+        let isLong = ServiceNames.normal(name).utf8.count < name.utf8.count && name.utf8.count > 63
+        guard ServiceNames.isValid(name), mayRename || !isLong else { throw .name }
         self.init(
             name: name, type: type.name, subtypes: type.subtypes, port: port, text: text, mayRename: mayRename,
             interfaceIndex: interfaceIndex)
     }
 
     /// The records of the service on a host.
-    func records(on host: DNSName) -> [DNSRecord] {
+    package func records(on host: DNSName) -> [DNSRecord] {
         guard let domain = type.appending(.local), let instance = DNSName(name, in: domain) else { return [] }
         let time = MulticastDNS.otherTimeToLive
         var records = [
@@ -78,4 +81,6 @@ package struct QuestionEvent: Sendable {
     package var interface: NWInterface
     package var added: [DNSRecord]
     package var removed: [DNSRecord]
+    /// Whether the owner of the name says that it has no record of the type (RFC 6762 §6.1).
+    package var isDenied = false
 }

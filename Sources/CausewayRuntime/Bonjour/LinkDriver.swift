@@ -11,6 +11,10 @@ final class LinkDriver {
     var machine = MulticastLink()
     private(set) var addresses: [NetlinkAddress]
     private var sockets: [MulticastSocket] = []
+    /// Messages to the group that wait for their turn.
+    private var pacer = PacketPacer()
+    /// Whether the host's own name is registered here.
+    var hasHost = false
 
     init(_ facts: NetworkSnapshot.Interface) {
         interface = facts.interface
@@ -34,6 +38,10 @@ final class LinkDriver {
                 sockets.removeAll { $0.family == family }
             }
         }
+        machine.familyCount = max(1, sockets.count)
+        // Room for the headers of IPv6 and UDP (RFC 6762 §17).
+        let room = (facts.mtu ?? 1_500) - 60
+        machine.messageByteLimit = min(max(room, 1_220), MulticastDNS.messageByteLimit)
         return isChanged
     }
 
@@ -50,12 +58,30 @@ final class LinkDriver {
     var isOpen: Bool { !sockets.isEmpty }
 
     func close() {
+        flush(all: true)
         for socket in sockets { socket.close() }
         sockets = []
     }
 
-    func send(_ octets: [UInt8]) {
-        for socket in sockets { socket.send(octets, to: MulticastSocket.group(socket.family, on: interface.index)) }
+    /// Sends to the group in every family, now or when its turn comes.
+    func send(_ octets: [UInt8]) { pacer.add(octets) }
+
+    /// Sends what may go now. What waits goes when the link is left, else it would be lost.
+    func flush(all: Bool = false) {
+        var messages = pacer.take(at: Machine.now)
+        while all, !pacer.isEmpty { messages += pacer.take(at: Machine.now + .seconds(1)) }
+        for message in messages {
+            for socket in sockets {
+                socket.send(message, to: MulticastSocket.group(socket.family, on: interface.index))
+            }
+        }
+    }
+
+    /// Whether something is still to be said before the link may be left.
+    var isBusy: Bool { machine.isDeparting || !pacer.isEmpty }
+
+    var nextDeadline: Duration? {
+        [machine.nextDeadline, pacer.nextDeadline].compactMap { $0 }.min()
     }
 
     func send(_ octets: [UInt8], to peer: MulticastPeer) {

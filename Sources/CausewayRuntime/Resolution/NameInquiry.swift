@@ -128,7 +128,10 @@ package struct NameInquiry: Sendable {
     /// - Parameter server: Whom to ask, as an address, perhaps with a port; `nil` for the host's own servers.
     /// - Throws: A ``NameProblem`` where the name, the type or the server makes no sense.
     package static func records(of name: String, type: String, server: String? = nil) async throws -> NameInquiry {
-        guard let type = DNSRecordType(type), let name = Self.question(name) else { throw NameProblem.invalidName }
+        guard let type = DNSRecordType(type) else { throw NameProblem.invalidName }
+        // What only the link knows is no name server's business (RFC 6762 §3, §4).
+        if server == nil, let name = DNSName(name), name.isOfLink { return await linkRecords(of: name, type) }
+        guard let name = Self.question(name) else { throw NameProblem.invalidName }
         var servers: [DNSServer]?
         if let server {
             guard let parsed = Self.server(server) else { throw NameProblem.invalidName }
@@ -151,6 +154,26 @@ package struct NameInquiry: Sendable {
         case .noSuchName, .noSuchRecord: inquiry.failure = NameProblem.notFound.failure
         case .failed(let failure): inquiry.failure = NameProblem(failure).failure
         }
+        return inquiry
+    }
+
+    /// How long the link is asked: a host that is there answers within a second.
+    private static let linkPatience: Duration = .seconds(3)
+    /// How long others may answer after the first did.
+    private static let linkGathering: Duration = .milliseconds(200)
+
+    /// Asks the link by multicast DNS.
+    private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameInquiry {
+        let started = Machine.now
+        var inquiry = NameInquiry()
+        for await event in RecordWatch(name, type).events(for: linkPatience, after: linkGathering) {
+            guard case .added(let record) = event else { continue }
+            inquiry.records.append(
+                Record(
+                    name: record.name, type: record.type, timeToLive: Int(record.timeToLive), content: record.content))
+        }
+        inquiry.milliseconds = (Machine.now - started) / .milliseconds(1)
+        if inquiry.records.isEmpty { inquiry.failure = NameProblem.notFound.failure }
         return inquiry
     }
 

@@ -52,7 +52,7 @@ private struct LinkLife {
             case .send(let message), .reply(let message, _):
                 said += 1
                 precondition(message.count <= 9_000 && (try? DNSMessage(parsing: message.span)) != nil)
-            case .changed, .established, .conflicted: break
+            case .changed, .denied, .established, .conflicted: break
             }
         }
         precondition(said <= 64, "\(said) messages at once")

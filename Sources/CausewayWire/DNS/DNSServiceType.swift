@@ -13,6 +13,8 @@ package struct DNSServiceType: Hashable, Sendable {
         case length
         /// Letters, digits and single hyphens between them, and one letter at least (RFC 6335 §5.1).
         case character
+        /// The instance's name is empty, has control characters, or more than 63 octets (RFC 6763 §4.1.1).
+        case name
     }
 
     /// Reads `_service._tcp`, a last dot allowed, subtypes behind commas.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayRuntime
+import CausewayWire
 
 /// `nw register`: a service for others to find.
 struct RegisterCommand: AsyncParsableCommand {
@@ -14,10 +15,14 @@ struct RegisterCommand: AsyncParsableCommand {
             Examples:
               nw register "My page" _http._tcp 8080 path=/index.html
               nw register Printer _ipp._tcp,_color 631
+              nw register Load _test._tcp 9 --count 1000
             """)
 
     @Flag(help: "Fail if somebody else has the name.")
     var noRename = false
+
+    @Option(help: ArgumentHelp("Register so many services, with numbers behind the name.", valueName: "number"))
+    var count = 1
 
     @Argument(help: "The service's name: any text of at most 63 bytes.")
     var name: String
@@ -31,20 +36,31 @@ struct RegisterCommand: AsyncParsableCommand {
     @Argument(help: "Entries of its TXT record, as key=value.")
     var entries: [String] = []
 
+    func validate() throws {
+        guard (1...100_000).contains(count) else { throw ValidationError("--count must be 1 to 100000.") }
+    }
+
     func run() async throws {
         try await reporting("register") {
-            let description = try ServiceDescription(
-                name: name, type: type, port: try parsePort(port).rawValue, entries: entries, mayRename: !noRename)
+            let port = try parsePort(port).rawValue
+            let descriptions = try (1...count).map { number in
+                try ServiceDescription(
+                    name: count == 1 ? name : "\(name) \(number)", type: type, port: port, entries: entries,
+                    mayRename: !noRename)
+            }
             let (events, feed) = AsyncStream<ServiceEvent>.makeStream()
             let engine = BonjourEngine.shared
-            let id = engine.advertise(description) { event in feed.yield(event) }
+            let all = descriptions.map { engine.advertise($0) { event in feed.yield(event) } }
             do {
                 try await untilInterrupted {
                     for await event in events { try show(event) }
                 }
             } catch {
-                // The goodbye must be out before the process is gone.
-                await withCheckedContinuation { gone in engine.withdraw(id) { gone.resume() } }
+                // The goodbyes must be out before the process is gone.
+                for id in all.dropLast() { engine.withdraw(id) }
+                if let last = all.last {
+                    await withCheckedContinuation { gone in engine.withdraw(last) { gone.resume() } }
+                }
                 throw error
             }
         }
@@ -59,6 +75,18 @@ struct RegisterCommand: AsyncParsableCommand {
     }
 }
 
+extension DNSServiceType.Mistake {
+    fileprivate func sentence(name: String, type: String) -> String {
+        switch self {
+        case .form: "\(type) is no service type: it should look like _http._tcp or _game._udp."
+        case .length: "The service in \(type) must have 1 to 15 characters (RFC 6335)."
+        case .character:
+            "The service in \(type) may have letters, digits and single hyphens, and one letter at least (RFC 6335)."
+        case .name: "\(name) cannot be a name: 1 to 63 bytes without control characters."
+        }
+    }
+}
+
 extension ServiceDescription {
     fileprivate init(name: String, type: String, port: UInt16, entries: [String], mayRename: Bool) throws {
         var text: [UInt8] = []
@@ -68,6 +96,10 @@ extension ServiceDescription {
             }
             text += [length] + Array(entry.utf8)
         }
-        try self.init(name: name, typeText: type, port: port, text: text, mayRename: mayRename)
+        do {
+            try self.init(name: name, typeText: type, port: port, text: text, mayRename: mayRename)
+        } catch {
+            throw ValidationError(error.sentence(name: name, type: type))
+        }
     }
 }

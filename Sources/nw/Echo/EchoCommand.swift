@@ -13,6 +13,8 @@ struct EchoCommand: AsyncParsableCommand {
             Examples:
               nw echo 127.0.0.1 7000 --count 1000 --size 64 --interval 0
               nw echo -u ::1 7 --size 1200
+              nw echo --discover                       the first echo server found on the local network
+              nw echo --discover "Echo here"           the one of this name
             """)
 
     @Flag(name: [.customShort("u"), .customLong("udp")], help: "Datagrams instead of a stream.")
@@ -35,14 +37,22 @@ struct EchoCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print the summary only.")
     var quiet = false
 
-    @Argument(help: "Name or address of the server.")
-    var host: String
+    @Flag(help: "Find the server on the local network, by Bonjour: see nw serve echo --advertise.")
+    var discover = false
+
+    @Argument(help: "Name or address of the server; with --discover the name of its service.")
+    var host: String?
 
     @Argument(help: "Its port.")
-    var port: String
+    var port: String?
 
     func validate() throws {
-        _ = try parsePort(port)
+        if discover {
+            guard port == nil else { throw ValidationError("With --discover the service tells its port.") }
+        } else {
+            guard host != nil, let port else { throw ValidationError("Name a host and a port, or use --discover.") }
+            _ = try parsePort(port)
+        }
         let largest = datagrams ? 65_507 : 16_777_216
         guard count > 0 else { throw ValidationError("--count needs a positive number.") }
         guard (1...largest).contains(size) else { throw ValidationError("--size must be 1 to \(largest).") }
@@ -54,8 +64,7 @@ struct EchoCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting("echo") {
             let connection = NWConnection(
-                host: NWEndpoint.Host(host), port: try parsePort(port),
-                using: datagrams ? .udp : makeTCPParameters())
+                to: try await endpoint(), using: datagrams ? .udp : makeTCPParameters())
             defer { connection.cancel() }
             try await connection.connect(within: .seconds(timeout))
             let peer = connection.currentPath?.remoteEndpoint?.label ?? connection.endpoint.label
@@ -69,6 +78,27 @@ struct EchoCommand: AsyncParsableCommand {
             }
             printLine(trips.summary)
             if trips.lost > 0 { throw ExitCode.failure }
+        }
+    }
+
+    private func endpoint() async throws -> NWEndpoint {
+        guard discover else {
+            return .hostPort(host: NWEndpoint.Host(host ?? ""), port: try parsePort(port ?? ""))
+        }
+        let type = datagrams ? "_echo._udp" : "_echo._tcp"
+        if let host { return .service(name: host, type: type, domain: "local.", interface: nil) }
+        let search = Task {
+            try await NetworkBrowser(for: .bonjour(type)).run {
+                found -> NetworkBrowser<Bonjour>.RunResult<Bonjour.Endpoint> in
+                found.first.map { .finish($0) } ?? .continue
+            }
+        }
+        do {
+            return try await withDeadline(.seconds(timeout), onExpiry: { search.cancel() }) {
+                try await search.value.result.endpoint
+            }
+        } catch is TimedOut {
+            throw Failure("no service of type \(type) was found in time; nw serve echo --advertise NAME offers one")
         }
     }
 }

@@ -8,7 +8,7 @@ struct MulticastConflictTests {
     private static let id = RegistrationID(rawValue: 1)
     private static let instance = DNSName("Printer", in: Printer.type)!
 
-    @Test("Items 53 and 54: who comes second loses, and is told so")
+    @Test("C53 C54: who comes second loses, and is told so")
     func late() {
         let wire = VirtualLink(2)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
@@ -19,7 +19,7 @@ struct MulticastConflictTests {
         #expect(wire.hosts[1].events == [.conflicted(Self.id, Self.instance)])
     }
 
-    @Test("Item 56: of two who probe at once exactly one wins", arguments: [UInt16(80), 631, 9_000])
+    @Test("C56: of two who probe at once exactly one wins", arguments: [UInt16(80), 631, 9_000])
     func simultaneous(_ port: UInt16) {
         let wire = VirtualLink(2)
         wire.hosts[0].link.register(Printer.records(port: port), Self.id, at: wire.now)
@@ -30,7 +30,7 @@ struct MulticastConflictTests {
         #expect(winners.count == 1 && losers.count == 1)
     }
 
-    @Test("Two hosts that say the same of a name do not conflict (item 60)")
+    @Test("C60: two hosts that say the same of a name do not conflict")
     func same() {
         let wire = VirtualLink(2)
         for index in 0..<2 { wire.hosts[index].link.register(Printer.records(), Self.id, at: wire.now) }
@@ -38,7 +38,7 @@ struct MulticastConflictTests {
         #expect(wire.hosts.allSatisfy { $0.events == [.established(Self.id)] })
     }
 
-    @Test("Item 58: when two networks become one, one of the two gives way")
+    @Test("C58: when two networks become one, one of the two gives way")
     func healed() {
         let wire = VirtualLink(2)
         wire.hosts[1].isConnected = false
@@ -53,7 +53,7 @@ struct MulticastConflictTests {
         #expect(lost.count == 1)
     }
 
-    @Test("Item 105: one conflict while probing is forgiven, the second is not")
+    @Test("C105: one conflict while probing is forgiven, the second is not")
     func forgiven() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)

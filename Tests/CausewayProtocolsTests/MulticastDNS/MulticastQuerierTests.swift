@@ -22,7 +22,7 @@ struct MulticastQuerierTests {
         return message
     }
 
-    @Test("Items 9 and 10: the first question comes within 20 to 120 ms, the next ever later, up to an hour")
+    @Test("C9 C10: the first question comes within 20 to 120 ms, the next ever later, up to an hour")
     func backOff() {
         let wire = Self.asking()
         wire.run(for: .seconds(3 * 3_600))
@@ -33,14 +33,14 @@ struct MulticastQuerierTests {
         #expect(gaps.dropFirst(12).allSatisfy { $0 == .seconds(3_600) } && gaps.count > 12)
     }
 
-    @Test("Item 17: only the first question accepts an answer by unicast")
+    @Test("C17: only the first question accepts an answer by unicast")
     func unicastBit() {
         let wire = Self.asking()
         wire.run(for: .seconds(10))
         #expect(wire.packets.map { $0.message.questions[0].acceptsUnicast } == [true, false, false, false])
     }
 
-    @Test("Item 9: questions that begin together share a message")
+    @Test("C9: questions that begin together share a message")
     func gathering() {
         let wire = Self.asking()
         for number in 2...5 {
@@ -51,7 +51,7 @@ struct MulticastQuerierTests {
         #expect(wire.packets.count == 1 && wire.packets[0].message.questions.count == 5)
     }
 
-    @Test("Items 12 and 13: what is wanted is asked for at 80, 85, 90 and 95 per cent of its time, and then forgotten")
+    @Test("C12 C13: what is wanted is asked for at 80, 85, 90 and 95 per cent of its time, and then forgotten")
     func refresh() {
         let wire = VirtualLink(1)
         let question = DNSQuestion("alpha.local", .a)
@@ -71,7 +71,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("Item 14: what nobody wants is neither asked for nor kept")
+    @Test("C14: what nobody wants is neither asked for nor kept")
     func unwanted() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -84,7 +84,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("Items 11 and 45: repeated questions say what is known, for as long as half of its time is left")
+    @Test("C11 C45: repeated questions say what is known, for as long as half of its time is left")
     func knownAnswers() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -99,7 +99,7 @@ struct MulticastQuerierTests {
         #expect(known.dropFirst(3).allSatisfy { $0.isEmpty })
     }
 
-    @Test("Item 62: a goodbye ends a record after a second, and an answer within it saves it")
+    @Test("C62: a goodbye ends a record after a second, and an answer within it saves it")
     func goodbye() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -118,7 +118,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("Item 63: a unique record ends what was known before it, after a second, but not what came with it")
+    @Test("C63: a unique record ends what was known before it, after a second, but not what came with it")
     func flush() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
@@ -132,7 +132,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0) == Set(new))
     }
 
-    @Test("Item 47: somebody else's question stands for ours, unless they know what we do not")
+    @Test("C47: somebody else's question stands for ours, unless they know what we do not")
     func duplicateQuestions() {
         for knowsMore in [false, true] {
             let wire = Self.asking()
@@ -146,7 +146,7 @@ struct MulticastQuerierTests {
         }
     }
 
-    @Test("Item 46: known answers that find no room follow in messages of their own")
+    @Test("C46: known answers that find no room follow in messages of their own")
     func manyKnownAnswers() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -162,7 +162,7 @@ struct MulticastQuerierTests {
     }
 
     @Test(
-        "Items 22 and 30: answers count from the group, or by unicast soon after asking for it, and from port 5353 only"
+        "C22 C30: answers count from the group, or by unicast soon after asking for it, and from port 5353 only"
     )
     func sources() {
         let answer = Self.answer(Printer.records()[0])
@@ -182,7 +182,7 @@ struct MulticastQuerierTests {
         #expect(late.known(1, to: 0).isEmpty)
     }
 
-    @Test("Item 66: a record that does not hold is asked for, and goes after ten seconds")
+    @Test("C66: a record that does not hold is asked for, and goes after ten seconds")
     func reconfirm() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -197,7 +197,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("Item 67: a record that answers nobody's questions goes without asking")
+    @Test("C67: a record that answers nobody's questions goes without asking")
     func passiveFailure() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -213,7 +213,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("Item 113: a host finds its own services, and keeps them, though the wire carries nothing back")
+    @Test("C113: a host finds its own services, and keeps them, though the wire carries nothing back")
     func own() {
         for registersFirst in [true, false] {
             let wire = VirtualLink(1)

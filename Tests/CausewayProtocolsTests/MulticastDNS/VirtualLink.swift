@@ -15,6 +15,7 @@ final class VirtualLink {
         var time: Duration
         var sender: Int
         var message: DNSMessage
+        var octetCount: Int
         /// `nil` for the group.
         var receiver: MulticastPeer?
     }
@@ -22,6 +23,8 @@ final class VirtualLink {
     private(set) var now: Duration = .zero
     var hosts: [Host]
     private(set) var packets: [Packet] = []
+    /// How often a sender hears itself: once for each family in which it sends.
+    var copies = 1
     /// Whether a packet of this number reaches a host of that number.
     var delivers: (Int, Int) -> Bool = { _, _ in true }
 
@@ -64,7 +67,7 @@ final class VirtualLink {
         switch action {
         case .send(let octets): deliver(octets, from: sender, to: nil)
         case .reply(let octets, let peer): deliver(octets, from: sender, to: peer)
-        case .changed, .established, .conflicted: hosts[sender].events.append(action)
+        case .changed, .denied, .established, .conflicted: hosts[sender].events.append(action)
         }
     }
 
@@ -73,11 +76,13 @@ final class VirtualLink {
         guard let message = try? DNSMessage(parsing: octets.span) else { return }
         let number = packets.count
         packets.append(
-            Packet(time: now, sender: sender, message: message, receiver: peer))
+            Packet(time: now, sender: sender, message: message, octetCount: octets.count, receiver: peer))
         for index in hosts.indices where hosts[index].isConnected && (peer == nil || hosts[index].peer == peer) {
             guard delivers(number, index) else { continue }
             let arrival = MulticastArrival(from: hosts[sender].peer, isMulticast: peer == nil)
-            hosts[index].link.received(octets.span, arrival, isSelf: sender == index, at: now)
+            for _ in 0..<(sender == index ? copies : 1) {
+                hosts[index].link.received(octets.span, arrival, isSelf: sender == index, at: now)
+            }
         }
     }
 
@@ -104,6 +109,7 @@ final class VirtualLink {
         var known: Set<DNSRecord> = []
         for case .changed(QuestionID(rawValue: id), let added, let removed) in hosts[host].events {
             known.formUnion(added)
+            guard !removed.isEmpty else { continue }
             known = known.filter { record in !removed.contains { $0.name == record.name && $0.data == record.data } }
         }
         return known

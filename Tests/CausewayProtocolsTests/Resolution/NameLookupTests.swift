@@ -90,7 +90,7 @@ struct NameLookupTests {
         Row(name: String(repeating: "x", count: 64), first: [.end(.invalidName)]),
     ]
 
-    @Test("What happens first", arguments: rows)
+    @Test("C1 C5 C6: what happens first", arguments: rows)
     func begins(_ row: Row) {
         var lookup = NameLookup(
             row.name, families: row.families, in: Self.surroundings(row.resolv, hosts: row.hosts, order: row.order))

@@ -4,7 +4,7 @@ import Testing
 @Suite("Names that give way")
 struct ServiceNamesTests {
     @Test(
-        "A number is put behind a service's name, and counted up",
+        "C106: a number is put behind a service's name, and counted up",
         arguments: [
             ("Printer", "Printer (2)"), ("Printer (2)", "Printer (3)"), ("Printer (99)", "Printer (100)"),
             ("Printer (1)", "Printer (1) (2)"), ("Printer(2)", "Printer(2) (2)"), ("(2)", "(2) (2)"), ("", " (2)"),
@@ -13,7 +13,7 @@ struct ServiceNamesTests {
     func services(_ name: String, _ next: String) { #expect(ServiceNames.next(after: name) == next) }
 
     @Test(
-        "The same for hosts",
+        "C4 C106: the same for hosts",
         arguments: [
             ("mac", "mac-2"), ("mac-2", "mac-3"), ("mac-9", "mac-10"), ("mac-mini", "mac-mini-2"), ("-2", "-2-2"),
         ])

@@ -9,7 +9,7 @@ struct DNSHostileTests {
     }
 
     @Test(
-        "Pointers only ever point back",
+        "C77: pointers only ever point back",
         arguments: [
             [0xC0, 12], [0xC0, 13], [0xC0, 0xFF], [0xFF, 0xFF], [1, 0x61, 0xC0, 12], [0xC0], [1, 0x61, 0xC0, 14],
         ] as [[UInt8]])
@@ -39,7 +39,7 @@ struct DNSHostileTests {
         #expect(try DNSMessage(parsing: octets.span).questions[2].name.wire.count == 193)
     }
 
-    @Test("A row of pointers is cut")
+    @Test("C77: a row of pointers is cut")
     func pointerBomb() {
         // 2,000 pointers, each to the one before, behind the name that the first one means.
         var octets: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 16, 0, 1, 0, 0, 0, 0, 0x0F, 0xA0]
@@ -56,7 +56,7 @@ struct DNSHostileTests {
         #expect(throws: WireError.self) { try DNSMessage(parsing: octets.span) }
     }
 
-    @Test("Any change of any octet is refused or read, and what was read can be written")
+    @Test("C77: any change of any octet is refused or read, and what was read can be written")
     func mutations() throws {
         let original = DNSMessageTests.answer
         for index in original.indices {

@@ -79,7 +79,7 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("Content that makes no sense is kept as octets, and the records behind it are read")
+    @Test("C35 C77: content that makes no sense is kept as octets, and the records behind it are read")
     func brokenContent() throws {
         for (type, octets) in [
             (DNSRecordType.a, [UInt8(1), 2, 3]), (.aaaa, [1]), (.txt, [5, 1]), (.srv, [0, 0]), (.nsec, [0, 0, 33, 0]),
@@ -153,5 +153,29 @@ struct DNSMessageTests {
     func canonical() {
         #expect(DNSRecordData.name("a.b").canonical == [1, 0x61, 1, 0x62, 0])
         #expect(DNSRecordData.ipv4(IPv4Address("1.2.3.4")!).canonical == [1, 2, 3, 4])
+    }
+}
+
+@Suite("Compression in multicast DNS (RFC 6762 §18.14)")
+struct DNSCompressionTests {
+    @Test("C75: names in PTR, SRV and NSEC are compressed where multicast allows it, and read back")
+    func multicast() throws {
+        let host: DNSName = "alpha.local"
+        let records = [
+            DNSRecord("_ipp._tcp.local", .ptr, timeToLive: 10, .name("a._ipp._tcp.local")),
+            DNSRecord(
+                "a._ipp._tcp.local", .srv, timeToLive: 10, .service(priority: 0, weight: 0, port: 1, target: host)),
+            DNSRecord(host, .nsec, timeToLive: 10, .next(host, types: [.a])),
+        ]
+        for inMulticast in [true, false] {
+            var writer = DNSMessageWriter([.isResponse], limit: 1_000)
+            for record in records { _ = writer.add(record, to: .answer, inMulticast: inMulticast) }
+            let octets = writer.finish()
+            #expect(try DNSMessage(parsing: octets.span).answers == records)
+            let label = [UInt8]("local".utf8)
+            let whole = octets.indices.filter { octets[$0...].starts(with: label) }.count
+            // Else the targets of SRV and NSEC stand in full.
+            #expect(whole == (inMulticast ? 1 : 3))
+        }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite("Domain names (RFC 1035 §3.1, RFC 4343, RFC 6763 §4.1.1)")
 struct DNSNameTests {
     @Test(
-        "Text is read, and written in its one form",
+        "C81: text is read, and written in its one form",
         arguments: [
             ("example.com", "example.com."), ("example.com.", "example.com."), (".", "."), ("a", "a."),
             (#"Peter\.s\\Mac._http._tcp.local"#, #"Peter\.s\\Mac._http._tcp.local."#),
@@ -24,7 +24,7 @@ struct DNSNameTests {
         #expect(DNSName(text) == nil)
     }
 
-    @Test("A label has at most 63 octets, a name 255 without its root")
+    @Test("C76: a label has at most 63 octets, a name 255 without its root")
     func limits() {
         let label = String(repeating: "a", count: 63)
         #expect(DNSName(label)?.wire.count == 65)
@@ -35,7 +35,7 @@ struct DNSNameTests {
         #expect(DNSName(long)!.appending("x") == nil)
     }
 
-    @Test("The case of ASCII letters does not count, that of others does")
+    @Test("C72: the case of ASCII letters does not count, that of others does")
     func folding() {
         let upper: DNSName = "LOCAL.[@{`Z"
         let lower: DNSName = "local.[@{`z"

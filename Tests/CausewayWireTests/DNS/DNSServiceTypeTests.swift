@@ -4,7 +4,7 @@ import Testing
 @Suite("Service types (RFC 6335 §5.1, RFC 6763 §7)")
 struct DNSServiceTypeTests {
     @Test(
-        "Types that are right",
+        "C79 C95 C96: types that are right",
         arguments: [
             ("_http._tcp", []), ("_x._udp.", []), ("_a-1._TCP", []), ("_abcdefghijklmno._tcp", []),
             ("_ipp._tcp,_color,_duplex", ["_color", "_duplex"]),
@@ -16,7 +16,7 @@ struct DNSServiceTypeTests {
     }
 
     @Test(
-        "Types that are wrong, and why",
+        "C79 C95 C96: types that are wrong, and why",
         arguments: [
             ("http._tcp", .form), ("_http", .form), ("_http._sctp", .form), ("_http._tcp.local", .form), ("", .form),
             ("_ipp._tcp,", .form), ("_._tcp", .length), ("_abcdefghijklmnop._tcp", .length), ("_a_b._tcp", .character),

@@ -71,11 +71,27 @@ final class Child {
     }
 
     /// Asks the program to end.
-    func interrupt() throws {
-        // What was started is timeout(1); the program is its only child.
+    func interrupt() throws { Foundation.kill(try program(), SIGTERM) }
+
+    /// The program's own number: what was started is timeout(1), and the program is its only child.
+    func program() throws -> pid_t {
         let children = try String(contentsOfFile: "/proc/\(identifier)/task/\(identifier)/children", encoding: .utf8)
-        let program = try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
-        Foundation.kill(program, SIGTERM)
+        return try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
+    }
+
+    /// What the program has used so far: seconds of processors, and the most memory in MiB.
+    func usage() throws -> (seconds: Double, memory: Double) {
+        let process = "/proc/\(try program())"
+        let fields =
+            try String(contentsOfFile: "\(process)/stat", encoding: .utf8).split(separator: ")").last?
+            .split(separator: " ").compactMap { Double($0) } ?? []
+        let lines = try String(contentsOfFile: "\(process)/status", encoding: .utf8).split(separator: "\n")
+        let peak = lines.first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropFirst().first.flatMap {
+            Double($0)
+        }
+        // Behind the state: the 12th and 13th are user and system time, in hundredths.
+        let ticks = fields.count > 12 ? fields[10] + fields[11] : 0
+        return (ticks / 100, (peak ?? 0) / 1_024)
     }
 
     /// Ends it and everything it started.

@@ -1,0 +1,106 @@
+internal import CausewaySystem
+package import CausewayTypes
+package import CausewayWire
+
+/// Follows the records of one name on the links of this host, in plain values: for people, and for programs that look for more
+/// than services.
+package struct RecordWatch: Sendable {
+    /// A record as it was found.
+    package struct Record: Sendable, Hashable {
+        package var name: String
+        package var type: String
+        package var timeToLive: UInt32
+        /// The content as tools write it.
+        package var content: String
+        /// The name that the content is, or leads to.
+        package var target: DNSName?
+        package var interface: NWInterface
+        let record: DNSRecord
+    }
+
+    package enum Event: Sendable {
+        case added(Record)
+        case removed(Record)
+        /// The owner of the name says that it has no such record.
+        case denied
+    }
+
+    package enum Mistake: Error, Equatable, Sendable {
+        /// Not a domain name.
+        case name
+        /// No type of records that is known, nor `TYPE` with a number.
+        case type
+    }
+
+    private let question: DNSQuestion
+    private let interfaceIndex: Int?
+
+    /// - Throws: ``Mistake``.
+    package init(name: String, type: String, interfaceIndex: Int? = nil) throws(Mistake) {
+        guard let name = DNSName(name) else { throw .name }
+        guard let type = DNSRecordType(type) else { throw .type }
+        self.init(name, type, interfaceIndex: interfaceIndex)
+    }
+
+    package init(_ name: DNSName, _ type: DNSRecordType, interfaceIndex: Int? = nil) {
+        question = DNSQuestion(name, type)
+        self.interfaceIndex = interfaceIndex
+    }
+
+    /// Whether multicast DNS is asked for such a name (RFC 6762 §3, §4); all others are for name servers.
+    package var isOfLink: Bool { question.name.isOfLink }
+
+    /// What comes and goes, until `limit` has passed, or nobody listens any more.
+    ///
+    /// - Parameter gathering: How long to go on after the first answer.
+    package func events(
+        for limit: Duration? = nil, after gathering: Duration? = nil, of engine: BonjourEngine = .shared
+    ) -> AsyncStream<Event> {
+        let (events, feed) = AsyncStream<Event>.makeStream()
+        let id = engine.ask(question, on: interfaceIndex) { news in
+            for record in news.removed { feed.yield(.removed(Record(record, news.interface))) }
+            for record in news.added { feed.yield(.added(Record(record, news.interface))) }
+            if news.isDenied { feed.yield(.denied) }
+            if let gathering { _ = engine.loop.schedule(after: gathering) { feed.finish() } }
+        }
+        let timer = limit.map { engine.loop.schedule(after: $0) { feed.finish() } }
+        feed.onTermination = { _ in
+            engine.stop(id)
+            if let timer { engine.loop.cancel(timer) }
+        }
+        return events
+    }
+}
+
+extension RecordWatch.Record {
+    fileprivate init(_ record: DNSRecord, _ interface: NWInterface) {
+        name = record.name.description
+        type = record.type.description
+        timeToLive = record.timeToLive
+        content = record.data.description
+        switch record.data {
+        case .name(let name), .service(_, _, _, let name): target = name
+        default: target = nil
+        }
+        self.interface = interface
+        self.record = record
+    }
+}
+
+extension DNSName {
+    /// Names that only the link knows: those in `local`, and those of link-local addresses (RFC 6762 §3, §4).
+    package var isOfLink: Bool { Self.linkDomains.contains { isWithin($0) } }
+
+    private static let linkDomains: [DNSName] =
+        [.local, "254.169.in-addr.arpa"] + ["8", "9", "a", "b"].compactMap { DNSName("\($0).e.f.ip6.arpa") }
+}
+
+extension BonjourEngine {
+    /// A record turned out not to hold: it is asked for again, and goes within ten seconds unless it is confirmed (RFC 6762 §10.4).
+    package func reconfirm(_ found: RecordWatch.Record) {
+        loop.execute {
+            self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: Machine.now)
+            self.settle()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import CausewayRuntime
+
+/// `nw query`: records of a name on the local network.
+struct QueryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Ask the local network for the records of a name, by multicast DNS.",
+        discussion: """
+            Each line begins with + for a record that is there, - for one that has gone. Names outside .local are for name
+            servers: see nw resolve --type.
+
+            Examples:
+              nw query printer.local A
+              nw query _http._tcp.local PTR -t 10
+              nw query 'My page._http._tcp.local' TXT --json
+              nw query printer.local ANY --first
+            """)
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for this time.", valueName: "seconds"))
+    var time = 3.0
+
+    @Flag(help: "End with the first answer.")
+    var first = false
+
+    @Flag(help: "One JSON object a line.")
+    var json = false
+
+    @Option(name: .shortAndLong, help: "Ask on this interface only.")
+    var interface: String?
+
+    @Argument(help: "The name; a dot within a label is written \\. and a backslash \\\\.")
+    var name: String
+
+    @Argument(help: "The type of records, such as A, AAAA, PTR, SRV, TXT, ANY or TYPE65.")
+    var type = "ANY"
+
+    func validate() throws {
+        guard time > 0, time <= 1_000_000 else { throw ValidationError("--time needs a positive number.") }
+    }
+
+    func run() async throws {
+        try await reporting("query") {
+            let watch: RecordWatch
+            do {
+                watch = try RecordWatch(name: name, type: type, interfaceIndex: try interfaceIndex(interface))
+            } catch let mistake as RecordWatch.Mistake {
+                throw ValidationError(
+                    mistake == .name ? "\(name) is no domain name." : "\(type) is no type of records.")
+            }
+            guard watch.isOfLink else {
+                throw Failure("\(name) is not of the local network: try nw resolve \(name) --type \(type)")
+            }
+            switch await follow(watch.events(for: .seconds(time))) {
+            case .found: return
+            case .denied: throw Failure("the host of \(name) says that it has no record of type \(type)")
+            case .silence: throw Failure("nobody on the local network answered for \(name) \(type)")
+            }
+        }
+    }
+
+    private enum Outcome { case found, denied, silence }
+
+    private func follow(_ events: AsyncStream<RecordWatch.Event>) async -> Outcome {
+        var outcome = Outcome.silence
+        for await event in events {
+            switch event {
+            case .added(let record):
+                printLine(Self.line("+", record, json))
+                outcome = .found
+                if first { return outcome }
+            case .removed(let record): printLine(Self.line("-", record, json))
+            case .denied:
+                if outcome == .silence { return .denied }
+            }
+        }
+        return outcome
+    }
+
+    private static func line(_ mark: String, _ record: RecordWatch.Record, _ isJSON: Bool) -> String {
+        guard isJSON else {
+            return
+                "\(mark) \(record.name) \(record.timeToLive) \(record.type) \(record.content) [\(record.interface.name)]"
+        }
+        return jsonLine([
+            "event": mark == "+" ? "added" : "removed", "name": record.name, "type": record.type,
+            "ttl": String(record.timeToLive), "content": record.content, "interface": record.interface.name,
+        ])
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Causeway
+import CausewayRuntime
+import FoundationEssentials
+
+/// `nw types`: which types of services there are at all.
+struct TypesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "types",
+        abstract: "List the types of services on the local network.",
+        discussion: """
+            Each type is printed once, as soon as somebody says that he has one (RFC 6763 §9).
+
+            Examples:
+              nw types
+              nw types -t 10 --json
+            """)
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Listen for this time.", valueName: "seconds"))
+    var time = 3.0
+
+    @Flag(help: "One JSON object a line.")
+    var json = false
+
+    @Option(name: .shortAndLong, help: "Look on this interface only.")
+    var interface: String?
+
+    func validate() throws {
+        guard time > 0, time <= 1_000_000 else { throw ValidationError("--time needs a positive number.") }
+    }
+
+    func run() async throws {
+        try await reporting("types") {
+            let watch = try RecordWatch(
+                name: "_services._dns-sd._udp.local", type: "PTR", interfaceIndex: try interfaceIndex(interface))
+            var seen: Set<String> = []
+            for await case .added(let record) in watch.events(for: .seconds(time)) {
+                let type = record.content.hasSuffix(".local.") ? String(record.content.dropLast(7)) : record.content
+                guard seen.insert(type).inserted else { continue }
+                let object = ["type": type, "domain": "local.", "interface": record.interface.name]
+                printLine(json ? jsonLine(object) : "\(type) local. [\(record.interface.name)]")
+            }
+            if seen.isEmpty { throw Failure("nobody on the local network says that he has a service") }
+        }
+    }
+}
+
+/// The index of an interface that the user named.
+func interfaceIndex(_ name: String?) throws -> Int? {
+    guard let name else { return nil }
+    guard let found = NWInterface(name: name) else { throw Failure("no interface \(name)") }
+    return found.index
+}
+
+/// One object on one line, its keys in order.
+func jsonLine(_ object: [String: String]) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(object)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+}

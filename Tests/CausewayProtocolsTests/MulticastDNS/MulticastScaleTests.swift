@@ -1,0 +1,111 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: many services, and hosts that mean harm")
+struct MulticastScaleTests {
+    private static let browse = DNSQuestion(Printer.type, .ptr)
+    private static let id = QuestionID(rawValue: 1)
+
+    private static func answer(_ records: [DNSRecord]) -> DNSMessage {
+        var message = DNSMessage()
+        message.flags = [.isResponse, .isAuthoritative]
+        message.answers = records
+        return message
+    }
+
+    /// Bounds are those of the goals, scaled: packets to register, and to answer who browses.
+    @Test("A thousand services are registered and found with few packets")
+    func thousand() {
+        let count = 1_000
+        let wire = VirtualLink(2)
+        for number in 0..<count {
+            let records = Printer.records("s\(number)")
+            wire.hosts[0].link.register(records, RegistrationID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .seconds(10))
+        #expect(wire.hosts[0].events.count == count)
+        #expect(wire.packets.count <= 200)
+        #expect(wire.packets.reduce(0) { $0 + $1.octetCount } <= 280_000)
+        #expect(wire.packets.allSatisfy { $0.octetCount <= MulticastDNS.messageByteLimit })
+        let before = wire.packets.count
+        wire.hosts[1].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(900))
+        #expect(wire.known(1, to: 1).count == count)
+        #expect(wire.sent(by: 0).filter { $0.time >= .seconds(10) }.count <= 55)
+        let asked = wire.packets.count
+        wire.run(for: .seconds(60))
+        // What is known is said with each question, so that nobody answers.
+        #expect(wire.sent(by: 0).filter { $0.time > .seconds(11) }.isEmpty)
+        #expect(asked > before && wire.packets.count - asked < 400)
+        for number in 0..<count {
+            wire.hosts[0].link.unregister(RegistrationID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .milliseconds(1_100))
+        #expect(wire.known(1, to: 1).isEmpty)
+    }
+
+    @Test("A host that says thousands of names fills its own half, and others are found at once")
+    func stuffing() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        let hostile = MulticastPeer(.ipv4(IPv4Address("10.0.0.66")!), port: 5_353)
+        let text = [UInt8](repeating: 0, count: 8_000)
+        for number in 0..<2_500 {
+            let instance = DNSName("x\(number)", in: Printer.type)!
+            wire.inject(
+                Self.answer([
+                    DNSRecord(Printer.type, .ptr, timeToLive: 4_500, .name(instance)),
+                    DNSRecord(instance, .txt, timeToLive: 4_500, .text(text)),
+                ]), from: hostile)
+        }
+        let held = wire.hosts[0].link.cachedOctetCount
+        #expect(held <= MulticastDNS.cachedOctetLimit / 2)
+        #expect(wire.known(1, to: 0).count < 2_500)
+        let honest = Printer.records("Honest")[0]
+        wire.inject(Self.answer([honest]))
+        #expect(wire.known(1, to: 0).contains(honest))
+    }
+
+    @Test("Names that nobody asked for take no room")
+    func unwanted() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
+        for number in 0..<1_000 { wire.inject(Self.answer(Printer.address("h\(number)"))) }
+        #expect(wire.hosts[0].link.cachedOctetCount == 0)
+    }
+
+    @Test("However much is asked, a record is given once a second")
+    func flood() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records() + Printer.address(), RegistrationID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        var query = DNSMessage()
+        query.questions = [Self.browse, DNSQuestion("alpha.local", .a), DNSQuestion("alpha.local", .any)]
+        for number in 0..<3_000 {
+            let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0100 + UInt32(number))), port: 5_353)
+            wire.inject(query, from: peer)
+            wire.run(for: .milliseconds(1))
+        }
+        #expect(wire.packets.count - before <= 12)
+    }
+
+    @Test("What comes in bursts goes at a pace")
+    func pace() {
+        var pacer = PacketPacer()
+        for number in 0..<1_000 { pacer.add([UInt8(truncatingIfNeeded: number)]) }
+        var now = Duration.seconds(100)
+        var sent = pacer.take(at: now).count
+        #expect(sent == PacketPacer.burst)
+        while let next = pacer.nextDeadline {
+            now = next
+            sent += pacer.take(at: now).count
+        }
+        #expect(sent == 1_000)
+        let least = Duration.seconds(Double(1_000 - PacketPacer.burst) / Double(PacketPacer.rate))
+        #expect(now - .seconds(100) >= least && now - .seconds(100) <= least + .milliseconds(20))
+    }
+}

@@ -1,0 +1,270 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+/// Items of the conformance list that concern who asks; `Scripts/bonjour-conformance` prints them all.
+@Suite("Multicast DNS: conformance of the asking side")
+struct QuerierConformanceTests {
+    private static let browse = DNSQuestion(Printer.type, .ptr)
+    private static let id = QuestionID(rawValue: 1)
+    private static let instance = DNSName("Printer", in: Printer.type)!
+
+    private static func asking(_ question: DNSQuestion = browse) -> VirtualLink {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(question, id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        return wire
+    }
+
+    private static func answer(_ records: DNSRecord..., more: [DNSRecord] = []) -> DNSMessage {
+        var message = DNSMessage()
+        message.flags = [.isResponse, .isAuthoritative]
+        message.answers = records
+        message.additionals = more
+        return message
+    }
+
+    private static func question(_ question: DNSQuestion = browse) -> DNSMessage {
+        var message = DNSMessage()
+        message.questions = [question]
+        return message
+    }
+
+    @Test("C15: a unique answer ends the series until it grows old; when it has gone the series begins anew")
+    func uniqueAnswer() {
+        let wire = Self.asking(DNSQuestion("alpha.local", .a))
+        wire.inject(Self.answer(Printer.address()[0]))
+        let before = wire.packets.count
+        wire.run(for: .seconds(95))
+        #expect(wire.packets.count == before)
+        wire.run(for: .seconds(24))
+        #expect(wire.packets.count == before + 4)
+        wire.run(for: .seconds(9))
+        // 120 s after the answer it is gone: asked for at once, and one, three and seven seconds later.
+        #expect(wire.packets.count == before + 8)
+    }
+
+    @Test("C16: a message with many questions is answered for each of them")
+    func manyQuestions() {
+        let wire = VirtualLink(1)
+        let records = (0..<3).flatMap { Printer.address("host\($0)", "10.0.0.\($0 + 1)") }
+        wire.hosts[0].link.register(records, RegistrationID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        var message = DNSMessage()
+        message.questions = (0..<3).map { DNSQuestion(DNSName("host\($0).local")!, .a) }
+        wire.inject(message)
+        wire.run(for: .milliseconds(200))
+        #expect(wire.packets.dropFirst(before).flatMap { $0.message.answers.map(\.name) }.count == 3)
+    }
+
+    @Test("C22: an answer by unicast counts only for the question that it was asked for by")
+    func unicastForOther() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
+        wire.run(for: .seconds(5))
+        wire.hosts[0].link.ask(Self.browse, QuestionID(rawValue: 2), at: wire.now)
+        wire.run(for: .milliseconds(150))
+        wire.inject(Self.answer(Printer.address()[0]), isMulticast: false)
+        #expect(wire.known(1, to: 0).isEmpty)
+        wire.inject(Self.answer(Printer.records()[0]), isMulticast: false)
+        #expect(wire.known(2, to: 0).count == 1)
+    }
+
+    @Test("C33: who hears that there is no such record says so once, and asks no more while that holds")
+    func denial() {
+        let wire = Self.asking(DNSQuestion("alpha.local", .aaaa))
+        let none = DNSRecord(
+            "alpha.local", .nsec, flushesCache: true, timeToLive: 120, .next("alpha.local", types: [.a]))
+        wire.inject(Self.answer(none))
+        wire.inject(Self.answer(none))
+        #expect(wire.hosts[0].events == [.denied(Self.id)])
+        let before = wire.packets.count
+        wire.run(for: .seconds(110))
+        #expect(wire.packets.count == before)
+        wire.run(for: .seconds(20))
+        #expect(wire.packets.count == before + 1)
+    }
+
+    @Test("C35: a bitmap without the bit denies whatever its next name; a broken one spoils nothing")
+    func brokenDenial() {
+        let wire = Self.asking(DNSQuestion("alpha.local", .a))
+        let broken = DNSRecord("alpha.local", .nsec, flushesCache: true, timeToLive: 120, .opaque([9, 1, 2]))
+        wire.inject(Self.answer(broken, Printer.address()[0]))
+        #expect(wire.known(1, to: 0).count == 1)
+        let other = Self.asking(DNSQuestion("alpha.local", .aaaa))
+        let odd = DNSRecord(
+            "alpha.local", .nsec, flushesCache: true, timeToLive: 120, .next("elsewhere.local", types: [.a]))
+        other.inject(Self.answer(odd))
+        #expect(other.hosts[0].events == [.denied(Self.id)])
+    }
+
+    @Test("C45: nobody's known answers and nobody's proposals are believed")
+    func hearsay() {
+        let wire = Self.asking()
+        var message = Self.question()
+        message.answers = [Printer.records()[0]]
+        wire.inject(message)
+        var probe = Self.question(DNSQuestion(Self.instance, .any))
+        probe.authorities = [Printer.records()[0], Printer.records()[1]]
+        wire.inject(probe)
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("C47: a question whose answer not all will hear stands for none of ours", arguments: 0..<4)
+    func noDuplicate(_ kind: Int) {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(100))
+        var message = Self.question()
+        switch kind {
+        case 0: wire.inject(message, from: MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 4_000))
+        case 1: wire.inject(message, isMulticast: false)
+        case 2:
+            message.flags = [.isTruncated]
+            wire.inject(message)
+        default: wire.inject(Self.question(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)))
+        }
+        wire.run(for: .milliseconds(700))
+        #expect(wire.packets.count == 2)
+    }
+
+    @Test("C67: silence upon such questions tells nothing of a record", arguments: 0..<3)
+    func noMiss(_ kind: Int) {
+        let wire = Self.asking()
+        wire.inject(Self.answer(Printer.records()[0]))
+        wire.run(for: .seconds(20))
+        var message = Self.question()
+        for _ in 0..<4 {
+            switch kind {
+            case 0: wire.inject(message, from: MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 4_000))
+            case 1: wire.inject(message, isMulticast: false)
+            default:
+                message.flags = [.isTruncated]
+                wire.inject(message)
+            }
+            wire.run(for: .seconds(2))
+        }
+        #expect(wire.known(1, to: 0).count == 1)
+    }
+
+    @Test("C10 C67: what comes back over the second family is no question of somebody else's")
+    func twoFamilies() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.familyCount = 2
+        wire.copies = 2
+        wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        wire.inject(Self.answer(Printer.address()[0]))
+        wire.run(for: .seconds(118))
+        #expect(wire.known(1, to: 0).count == 1)
+        let other = VirtualLink(1)
+        other.hosts[0].link.familyCount = 2
+        other.copies = 2
+        other.hosts[0].link.ask(Self.browse, Self.id, at: other.now)
+        other.run(for: .seconds(10))
+        let times = other.packets.map(\.time)
+        #expect(zip(times, times.dropFirst()).map { $1 - $0 } == [.seconds(1), .seconds(2), .seconds(4)])
+    }
+
+    @Test("C65: after the link was away everything is asked for, and what is not confirmed goes after ten seconds")
+    func restart() {
+        let wire = Self.asking()
+        wire.inject(Self.answer(Printer.records("Here")[0]))
+        wire.inject(Self.answer(Printer.records("Gone")[0]))
+        wire.run(for: .seconds(60))
+        wire.hosts[0].link.restart(at: wire.now)
+        wire.run(for: .seconds(2))
+        wire.inject(Self.answer(Printer.records("Here")[0]))
+        wire.run(for: .seconds(9))
+        #expect(wire.known(1, to: 0) == [Printer.records("Here")[0]])
+    }
+
+    @Test("C13: records of one question that age together are asked for once")
+    func refreshTogether() {
+        let wire = Self.asking()
+        for number in 0..<200 {
+            var record = Printer.records("Printer \(number)")[0]
+            record.timeToLive = 100
+            wire.inject(Self.answer(record))
+        }
+        wire.run(for: .seconds(79))
+        let before = wire.packets.count
+        wire.run(for: .seconds(19))
+        #expect(wire.packets.count - before <= 20)
+        wire.run(for: .seconds(5))
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("C30 C74: answers with another operation, an error code or from another port do not count")
+    func strangeAnswers() {
+        let wire = Self.asking()
+        var message = Self.answer(Printer.records()[0])
+        message.operation = 4
+        wire.inject(message)
+        message.operation = 0
+        message.responseCode = .nameError
+        wire.inject(message)
+        message.responseCode = .noError
+        wire.inject(message, from: MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 53))
+        #expect(wire.known(1, to: 0).isEmpty)
+        message.id = 77
+        message.flags = [.isResponse, .isTruncated, .recursionDesired]
+        wire.inject(message)
+        #expect(wire.known(1, to: 0).count == 1)
+    }
+
+    @Test(
+        "C68: an answer by unicast from beyond the link is nobody's; one to the group is the link's, whoever it came from"
+    )
+    func offLink() {
+        let wire = Self.asking()
+        wire.inject(Self.answer(Printer.records()[0]), isMulticast: false, isOnLink: false)
+        #expect(wire.known(1, to: 0).isEmpty)
+        wire.inject(Self.answer(Printer.records()[0]), isMulticast: true, isOnLink: false)
+        #expect(wire.known(1, to: 0).count == 1)
+    }
+
+    @Test("C77: a message of any octets harms nobody, and a link that heard it works on")
+    func noise() {
+        var chance = Chance(state: 7)
+        let wire = Self.asking()
+        let good = Self.answer(Printer.records()[0], more: Array(Printer.records()[1...])).encoded()
+        let arrival = MulticastArrival(from: MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 5_353))
+        for _ in 0..<5_000 {
+            var octets = good
+            for _ in 0..<Int.random(in: 1..<8, using: &chance) {
+                octets[Int.random(in: octets.indices, using: &chance)] = UInt8.random(in: 0...255, using: &chance)
+            }
+            octets.removeLast(Int.random(in: 0..<octets.count, using: &chance))
+            wire.hosts[0].link.received(octets.span, arrival, at: wire.now)
+        }
+        wire.settle()
+        wire.inject(Self.answer(Printer.records("Sane")[0]))
+        #expect(wire.known(1, to: 0).contains(Printer.records("Sane")[0]))
+    }
+
+    @Test("C114: who browses asks for names alone")
+    func namesOnly() {
+        let wire = Self.asking()
+        wire.inject(Self.answer(Printer.records()[0]))
+        wire.run(for: .seconds(20_000))
+        #expect(wire.packets.flatMap(\.message.questions).allSatisfy { $0.type == .ptr && $0.name == Printer.type })
+    }
+
+    @Test("C115: what goes and comes back within a second was never away")
+    func flicker() {
+        let wire = Self.asking()
+        let record = Printer.records()[0]
+        wire.inject(Self.answer(record))
+        var goodbye = record
+        goodbye.timeToLive = 0
+        for _ in 0..<5 {
+            wire.inject(Self.answer(goodbye))
+            wire.run(for: .milliseconds(700))
+            wire.inject(Self.answer(record))
+            wire.run(for: .seconds(3))
+        }
+        #expect(wire.hosts[0].events == [.changed(Self.id, added: [record], removed: [])])
+    }
+}

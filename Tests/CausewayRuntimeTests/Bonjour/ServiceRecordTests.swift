@@ -1,0 +1,53 @@
+import CausewayRuntime
+import CausewayWire
+import Testing
+
+@Suite("What an advertised service says (RFC 6763)")
+struct ServiceRecordTests {
+    private static func description(_ name: String, type: String = "_ipp._tcp", text: [UInt8] = []) throws
+        -> ServiceDescription
+    { try ServiceDescription(name: name, typeText: type, port: 631, text: text) }
+
+    @Test("C61 C83 C88 C90: SRV and TXT of its own, and pointers from the type, the list of types and each subtype")
+    func records() throws {
+        let records = try Self.description("Küche. 1", type: "_ipp._tcp,_color,_duplex").records(on: "alpha.local")
+        let instance = try #require(DNSName("Küche. 1", in: "_ipp._tcp.local"))
+        #expect(records.filter { $0.name == instance }.map(\.type) == [.srv, .txt])
+        #expect(records.filter { $0.name == instance }.allSatisfy { $0.flushesCache })
+        #expect(records.filter { $0.type == .srv }.allSatisfy { $0.timeToLive == 120 })
+        let pointers = records.filter { $0.type == .ptr }
+        #expect(pointers.allSatisfy { !$0.flushesCache && $0.timeToLive == 4_500 })
+        let names: Set<DNSName> = [
+            "_ipp._tcp.local", "_services._dns-sd._udp.local", "_color._sub._ipp._tcp.local",
+            "_duplex._sub._ipp._tcp.local",
+        ]
+        #expect(Set(pointers.map(\.name)) == names)
+    }
+
+    @Test("C83: without entries the TXT record is one zero octet, never none")
+    func emptyText() throws {
+        let records = try Self.description("A").records(on: "alpha.local")
+        #expect(records.contains { $0.data == .text([0]) })
+    }
+
+    @Test("C82: priority and weight are zero")
+    func weights() throws {
+        let records = try Self.description("A").records(on: "alpha.local")
+        #expect(records.contains { $0.data == .service(priority: 0, weight: 0, port: 631, target: "alpha.local") })
+    }
+
+    @Test("C78: a name is normal text of 1 to 63 octets without control characters")
+    func names() throws {
+        let composed = try Self.description("e\u{301}").name
+        #expect(composed.unicodeScalars.map(\.value) == [0xE9])
+        let long = try Self.description(String(repeating: "é", count: 40)).name
+        #expect(long.utf8.count == 62)
+        for name in ["", "a\u{7}b", "a\u{7F}"] {
+            #expect(throws: DNSServiceType.Mistake.name) { _ = try Self.description(name) }
+        }
+        #expect(throws: DNSServiceType.Mistake.name) {
+            _ = try ServiceDescription(
+                name: String(repeating: "x", count: 64), typeText: "_a._tcp", port: 1, text: [], mayRename: false)
+        }
+    }
+}
