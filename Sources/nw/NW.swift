@@ -34,6 +34,7 @@ struct NW: AsyncParsableCommand {
               nw trace example.com                     the routers on the way
               nw resolve example.com                   addresses of a name, and in which order they are tried
               nw connect example.com 443 --timeline    how a connection comes about, step by step
+              nw proxy https://example.com             which proxy the environment wants for it, and why
               nw tls example.com                       a server's certificates, and what is wrong with them
 
             Exit codes:
@@ -44,10 +45,9 @@ struct NW: AsyncParsableCommand {
         subcommands: [
             BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, ConnectCommand.self,
             DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self,
-            InterfacesCommand.self,
-            LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self, QueryCommand.self,
-            ReadCommand.self,
-            ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, SendCommand.self, ServeCommand.self,
-            StatusCommand.self, TLSCommand.self, TraceCommand.self, TypesCommand.self,
+            InterfacesCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self,
+            ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
+            ResolveCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self, TLSCommand.self,
+            TraceCommand.self, TypesCommand.self,
         ])
 }

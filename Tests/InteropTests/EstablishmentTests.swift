@@ -52,7 +52,7 @@ extension Interop {
         func works() async throws {
             try await NamedHosts.run { hosts, scratch in
                 let report = try await connect(["both.test", "7000"], hosts, scratch)
-                #expect(report.winner == "[\(TwoHosts.far6)]:7000")
+                #expect(report.winner == "[\(NamedHosts.far6)]:7000")
                 #expect(report.attempts.count == 1)
             }
         }
@@ -90,7 +90,8 @@ extension Interop {
         func deadServer(_ dead: String) async throws {
             try await NamedHosts.run(resolv: "nameserver \(dead)\nnameserver \(TwoHosts.far4)\n") { hosts, scratch in
                 let report = try await connect(["both.test", "7000"], hosts, scratch)
-                #expect(report.winner != nil, "\(report)")
+                #expect(report.winner == "[\(NamedHosts.far6)]:7000", "\(report)")
+                #expect(report.attempts.count == 1)
             }
         }
 
@@ -117,6 +118,37 @@ extension Interop {
             }
         }
 
+        @Test(
+            "A network of IPv6 alone behind a translator: IPv4 hosts are reached by address and by name",
+            arguments: [TwoHosts.far4, "four.test"], [false, true])
+        func translated(_ host: String, isDatagram: Bool) async throws {
+            try await NamedHosts.run(resolv: "nameserver \(TwoHosts.far6)\n") { hosts, scratch in
+                try hosts.ip("address delete \(TwoHosts.near4)/24 dev \(TwoHosts.link)")
+                try hosts.ip("-6 route add default via \(NamedHosts.far6)")
+                let nw = try scratch.start(
+                    try Built.nw(),
+                    ["cat", "-N", "-v", "-w", "10"] + (isDatagram ? ["-u", "-d"] : []) + [host, "7000"],
+                    on: hosts.near)
+                _ = try await nw.finished()
+                #expect(nw.errors.hasPrefix("nw: cat: connected to [\(NamedHosts.translated4)]:7000\n"), "\(nw.errors)")
+                guard !isDatagram else { return }
+                let report = try await connect([host, "7000"], hosts, scratch)
+                #expect(report.winner == "[\(NamedHosts.translated4)]:7000", "\(report)")
+                let missing = try await connect(["127.0.0.9", "7000"], hosts, scratch)
+                #expect(missing.problem?.contains("Connection refused") == true)
+            }
+        }
+
+        @Test("No translator: the lack of a route is told")
+        func untranslated() async throws {
+            try await NamedHosts.run(resolv: "nameserver 127.9.9.9\n") { hosts, scratch in
+                try hosts.ip("address delete \(TwoHosts.near4)/24 dev \(TwoHosts.link)")
+                try hosts.ip("-6 route add default via \(NamedHosts.far6)")
+                let report = try await connect([TwoHosts.far4, "7000"], hosts, scratch)
+                #expect(report.problem?.contains("Network is unreachable") == true, "\(report)")
+            }
+        }
+
         @Test("Twelve addresses of which one works: it is found")
         func many() async throws {
             try await NamedHosts.run { hosts, scratch in
@@ -137,13 +169,21 @@ enum NamedHosts {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
+    /// Global addresses. Unique local ones come after IPv4 (RFC 6724 §2.1), unless the answer for IPv6 happens to be the first.
+    static let near6 = "2001:db8:77:8::1"
+    static let far6 = "2001:db8:77:8::2"
+    private static let refusing6 = "2001:db8:77:8::3"
+    /// The far host's IPv4 address as a translator with the prefix 2001:db8:64::/96 would show it.
+    static let translated4 = "2001:db8:64::a4d:802"
+
     private static func records() -> [String] {
         var records = [
-            "both.test. A \(TwoHosts.far4)", "both.test. AAAA \(TwoHosts.far6)", "both.test. TXT word",
-            "hole.test. A \(TwoHosts.far4)", "hole.test. AAAA fd77:8::99",
-            "v4only.test. A \(TwoHosts.other4)", "v4only.test. AAAA \(TwoHosts.other6)",
+            "both.test. A \(TwoHosts.far4)", "both.test. AAAA \(far6)", "both.test. TXT word",
+            "hole.test. A \(TwoHosts.far4)", "hole.test. AAAA 2001:db8:77:8::99",
+            "v4only.test. A \(TwoHosts.other4)", "v4only.test. AAAA \(refusing6)",
             "alias.test. CNAME target.test.", "target.test. A \(TwoHosts.far4)",
-            "some.test. A \(TwoHosts.far4)",
+            "some.test. A \(TwoHosts.far4)", "four.test. A \(TwoHosts.far4)",
+            "ipv4only.arpa. A 192.0.0.170", "ipv4only.arpa. AAAA 2001:db8:64::c000:aa",
         ]
         records += (1...200).map { "many.test. A 10.99.0.\($0)" }
         records += (10...20).map { "some.test. A 127.0.9.\($0)" }
@@ -161,8 +201,13 @@ enum NamedHosts {
             defer { try? FileManager.default.removeItem(at: folder) }
             try Data(resolv.utf8).write(to: folder.appending(path: "resolv.conf"))
             try Data("hosts: files dns\n".utf8).write(to: folder.appending(path: "nsswitch.conf"))
+            try hosts.ip("address add \(near6)/64 dev \(TwoHosts.link) nodad")
+            for address in [far6, refusing6] {
+                try hosts.farIP("address add \(address)/64 dev \(TwoHosts.link) nodad")
+            }
+            try hosts.farIP("address add \(translated4)/128 dev \(TwoHosts.link) nodad")
             try await startNameServer(hosts, scratch)
-            for address in [TwoHosts.far4, TwoHosts.far6, TwoHosts.other4] {
+            for address in [TwoHosts.far4, far6, TwoHosts.other4, translated4] {
                 let echo = try scratch.start(
                     try Built.nw(), ["serve", "echo", "--host", address, "--port", "7000"], on: hosts.far)
                 _ = try await echo.announcedPort()

@@ -39,7 +39,8 @@ extension NWConnection {
         return EstablishmentReport(
             duration: (facts.finished - facts.attemptStarted).timeInterval,
             attemptStartedAfterInterval: interval.timeInterval, previousAttemptCount: facts.previousAttempts,
-            resolutions: resolutions(facts), handshakes: handshakes(facts))
+            resolutions: resolutions(facts), handshakes: handshakes(facts), proxyConfigured: driver.route != nil,
+            proxyEndpoint: driver.route?.proxy)
     }
 
     private func resolutions(_ facts: EstablishmentFacts) -> [EstablishmentReport.Resolution] {

@@ -39,7 +39,9 @@ public final class NWConnection: Sendable {
             driver = ConnectionDriver(
                 try .connecting(to: endpoint),
                 FrozenSettings(
-                    try parameters.makeSocketSettings(), makeLayers: try parameters.makeLayerMaker(to: endpoint)))
+                    try parameters.makeSocketSettings(usesProxies: true),
+                    makeLayers: try parameters.makeLayerMaker(to: endpoint),
+                    routes: try parameters.makeRoutes(to: endpoint)))
         } catch {
             driver = ConnectionDriver(.mistaken(Failure(error)), FrozenSettings(SocketSettings(transport: .tcp)))
         }

@@ -10,11 +10,16 @@ extension NWParameters {
     /// - Parameter endpoint: What a client connects to; `nil` for what a listener accepts.
     /// - Throws: `.posix(.ENOTSUP)` for protocols that do not exist yet, and what ``TLSConfiguration`` throws: neither is ever left out.
     package func makeLayerMaker(to endpoint: NWEndpoint?) throws(NWError) -> LayerMaker? {
+        try makeLayerMaker(to: endpoint, above: [])
+    }
+
+    /// The same with what lies between the transport and the stack: the way through proxies.
+    func makeLayerMaker(to endpoint: NWEndpoint?, above passage: [ProxyPassage]) throws(NWError) -> LayerMaker? {
         let protocols = defaultProtocolStack.applicationProtocols
-        guard !protocols.isEmpty else { return nil }
+        guard !protocols.isEmpty || !passage.isEmpty else { return nil }
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
         // From the bottom up: the first of the list is nearest to the program.
-        var recipes: [Recipe] = []
+        var recipes = passage.map { Recipe.passage($0) }
         var carrier = isDatagram ? TypeLengthStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
             // A datagram carries one value, and says itself where it ends.
@@ -52,6 +57,7 @@ private enum Recipe: Sendable {
     case framer(NWProtocolFramer.Options)
     case typeLength(TypeLengthHeader, over: TypeLengthStage.Carrier)
     case values(over: TypeLengthStage.Carrier)
+    case passage(ProxyPassage)
 
     /// - Parameter carrier: What lies beneath.
     init(
@@ -74,7 +80,7 @@ private enum Recipe: Sendable {
     /// Whether messages come out of a byte stream.
     var makesMessages: Bool {
         switch self {
-        case .security: false
+        case .security, .passage: false
         case .webSocket, .framer, .typeLength, .values: true
         }
     }
@@ -88,6 +94,7 @@ private enum Recipe: Sendable {
                 options, isServer: surroundings.isServer, endpoint: surroundings.remote,
                 isSecure: surroundings.isSecure)
         case .framer(let options): makeFramerLayer(options, in: surroundings.framer)
+        case .passage(let passage): try passage.makeLayer()
         case .typeLength(let header, let carrier): StackLayer(TypeLengthStage(header, over: carrier))
         case .values(let carrier):
             // A value is decoded whole, so what a peer may send of one is bounded.

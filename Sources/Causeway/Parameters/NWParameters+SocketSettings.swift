@@ -5,11 +5,12 @@ extension NWParameters {
     /// What these parameters mean for a socket, frozen at this moment.
     ///
     /// - Throws: `.posix(.EINVAL)` for values that contradict each other or make no sense; `.posix(.ENOTSUP)` for
-    ///   protocols that do not exist yet and for protections that cannot be given yet (proxies, encrypted or validated
-    ///   names): those are never silently left out.
-    package func makeSocketSettings() throws(NWError) -> SocketSettings {
+    ///   protocols that do not exist yet and for protections that cannot be given (proxies of groups and listeners, encrypted or
+    ///   validated names): those are never silently left out.
+    /// - Parameter usesProxies: Whether the caller makes the ways through the context's proxies, as ``makeRoutes(to:)`` does.
+    package func makeSocketSettings(usesProxies: Bool = false) throws(NWError) -> SocketSettings {
         let values = values
-        try values.requireWhatExists()
+        try values.requireWhatExists(usesProxies: usesProxies)
         var settings = try defaultProtocolStack.transportSettings()
         settings.ip = try defaultProtocolStack.internetSettings()
         settings.ip.dscp = values.serviceClass.dscp
@@ -39,10 +40,10 @@ extension NWParameters {
 
 extension NWParameters.Values {
     /// Refuses what would weaken a protection if it were ignored.
-    fileprivate func requireWhatExists() throws(NWError) {
+    fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // No proxy can be used, so each counts as failed: only configurations that then allow going direct remain.
-        let mayGoDirect = preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
+        // A proxy that cannot be used counts as failed: only configurations that then allow going direct remain.
+        let mayGoDirect = usesProxies || preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)
         }

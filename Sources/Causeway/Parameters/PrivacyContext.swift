@@ -6,8 +6,8 @@ internal import Synchronization
 extension NWParameters {
     /// Keeps the caches and settings of a set of connections apart from all others.
     ///
-    /// A context that asks for proxies or for encrypted name resolution makes connections fail with
-    /// `.posix(.ENOTSUP)`: neither exists yet, and connecting without them would betray what they protect.
+    /// A context that asks for encrypted name resolution, or for a proxy that does not exist here, makes connections fail with
+    /// `.posix(.ENOTSUP)`: connecting without them would betray what they protect.
     ///
     /// Counterpart: macOS 11, iOS 14.
     // SAFETY: `debugDescription` is immutable and everything else is behind a lock.

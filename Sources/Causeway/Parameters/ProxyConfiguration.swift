@@ -3,8 +3,10 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// Proxies are declared and not implemented: a connection whose context has one that does not allow
-/// going direct fails with `.posix(.ENOTSUP)`.
+/// A connection over TCP goes through the first proxy of its context that is meant for its endpoint, through the next one where that
+/// fails, and directly only where all of them allow it. The proxy resolves names. SOCKS 5 and HTTP CONNECT exist; relays do not, and
+/// neither does UDP through a proxy: a connection that has nothing but one of those, and may not go directly, fails with
+/// `.posix(.ENOTSUP)`. Unix-domain sockets and services of the link never go through a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
@@ -14,12 +16,18 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         case httpCONNECT(NWEndpoint, tls: NWProtocolTLS.Options?)
         case relay([RelayHop])
         case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
+        /// One through the other.
+        case chain([ProxyConfiguration])
     }
 
     /// Whose name and password the proxy asks for.
-    package struct Credential: Equatable, Sendable {
+    package struct Credential: Equatable, Sendable, CustomDebugStringConvertible, CustomReflectable {
         package let username: String
         package let password: String
+
+        /// Neither the name nor the password, wherever it is printed.
+        package var debugDescription: String { "(credential)" }
+        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// Copies share it, because a credential can be applied to a constant.
@@ -33,10 +41,13 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// Whether to connect directly when the proxy fails. Default `false`.
     public var allowFailover = false
 
-    /// The domains to use the proxy for. Empty, the default, means all.
+    /// The domains to use the proxy for, each with everything in it. Empty, the default, means all.
+    ///
+    /// Here an address (`192.0.2.7`), a network (`10.0.0.0/8`) or `*` may stand as well, and a port behind a domain or an address.
+    /// Something else makes connections fail with `.posix(.EINVAL)`.
     public var matchDomains: [String] = []
 
-    /// The domains never to use the proxy for. Default none.
+    /// The domains never to use the proxy for, written as in ``matchDomains``. Default none.
     public var excludedDomains: [String] = []
 
     /// A SOCKS version 5 proxy (RFC 1928).
@@ -74,6 +85,15 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         self.matchDomains = matchDomains
     }
 
+    /// Several proxies, the nearest first: each is reached through the one before it. Only on Linux.
+    ///
+    /// Their own domains and ``allowFailover`` do not count, those of the chain do. A credential belongs to the proxy it was applied to.
+    ///
+    /// - Parameter chain: Proxies of SOCKS 5 and HTTP CONNECT, at least one.
+    public init(chain: [ProxyConfiguration]) {
+        kind = .chain(chain)
+    }
+
     /// Sets the user name and password to give to the proxy, in this value and in all copies of it.
     public func applyCredential(username: String, password: String) {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
@@ -96,6 +116,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         case .httpCONNECT(let endpoint, let tls):
             "HTTP CONNECT \(endpoint.debugDescription)\(tls == nil ? "" : " over TLS")"
         case .relay(let hops): "relay \(hops.map(\.debugDescription).joined(separator: ", "))"
+        case .chain(let proxies): proxies.map(\.debugDescription).joined(separator: ", then ")
         case .obliviousHTTP(let hop, let path, _): "oblivious HTTP \(hop.debugDescription) \(path)"
         }
     }

@@ -47,7 +47,10 @@ package struct ConnectHandshake: TunnelHandshake {
         }
         octets.drop(atMost: end)
         guard let response = ProxyResponse(known[..<end]) else { return .failed(.tunnelBroken) }
-        return answer(response)
+        let step = answer(response)
+        // What follows may be here already: nobody would come back for it.
+        let goesOn = skipping != nil || (100..<200).contains(response.status)
+        return goesOn ? received(&octets) : step
     }
 
     private mutating func answer(_ response: ProxyResponse) -> TunnelStep {

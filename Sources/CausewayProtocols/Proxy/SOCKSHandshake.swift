@@ -29,7 +29,7 @@ package struct TunnelDestination: Hashable, Sendable {
 }
 
 /// Who asks a proxy.
-package struct TunnelCredential: Hashable, Sendable {
+package struct TunnelCredential: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     package var username: String
     package var password: String
 
@@ -37,6 +37,10 @@ package struct TunnelCredential: Hashable, Sendable {
         self.username = username
         self.password = password
     }
+
+    /// Neither the name nor the password, wherever it is printed.
+    package var description: String { "(credential)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Asks a SOCKS 5 proxy for a connection (RFC 1928), with a name and password where it wants them (RFC 1929).

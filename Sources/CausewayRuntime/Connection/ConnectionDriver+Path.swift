@@ -10,7 +10,7 @@ extension ConnectionDriver {
     /// What the connection needs the network for.
     package var networkNeed: NetworkNeed {
         guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
-        switch target {
+        switch firstTarget(target) {
         case .addresses(let addresses):
             let destinations = addresses.compactMap(\.internetAddress)
             return destinations.isEmpty ? .nothing : .addresses(destinations)

@@ -55,6 +55,8 @@ package final class ConnectionDriver: FlowOwner {
         var untried: [SocketAddress] = []
         /// The protocols above the transport, if there are any.
         var channel: StackChannel?
+        /// Which of several ways is taken.
+        var route = 0
         /// Why they did not agree with the peer's.
         var disagreement: Failure?
         /// When the first chapter began, and how many attempts there were in all.
@@ -203,7 +205,7 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: Protocols above the transport
 
     private func beginHandshake(_ channel: StackChannel) {
-        guard let makeLayers = frozen.makeLayers else { return }
+        guard let makeLayers = route?.makeLayers ?? frozen.makeLayers else { return }
         switch makeLayers(flow) {
         case .success(let layers):
             channel.begin(layers, within: settings.handshakeLimit) { outcome in self.stackReported(outcome, channel) }
@@ -311,8 +313,10 @@ package final class ConnectionDriver: FlowOwner {
             else { return nil }
             progress.isHeld = settings.connectsWithContent && !progress.hasContent
             guard !progress.isHeld else { return nil }
-            let connector = makeConnector(target, resolver)
+            let connector = makeConnector(firstTarget(target), resolver)
             progress.establish(Establishment(connector: connector))
+            // A new chapter begins with the best way again.
+            progress.establishments[0].route = 0
             if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = Machine.now }
             return connector
         }
@@ -322,20 +326,21 @@ package final class ConnectionDriver: FlowOwner {
     /// The kernel puts into a SYN what fits a packet.
     private static let mostEarlyContent = 4 << 10
 
-    private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
+    func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
         let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
         let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
         return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, facts in
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
-                let reason = self.reason(to: error)
-                self.transition { progress in
+                self.progress.withLock { progress in
                     _ = progress.takeConnector()
                     progress.noteDefeat(facts)
                     progress.countAttempts(facts.attemptCount)
-                    return progress.lifecycle.endpointsExhausted(reason)
                 }
+                if self.takeNextRoute() { return }
+                let reason = self.reason(to: error)
+                self.transition { progress in progress.lifecycle.endpointsExhausted(reason) }
             }
         }
     }
@@ -353,7 +358,10 @@ package final class ConnectionDriver: FlowOwner {
         let disagreement = progress.withLock { progress in
             progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
         }
-        if let disagreement { return transition { progress in progress.lifecycle.endpointsExhausted(disagreement) } }
+        if let disagreement {
+            if takeNextRoute() { return }
+            return transition { progress in progress.lifecycle.endpointsExhausted(disagreement) }
+        }
         let connector = progress.withLock { progress -> Connector? in
             let untried = progress.establishments.first?.untried ?? []
             guard !untried.isEmpty, case .connect(_, let resolver) = progress.origin,
@@ -364,6 +372,7 @@ package final class ConnectionDriver: FlowOwner {
             return connector
         }
         if let connector { return connector.start() }
+        if takeNextRoute() { return }
         transition { progress in
             progress.lifecycle.endpointsExhausted(reason ?? Failure(errno: Errno.connectionAborted))
         }
@@ -434,6 +443,7 @@ extension ConnectionDriver.Progress {
         establishment.wasRetriedAtOnce =
             establishment.wasRetriedAtOnce || establishments.first?.wasRetriedAtOnce ?? false
         establishment.defeat = establishments.first?.defeat
+        establishment.route = establishments.first?.route ?? 0
         establishments = [establishment]
     }
 

@@ -28,15 +28,18 @@ extension Connector {
         switch event {
         case .found(let addresses, _, let origin): found(addresses, origin)
         case .settled(let family): settle([family])
-        case .answered(let type, let answer, let origin):
-            progress.facts.queries.append(
-                EstablishmentFacts.Query(
-                    type: type, answer: answer, origin: origin, answered: Machine.now - progress.facts.started))
+        case .answered(let type, let answer, let origin): note(type, answer, origin)
         case .ended(let problem):
             if let problem, progress.failure == nil { progress.failure = problem.failure }
             progress.resolution = nil
             settle([.ipv6, .ipv4])
         }
+    }
+
+    func note(_ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
+        progress.facts.queries.append(
+            EstablishmentFacts.Query(
+                type: type, answer: answer, origin: origin, answered: Machine.now - progress.facts.started))
     }
 
     private func settle(_ families: [NameLookup.Family]) {
@@ -84,7 +87,7 @@ extension Connector {
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
         // An address that the program gave is tried once, and there is nothing to tell of it but what the report has anyway.
-        guard isRaceOfName || progress.addresses.count > 1 else { return }
+        guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated else { return }
         progress.facts.attempts.append(
             EstablishmentFacts.Attempt(
                 candidate: candidate, address: progress.addresses[candidate],

@@ -50,6 +50,11 @@ package final class Connector: Sendable {
         var facts = EstablishmentFacts()
         var timer: TimerID?
         var resolution: (any NameResolving)?
+        /// IPv4 addresses led nowhere, and their translations are tried.
+        var isTranslated = false
+        var translatorAnswers: [SocketAddress] = []
+        /// Attempts of the race before that.
+        var startedBefore = 0
     }
 
     package init(
@@ -123,7 +128,9 @@ package final class Connector: Sendable {
                     noteEnd(candidate, .abandoned)
                 }
             case .win(let candidate): win(candidate)
-            case .exhausted: finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown)))
+            case .exhausted:
+                if translate() { return }
+                finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown)))
             }
         }
     }
@@ -163,7 +170,7 @@ package final class Connector: Sendable {
         guard let attempt = progress.attempts.removeValue(forKey: candidate) else { return }
         let untried = progress.race.untried.map { progress.addresses[$0] }
         progress.facts.attemptStarted = attempt.started
-        progress.facts.previousAttempts = progress.race.startedCount - 1
+        progress.facts.previousAttempts = progress.startedBefore + progress.race.startedCount - 1
         progress.facts.finished = Machine.now
         progress.facts.connected = progress.facts.finished
         noteEnd(candidate, .connected)
@@ -175,7 +182,7 @@ package final class Connector: Sendable {
     func finish(_ outcome: Outcome) {
         let completion = progress.completion.take()
         stop()
-        progress.facts.attemptCount = progress.race.startedCount
+        progress.facts.attemptCount = progress.startedBefore + progress.race.startedCount
         completion?(outcome, progress.facts)
     }
 

@@ -110,9 +110,12 @@ package final class FrozenSettings: Sendable {
     package let value: SocketSettings
     /// Makes the protocols above the transport for one attempt; `nil` when there are none.
     package let makeLayers: LayerMaker?
+    /// Ways to try one after the other; none where there is nothing but the direct one.
+    package let routes: [Route]
 
-    package init(_ value: SocketSettings, makeLayers: LayerMaker? = nil) {
+    package init(_ value: SocketSettings, makeLayers: LayerMaker? = nil, routes: [Route] = []) {
         self.value = value
-        self.makeLayers = makeLayers
+        self.makeLayers = routes.first?.makeLayers ?? makeLayers
+        self.routes = routes
     }
 }

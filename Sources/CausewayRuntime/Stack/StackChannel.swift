@@ -179,8 +179,13 @@ package final class StackChannel: Sendable {
 
     // MARK: Stages
 
-    /// Those who answer the stages of the attempt under way.
-    package var attendants: [any StageAttendant] { state.withLock { state in Array(state.attendants.values) } }
+    /// Those who answer the stages of the attempt under way, from the top down.
+    package var attendants: [any StageAttendant] {
+        state.withLock { state in
+            guard let stack = state.stack else { return Array(state.attendants.values) }
+            return stack.stageIDs.reversed().compactMap { state.attendants[$0] }
+        }
+    }
 
     /// How long the handshakes of the attempt under way took, from the bottom up, by those who answer the stages.
     package var handshakes: [(attendant: any StageAttendant, duration: Duration)] {

@@ -31,6 +31,7 @@ struct CatCommand: AsyncParsableCommand {
               nw cat -l --tls --cert server.pem --key server.key 9000
               nw cat --tls --psk game:00112233445566778899aabbccddeeff 127.0.0.1 9000
               nw cat wss://example.com/chat       lines to a WebSocket, its messages out
+              nw cat --proxy socks5://127.0.0.1:1080 example.com 80
             """)
 
     @Flag(name: .short, help: "Listen for a connection instead of making one.")
@@ -80,6 +81,8 @@ struct CatCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("ECN codepoint of each datagram: ect0, ect1 or ce. Needs -u.", valueName: "code"))
     var ecn: CongestionMark?
 
+    @Option(help: ProxyChoice.help) var proxy: [String] = []
+
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
 
@@ -100,6 +103,8 @@ struct CatCommand: AsyncParsableCommand {
         if scan, listen { throw ValidationError("-z and -l exclude each other.") }
         if ecn != nil, !datagrams { throw ValidationError("--ecn needs -u: on a stream the system decides.") }
         if keep, !listen { throw ValidationError("-k needs -l.") }
+        if !proxy.isEmpty, listen || unix || datagrams { throw ValidationError("--proxy excludes -l, -u and -U.") }
+        try proxyChoice.check()
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
             throw ValidationError("-w needs a positive number of seconds.")
         }
@@ -157,6 +162,10 @@ extension CatCommand {
             ecn: ecn?.value)
     }
 
+    private var proxyChoice: ProxyChoice {
+        ProxyChoice(proxy, scheme: webSocketURL?.scheme ?? (security.tls ? "https" : "tcp"))
+    }
+
     /// The one argument, if it is the URL of a WebSocket.
     var webSocketURL: URL? {
         guard address.count == 1, !unix, let url = URL(string: address[0]), ["ws", "wss"].contains(url.scheme) else {
@@ -173,6 +182,7 @@ extension CatCommand {
         if unix { return try unixPlan(parameters) }
         if let webSocketURL { return try webSocketPlan(webSocketURL, parameters) }
         if listen { return try listeningPlan(parameters) }
+        try proxyChoice.apply(to: parameters)
         guard address.count == 2 else { throw ValidationError("Give HOST and PORT.") }
         let host = NWEndpoint.Host(address[0])
         if source != nil || sourcePort != nil {
@@ -191,6 +201,7 @@ extension CatCommand {
         let options = NWProtocolWebSocket.Options()
         options.autoReplyPing = true
         parameters.defaultProtocolStack.applicationProtocols.insert(options, at: 0)
+        try proxyChoice.apply(to: parameters)
         // What it says first is its own request.
         parameters.allowFastOpen = false
         return .connect(.url(url), parameters)

@@ -17,6 +17,7 @@ struct ConnectCommand: AsyncParsableCommand {
               nw connect example.com 80
               nw connect example.com 443 --tls --timeline
               nw connect example.com https --timeline --json
+              nw connect example.com 443 --tls --proxy socks5://127.0.0.1:1080
             """)
 
     @Flag(help: "Show questions, attempts and handshakes on a time line.")
@@ -27,6 +28,8 @@ struct ConnectCommand: AsyncParsableCommand {
 
     @Flag(help: "With TLS, whose handshake is part of the connection.")
     var tls = false
+
+    @Option(help: ProxyChoice.help) var proxy: [String] = []
 
     @Flag(name: .customShort("4"), help: "IPv4 only.")
     var v4Only = false
@@ -52,6 +55,7 @@ struct ConnectCommand: AsyncParsableCommand {
         if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
         guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number.") }
         _ = try parsePort(port)
+        try ProxyChoice(proxy, scheme: tls ? "https" : "tcp").check()
     }
 
     func run() async throws {
@@ -59,6 +63,7 @@ struct ConnectCommand: AsyncParsableCommand {
             let parameters = makeTCPParameters(tls: tls ? NWProtocolTLS.Options() : nil)
             (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
             if expired { parameters.expiredDNSBehavior = .allow }
+            try ProxyChoice(proxy, scheme: tls ? "https" : "tcp").apply(to: parameters)
             let connection = NWConnection(host: NWEndpoint.Host(host), port: try parsePort(port), using: parameters)
             var failure: (any Error)?
             do {
@@ -92,6 +97,8 @@ struct ConnectReport: Encodable {
 
     var winner: String?
     var interface: String?
+    /// What `winner` is, if the connection goes through one.
+    var proxy: String?
     var total: Double?
     var entries: [Entry]
     var problem: String?
@@ -111,6 +118,7 @@ struct ConnectReport: Encodable {
         let report = await withCheckedContinuation { continuation in
             connection.requestEstablishmentReport(queue: .global()) { continuation.resume(returning: $0) }
         }
+        proxy = report?.proxyEndpoint?.label
         var start = facts.connected.map { ($0 - facts.started) / .milliseconds(1) } ?? 0
         for handshake in report?.handshakes.dropFirst() ?? [] {
             let end = start + handshake.handshakeDuration * 1_000
@@ -143,7 +151,8 @@ struct ConnectReport: Encodable {
         }
         if let winner {
             let way = interface.map { " over \($0)" } ?? ""
-            lines.append("connected to \(winner)\(way) in \(Amounts.decimal(total ?? 0, places: 1)) ms")
+            let role = proxy == nil ? "" : "the proxy "
+            lines.append("connected to \(role)\(winner)\(way) in \(Amounts.decimal(total ?? 0, places: 1)) ms")
         } else if let problem {
             lines.append("not connected: \(problem)")
         }

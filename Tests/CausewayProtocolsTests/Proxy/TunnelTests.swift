@@ -129,6 +129,16 @@ struct TunnelTests {
         #expect(second.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
     }
 
+    @Test("A refusal whose content came along is answered at once, and so is what follows an interim response")
+    func atOnce() {
+        let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 4\r\n\r\nbody"
+        let asked = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), [Array(refusal.utf8)])
+        #expect(asked.said.count == 2)
+        let words = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhello"
+        let opened = play(ConnectHandshake(to: name, credential: nil, nonce: "n"), [Array(words.utf8)])
+        #expect(opened.status == .ready && opened.rest == Array("hello".utf8))
+    }
+
     @Test("A credential that is not believed ends it, and is given once")
     func notBelieved() {
         let refusal = Array(

@@ -42,6 +42,9 @@ struct TwoHosts: Sendable {
     /// Runs ip(8) on the near host.
     func ip(_ words: String) throws { try Self.ip("-n \(near) \(words)") }
 
+    /// Runs ip(8) on the far host.
+    func farIP(_ words: String) throws { try Self.ip("-n \(far) \(words)") }
+
     private func make() throws {
         for host in [near, far] {
             try Self.ip("netns add \(host)")

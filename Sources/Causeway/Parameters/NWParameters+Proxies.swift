@@ -1,0 +1,187 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewayTypes
+internal import CausewayWire
+
+extension NWParameters {
+    /// The ways to an endpoint, best first; empty where no proxy is meant for it.
+    ///
+    /// - Throws: `.posix(.ENOTSUP)` where only proxies that cannot be used are left, `.posix(.EINVAL)` for lists of domains and chains
+    ///   that make no sense.
+    func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
+        let values = values
+        let known = values.privacyContext.settings.proxies
+        guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }
+        var meant: [ProxyConfiguration] = []
+        for proxy in known where try proxy.isMeant(for: destination) { meant.append(proxy) }
+        guard !meant.isEmpty else { return [] }
+        let isStream = defaultProtocolStack.transportProtocol is NWProtocolTCP.Options
+        let usable = isStream ? meant.filter(\.isTunnel) : []
+        let mayGoDirect = values.preferNoProxies || meant.allSatisfy(\.allowFailover)
+        guard !usable.isEmpty else {
+            guard mayGoDirect else { throw .posix(.ENOTSUP) }
+            return []
+        }
+        var routes: [Route] = []
+        for proxy in usable { routes.append(try route(through: proxy, to: endpoint, destination)) }
+        if mayGoDirect { routes.insert(try directRoute(to: endpoint), at: values.preferNoProxies ? 0 : routes.count) }
+        return routes
+    }
+
+    private func route(
+        through proxy: ProxyConfiguration, to endpoint: NWEndpoint, _ destination: TunnelDestination
+    ) throws(NWError) -> Route {
+        let passage = try proxy.passage(to: destination)
+        guard let place = proxy.place, case .connect(let target, _) = try ConnectionDriver.Origin.connecting(to: place),
+            let maker = try makeLayerMaker(to: endpoint, above: passage)
+        else { throw .posix(.EINVAL) }
+        return Route(target, proxy: place, makeLayers: maker)
+    }
+
+    private func directRoute(to endpoint: NWEndpoint) throws(NWError) -> Route {
+        guard case .connect(let target, _) = try ConnectionDriver.Origin.connecting(to: endpoint),
+            let maker = try makeLayerMaker(to: endpoint, above: [.direct])
+        else { throw .posix(.EINVAL) }
+        return Route(target, proxy: nil, makeLayers: maker)
+    }
+}
+
+/// A step between the transport and a connection's own protocols.
+enum ProxyPassage: Sendable {
+    /// TLS to the proxy itself.
+    case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
+    case socks(TunnelDestination, ProxyConfiguration.Credential?)
+    case connect(TunnelDestination, ProxyConfiguration.Credential?)
+    /// Past the proxies.
+    case direct
+
+    func makeLayer() throws(NWError) -> StackLayer {
+        switch self {
+        case .security(let configuration, let host, let port):
+            var layer = try configuration.makeLayer(host: host, port: port)
+            layer.attendant = (layer.attendant as? TLSAttendant).map { ProxySecurityAttendant($0) }
+            return layer
+        case .socks(let destination, let credential):
+            return StackLayer(
+                TunnelStage(SOCKSHandshake(to: destination, credential: credential.map(TunnelCredential.init))))
+        case .connect(let destination, let credential):
+            let handshake = ConnectHandshake(
+                to: destination, credential: credential.map(TunnelCredential.init), nonce: Self.nonce())
+            return StackLayer(TunnelStage(handshake))
+        case .direct: return StackLayer(TunnelStage(nil))
+        }
+    }
+
+    private static func nonce() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 16) + String(UInt64.random(in: .min ... .max), radix: 16)
+    }
+}
+
+/// Answers TLS to a proxy. What was agreed with the proxy says nothing about the peer, so programs do not find it as the connection's.
+final class ProxySecurityAttendant: StageAttendant {
+    private let attendant: TLSAttendant
+
+    init(_ attendant: TLSAttendant) { self.attendant = attendant }
+
+    var failureReason: String? { attendant.failureReason }
+    var callsProgram: Bool { attendant.callsProgram }
+
+    func stageReported(_ event: any StageEvent, from place: StagePlace) {
+        attendant.stageReported(event, from: place)
+    }
+}
+
+extension TunnelCredential {
+    fileprivate init(_ credential: ProxyConfiguration.Credential) {
+        self.init(username: credential.username, password: credential.password)
+    }
+}
+
+extension TunnelDestination {
+    /// `nil` for what no proxy can reach: services of the link, and sockets of this host.
+    ///
+    /// - Throws: What a name that no message can carry is refused with: such a name must not slip past the proxies.
+    init?(_ endpoint: NWEndpoint) throws(NWError) {
+        switch endpoint {
+        case .hostPort(let host, let port): try self.init(host, port.rawValue)
+        case .url(let url):
+            guard let host = url.host(percentEncoded: false), let port = NWEndpoint.port(of: url) else {
+                throw .posix(.EINVAL)
+            }
+            try self.init(NWEndpoint.Host(host), port)
+        case .service, .unix, .opaque: return nil
+        }
+    }
+
+    fileprivate init(_ host: NWEndpoint.Host, _ port: UInt16) throws(NWError) {
+        switch host {
+        case .ipv4(let address): self.init(.address(.ipv4(address)), port: port)
+        case .ipv6(let address): self.init(.address(.ipv6(address)), port: port)
+        case .name(let text, _):
+            // kDNSServiceErr_BadParam
+            guard let (name, _) = DNSName.host(text) else { throw .dns(-65_540) }
+            self.init(.name(String(name.description.dropLast())), port: port)
+        }
+    }
+}
+
+extension ProxyConfiguration {
+    /// Whether a proxy of this kind makes a connection of its own for each of ours.
+    package var isTunnel: Bool {
+        switch kind {
+        case .socksV5, .httpCONNECT: true
+        case .chain(let proxies): proxies.allSatisfy(\.isTunnel)
+        case .relay, .obliviousHTTP: false
+        }
+    }
+
+    /// What is connected to.
+    fileprivate var place: NWEndpoint? {
+        switch kind {
+        case .socksV5(let endpoint), .httpCONNECT(let endpoint, _): endpoint
+        case .chain(let proxies): proxies.first?.place
+        case .relay, .obliviousHTTP: nil
+        }
+    }
+
+    fileprivate func passage(to destination: TunnelDestination) throws(NWError) -> [ProxyPassage] {
+        switch kind {
+        case .socksV5: return [.socks(destination, credential)]
+        case .httpCONNECT(_, nil): return [.connect(destination, credential)]
+        case .httpCONNECT(let place, let options?):
+            let configuration = try TLSConfiguration(
+                options, isServer: false, isDatagram: false, allowsEarlyData: false)
+            guard case .hostPort(let host, let port) = place else { throw .posix(.EINVAL) }
+            return [.security(configuration, host: host, port: port.rawValue), .connect(destination, credential)]
+        case .chain(let proxies):
+            var passages: [ProxyPassage] = []
+            for (index, proxy) in proxies.enumerated() {
+                let next = index + 1 < proxies.count ? proxies[index + 1].place : nil
+                let step = try next.map { place throws(NWError) in try TunnelDestination(place) } ?? destination
+                guard let step else { throw .posix(.EINVAL) }
+                passages += try proxy.passage(to: step)
+            }
+            return passages
+        case .relay, .obliviousHTTP: throw .posix(.ENOTSUP)
+        }
+    }
+
+    /// By the domains that it is for, and those that it is not for.
+    ///
+    /// - Throws: `.posix(.EINVAL)` for a domain that makes no sense: guessing could lead past the proxy.
+    func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
+        let exception = try Self.firstMatch(excludedDomains, destination)
+        let match = try Self.firstMatch(matchDomains, destination)
+        return exception == nil && (matchDomains.isEmpty || match != nil)
+    }
+
+    /// The first domain of a list that means the destination. All of them have to make sense.
+    static func firstMatch(_ domains: [String], _ destination: TunnelDestination) throws(NWError) -> String? {
+        var match: String?
+        for domain in domains {
+            guard let rule = ProxyRule(domain) else { throw .posix(.EINVAL) }
+            if match == nil, rule.matches(destination) { match = domain }
+        }
+        return match
+    }
+}

@@ -1,0 +1,88 @@
+package import CausewayTypes
+internal import CausewayWire
+
+/// The prefix under which a network of IPv6 alone shows the hosts of IPv4 (RFC 6052), and how it is found (RFC 7050).
+package struct TranslationPrefix: Hashable, Sendable {
+    /// The name whose IPv6 addresses can only be made up (RFC 7050 §3).
+    package static let wellKnownName = "ipv4only.arpa"
+    /// What that name leads to over IPv4 (RFC 7050 §8.2).
+    private static let wellKnownAddresses: [UInt32] = [0xC000_00AA, 0xC000_00AB]
+    /// The lengths that a prefix may have (RFC 6052 §2.2).
+    package static let lengths = [32, 40, 48, 56, 64, 96]
+    /// `64:ff9b::/96`, which stands for global addresses only (RFC 6052 §3.1).
+    package static let wellKnown = TranslationPrefix(high: 0x0064_FF9B_0000_0000, low: 0, length: 96)
+
+    package let high: UInt64
+    package let low: UInt64
+    /// In bits.
+    package let length: Int
+
+    /// Drops what is behind the prefix's end.
+    private init(high: UInt64, low: UInt64, length: Int) {
+        self.high = length >= 64 ? high : high & ~(UInt64.max >> UInt64(length))
+        self.low = length > 64 ? low & ~(UInt64.max >> UInt64(length - 64)) : 0
+        self.length = length
+    }
+
+    /// - Returns: `nil` for a length that no prefix has, and for a prefix whose bits 64 to 71 are not zero (RFC 6052 §2.2).
+    package init?(_ address: IPv6Address, length: Int) {
+        guard Self.lengths.contains(length), address.low >> 56 == 0 || length < 96 else { return nil }
+        self.init(high: address.high, low: address.low, length: length)
+    }
+
+    /// The prefixes that were used for the answers to ``wellKnownName``, in the answers' order (RFC 7050 §3).
+    ///
+    /// An answer in which a well-known address stands at more than one place, or at none, tells nothing.
+    package static func discovered(in answers: [IPv6Address]) -> [TranslationPrefix] {
+        var result: [TranslationPrefix] = []
+        for answer in answers {
+            let fitting = lengths.compactMap { length -> TranslationPrefix? in
+                guard let prefix = TranslationPrefix(answer, length: length),
+                    let embedded = prefix.extract(from: answer), wellKnownAddresses.contains(embedded.bits)
+                else { return nil }
+                return prefix
+            }
+            if fitting.count == 1, !result.contains(fitting[0]) { result.append(fitting[0]) }
+        }
+        return result
+    }
+
+    /// The address under which an IPv4 host is reached (RFC 6052 §2.2); `nil` for hosts that no translator may lead to.
+    package func synthesize(_ address: IPv4Address) -> IPv6Address? {
+        guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
+        let bits = UInt64(address.bits)
+        guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
+        // As many bits as fit before octet 8, which stays zero, and the rest behind it.
+        let before = 64 - length
+        let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
+        let restCount = max(0, 32 - before)
+        let rest = restCount == 0 ? 0 : bits & (1 << UInt64(restCount) - 1)
+        return IPv6Address(high: high | front, low: restCount == 0 ? 0 : rest << UInt64(56 - restCount))
+    }
+
+    /// The IPv4 address within an address of this prefix (RFC 6052 §2.3); `nil` for others.
+    package func extract(from address: IPv6Address) -> IPv4Address? {
+        guard TranslationPrefix(high: address.high, low: address.low, length: length) == self,
+            length == 96 || address.low >> 56 == 0
+        else { return nil }
+        guard length < 96 else { return IPv4Address(bits: UInt32(truncatingIfNeeded: address.low)) }
+        let before = 64 - length
+        let front = before >= 32 ? address.high >> UInt64(before - 32) : address.high << UInt64(32 - before)
+        let restCount = max(0, 32 - before)
+        let mask: UInt64 = restCount == 0 ? 0 : 1 << UInt64(restCount) - 1
+        let rest = restCount == 0 ? 0 : address.low >> UInt64(56 - restCount) & mask
+        return IPv4Address(bits: UInt32(truncatingIfNeeded: front & ~mask | rest))
+    }
+
+    // MARK: Which addresses
+
+    /// Addresses of this host, of the link and of groups lead nowhere behind a translator.
+    private static func isTranslatable(_ bits: UInt32) -> Bool {
+        bits >> 24 != 0 && bits >> 24 != 127 && bits >> 16 != 0xA9FE && bits >> 28 < 14
+    }
+
+    /// RFC 6052 §3.1 keeps private addresses out of the well-known prefix; RFC 1918 and RFC 6598 name them.
+    private static func isGlobal(_ bits: UInt32) -> Bool {
+        bits >> 24 != 10 && bits >> 20 != 0xAC1 && bits >> 16 != 0xC0A8 && bits >> 22 != 0x191
+    }
+}

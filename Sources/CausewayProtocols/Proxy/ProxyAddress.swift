@@ -1,0 +1,78 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+/// A proxy as people write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`, `socks5h://`, `socks://`.
+///
+/// Without a scheme it is an HTTP proxy. A proxy of SOCKS 5 resolves names whatever it is called: nothing is asked for in the open.
+package struct ProxyAddress: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// HTTP CONNECT, in clear text or within TLS.
+        case http, https
+        case socks
+    }
+
+    /// Why a text names no proxy that can be used.
+    package enum Problem: Error, Equatable, Sendable {
+        /// Not a URL, or one without a host.
+        case malformed
+        /// A kind of proxy that does not exist here, such as SOCKS 4.
+        case unknownKind(String)
+    }
+
+    package var kind: Kind
+    /// A name or an address, without brackets.
+    package var host: String
+    package var port: UInt16
+    package var credential: TunnelCredential?
+
+    package init(_ text: String) throws(Problem) {
+        var rest = text[...]
+        var scheme = "http"
+        if let separator = text.firstIndex(of: ":"), text[separator...].hasPrefix("://") {
+            scheme = text[..<separator].lowercased()
+            rest = text[separator...].dropFirst(3)
+        }
+        switch scheme {
+        case "http": (kind, port) = (.http, 80)
+        case "https": (kind, port) = (.https, 443)
+        case "socks", "socks5", "socks5h": (kind, port) = (.socks, 1_080)
+        default: throw .unknownKind(scheme)
+        }
+        rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if let at = rest.lastIndex(of: "@") {
+            credential = try Self.credential(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        guard let (place, given) = ProxyRule.split(String(rest)), !place.isEmpty, given != 0 else { throw .malformed }
+        guard InternetAddress(literal: String(place)) != nil || DNSName.host(String(place)) != nil else {
+            throw .malformed
+        }
+        host = String(place)
+        if let given { port = given }
+    }
+
+    private static func credential(_ text: Substring) throws(Problem) -> TunnelCredential {
+        let name = text.prefix { $0 != ":" }
+        let password = text.dropFirst(name.count + 1)
+        guard let username = decoded(name), let secret = decoded(password) else { throw .malformed }
+        return TunnelCredential(username: username, password: secret)
+    }
+
+    /// Undoes percent-encoding (RFC 3986 §2.1).
+    private static func decoded(_ text: Substring) -> String? {
+        var octets: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let octet = rest.popFirst() {
+            guard octet == UInt8(ascii: "%") else {
+                octets.append(octet)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            octets.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: octets, as: UTF8.self)
+    }
+}

@@ -1,0 +1,93 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Which destinations a word means, as in `NO_PROXY` and in a proxy's lists of domains.
+///
+/// `example.com`, `.example.com` and `*.example.com` all mean the domain and everything in it; `192.0.2.7` an address, `10.0.0.0/8`
+/// and `fd00::/8` a network (RFC 4632 §3.1), `*` everything. A port may follow a domain or an address: `example.com:8080`, `[::1]:80`.
+package struct ProxyRule: Hashable, Sendable {
+    private enum Subject: Hashable {
+        case everything
+        case domain(DNSName)
+        case network(InternetAddress, prefixLength: Int)
+    }
+
+    private let subject: Subject
+    private let port: UInt16?
+
+    /// `nil` for a word that makes no sense.
+    package init?(_ word: String) {
+        guard let (host, port) = Self.split(word) else { return nil }
+        guard let subject = Self.subject(host) else { return nil }
+        self.subject = subject
+        self.port = port
+    }
+
+    package func matches(_ destination: TunnelDestination) -> Bool {
+        if let port, port != destination.port { return false }
+        switch (subject, destination.host) {
+        case (.everything, _): return true
+        case (.domain(let domain), .name(let text)):
+            return DNSName.host(text).map { $0.name.isWithin(domain) } ?? false
+        case (.network(let network, let length), .address(let address)):
+            return address.proxyForm.isInside(network, length: length)
+        case (.domain, .address), (.network, .name): return false
+        }
+    }
+
+    // MARK: Reading
+
+    /// Takes a port off the end. More than one colon without brackets is an IPv6 address.
+    static func split(_ word: String) -> (host: Substring, port: UInt16?)? {
+        if word.hasPrefix("[") {
+            guard let end = word.firstIndex(of: "]") else { return nil }
+            let host = word[word.index(after: word.startIndex)..<end]
+            let rest = word[word.index(after: end)...]
+            if rest.isEmpty { return (host, nil) }
+            guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return nil }
+            return (host, port)
+        }
+        guard let colon = word.firstIndex(of: ":"), colon == word.lastIndex(of: ":") else { return (word[...], nil) }
+        guard let port = UInt16(word[word.index(after: colon)...]) else { return nil }
+        return (word[..<colon], port)
+    }
+
+    private static func subject(_ host: Substring) -> Subject? {
+        if host == "*" { return .everything }
+        if let slash = host.firstIndex(of: "/") {
+            guard let address = InternetAddress(literal: String(host[..<slash])),
+                let length = Int(host[host.index(after: slash)...]), (0...address.family.bitWidth).contains(length)
+            else { return nil }
+            return .network(address, prefixLength: length)
+        }
+        if let address = InternetAddress(literal: String(host)) {
+            return .network(address.proxyForm, prefixLength: address.proxyForm.family.bitWidth)
+        }
+        let domain = host.hasPrefix("*.") ? host.dropFirst(2) : host.hasPrefix(".") ? host.dropFirst() : host
+        return domain.isEmpty ? nil : DNSName.host(String(domain)).map { .domain($0.name) }
+    }
+}
+
+extension InternetAddress {
+    /// An address as it is written, without a scope.
+    init?(literal text: String) {
+        guard !text.contains("%") else { return nil }
+        if let address = IPv4Address(text), text.allSatisfy({ $0.isNumber || $0 == "." }) {
+            self = .ipv4(address)
+        } else if let address = IPv6Address(text) {
+            self = .ipv6(address)
+        } else {
+            return nil
+        }
+    }
+
+    /// An IPv4 address is the same in IPv6's clothes (RFC 4291 §2.5.5.2), and an interface does not count.
+    fileprivate var proxyForm: InternetAddress {
+        switch self {
+        case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))
+        case .ipv6(let address) where address.high == 0 && address.low >> 32 == 0xFFFF:
+            .ipv4(IPv4Address(bits: UInt32(truncatingIfNeeded: address.low)))
+        case .ipv6(let address): .ipv6(IPv6Address(high: address.high, low: address.low))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Causeway
+import FoundationEssentials
+
+/// The proxies that a command line names with `--proxy`: several are a chain.
+struct ProxyChoice {
+    static let help = ArgumentHelp(
+        """
+        Through this proxy: http://, https:// or socks5://[USER:PASSWORD@]HOST[:PORT]; again for one behind it; 'env' \
+        for what HTTPS_PROXY, ALL_PROXY and NO_PROXY say.
+        """, valueName: "url")
+
+    private let words: [String]
+    private let scheme: String
+
+    /// - Parameter scheme: Of what is connected to, for the environment.
+    init(_ words: [String], scheme: String) {
+        self.words = words
+        self.scheme = scheme
+    }
+
+    /// Refuses what makes no sense before anything is done.
+    func check() throws {
+        guard words != ["env"] else { return }
+        for (index, word) in words.enumerated() {
+            guard (try? ProxyConfiguration(address: word)) == nil else { continue }
+            // The word may hold a password.
+            throw ValidationError("--proxy number \(index + 1) is no http://, https:// or socks5:// URL of a proxy.")
+        }
+    }
+
+    func apply(to parameters: NWParameters) throws {
+        guard !words.isEmpty else { return }
+        let proxies: [ProxyConfiguration]
+        if words == ["env"] {
+            do {
+                proxies = try ProxyConfiguration.environment(forScheme: scheme)
+            } catch {
+                throw Failure("the environment names a proxy that makes no sense; see: nw proxy")
+            }
+        } else {
+            let each = try words.map { try ProxyConfiguration(address: $0) }
+            proxies = each.count == 1 ? each : [ProxyConfiguration(chain: each)]
+        }
+        let context = NWParameters.PrivacyContext(description: "nw")
+        context.proxyConfigurations = proxies
+        parameters.setPrivacyContext(context)
+    }
+}

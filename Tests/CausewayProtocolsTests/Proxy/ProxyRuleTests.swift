@@ -1,0 +1,140 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@testable import CausewayProtocols
+
+@Suite("Which destinations a proxy is for")
+struct ProxyRuleTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var rule: String
+        var host: String
+        var port: UInt16
+        var isMatch: Bool
+        var testDescription: String { "\(rule) and \(host):\(port)" }
+
+        init(_ rule: String, _ host: String, _ isMatch: Bool) { self.init(rule, host, 443, isMatch) }
+
+        init(_ rule: String, _ host: String, _ port: UInt16, _ isMatch: Bool) {
+            (self.rule, self.host, self.port, self.isMatch) = (rule, host, port, isMatch)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row("example.com", "example.com", true), Row("example.com", "a.b.EXAMPLE.com", true),
+        Row("example.com", "notexample.com", false), Row("example.com", "com", false),
+        Row(".example.com", "example.com", true), Row("*.example.com", "www.example.com", true),
+        Row("bücher.example", "xn--bcher-kva.example", true), Row("example.com.", "example.com", true),
+        Row("*", "anything.test", true), Row("*", "192.0.2.1", true),
+        Row("example.com:8080", "example.com", 8_080, true), Row("example.com:8080", "example.com", 80, false),
+        Row("192.0.2.7", "192.0.2.7", true), Row("192.0.2.7", "192.0.2.8", false),
+        Row("10.0.0.0/8", "10.255.0.1", true), Row("10.0.0.0/8", "11.0.0.1", false),
+        Row("10.0.0.0/8", "10.example.com", false), Row("0.0.0.0/0", "203.0.113.9", true),
+        Row("fd00::/8", "fd77:8::1", true), Row("fd00::/8", "fe80::1", false),
+        Row("::1", "::1", true), Row("[::1]:80", "::1", 80, true), Row("[::1]:80", "::1", 81, false),
+        Row("10.0.0.0/8", "::ffff:10.1.2.3", true), Row("::ffff:10.1.2.3", "10.1.2.3", true),
+        Row("192.0.2.0/24", "2001:db8::1", false),
+    ]
+
+    private func destination(_ host: String, _ port: UInt16) -> TunnelDestination {
+        if let address = InternetAddress(literal: host) { return TunnelDestination(.address(address), port: port) }
+        return TunnelDestination(.name(host), port: port)
+    }
+
+    @Test(arguments: rows)
+    func matches(_ row: Row) throws {
+        let rule = try #require(ProxyRule(row.rule))
+        #expect(rule.matches(destination(row.host, row.port)) == row.isMatch)
+    }
+
+    @Test(
+        "Words that make no sense are no rule",
+        arguments: ["", "10.0.0.0/33", "fd00::/129", "10.0.0.0/-1", "a:b", "[::1", "[::1]x", "x/8", "a b", "."])
+    func nonsense(_ word: String) {
+        #expect(ProxyRule(word) == nil)
+    }
+}
+
+@Suite("Proxies as people write them")
+struct ProxyAddressTests {
+    @Test("Schemes, ports and credentials")
+    func reads() throws {
+        let plain = try ProxyAddress("proxy.example:3128")
+        #expect((plain.kind, plain.host, plain.port) == (.http, "proxy.example", 3_128))
+        #expect(plain.credential == nil)
+        #expect(try ProxyAddress("http://proxy.example").port == 80)
+        #expect(try ProxyAddress("HTTPS://proxy.example/").kind == .https)
+        #expect(try ProxyAddress("https://proxy.example/").port == 443)
+        let socks = try ProxyAddress("socks5h://m%C3%BCller:p%40ss%3a@[2001:db8::1]:9999/x?y")
+        #expect((socks.kind, socks.host, socks.port) == (.socks, "2001:db8::1", 9_999))
+        #expect(socks.credential == TunnelCredential(username: "müller", password: "p@ss:"))
+        #expect(try ProxyAddress("socks://10.0.0.1").port == 1_080)
+    }
+
+    @Test(
+        "What names no proxy is refused",
+        arguments: ["", "http://", "http://:80", "http://a:0", "http://a:x", "http://u%2@h"])
+    func malformed(_ text: String) {
+        #expect(throws: ProxyAddress.Problem.malformed) { try ProxyAddress(text) }
+    }
+
+    @Test("A kind that does not exist is told from a mistake")
+    func unknown() {
+        #expect(throws: ProxyAddress.Problem.unknownKind("socks4")) { try ProxyAddress("socks4://a") }
+    }
+
+    @Test("A credential is printed nowhere")
+    func secrecy() throws {
+        let address = try ProxyAddress("http://user:hunter2@proxy.example")
+        var dumped = ""
+        dump(address, to: &dumped)
+        for text in ["\(address)", String(reflecting: address), dumped] {
+            #expect(!text.contains("hunter2") && !text.contains("user"))
+        }
+    }
+}
+
+@Suite("Proxies of the environment")
+struct ProxyEnvironmentTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var scheme: String
+        var variables: [String: String]
+        var expected: String?
+    }
+
+    static let rows: [Row] = [
+        Row(testDescription: "nothing", scheme: "https", variables: [:], expected: nil),
+        Row(
+            testDescription: "by scheme", scheme: "https", variables: ["HTTPS_PROXY": "s", "HTTP_PROXY": "p"],
+            expected: "s"),
+        Row(testDescription: "a secure WebSocket", scheme: "wss", variables: ["https_proxy": "s"], expected: "s"),
+        Row(
+            testDescription: "clear text", scheme: "HTTP", variables: ["HTTPS_PROXY": "s", "HTTP_PROXY": "p"],
+            expected: "p"),
+        Row(
+            testDescription: "lower case first", scheme: "https", variables: ["HTTPS_PROXY": "A", "https_proxy": "a"],
+            expected: "a"),
+        Row(testDescription: "all", scheme: "ftp", variables: ["ALL_PROXY": "x", "HTTP_PROXY": "p"], expected: "x"),
+        Row(
+            testDescription: "own before all", scheme: "http", variables: ["ALL_PROXY": "x", "http_proxy": "p"],
+            expected: "p"),
+        Row(
+            testDescription: "empty is none", scheme: "http", variables: ["http_proxy": "", "ALL_PROXY": "x"],
+            expected: "x"),
+        Row(
+            testDescription: "a header of a web server's client", scheme: "http",
+            variables: ["HTTP_PROXY": "evil", "REQUEST_METHOD": "GET"], expected: nil),
+    ]
+
+    @Test(arguments: rows)
+    func chooses(_ row: Row) {
+        #expect(ProxyEnvironment(row.variables).choice(forScheme: row.scheme)?.value == row.expected)
+    }
+
+    @Test("Exceptions are split at commas and blanks, and nonsense is left out")
+    func exceptions() {
+        let environment = ProxyEnvironment(["NO_PROXY": "a.test, .b.test 10.0.0.0/8,,10.0.0.0/99", "no_proxy": ""])
+        #expect(environment.exceptions == ["a.test", ".b.test", "10.0.0.0/8"])
+    }
+}

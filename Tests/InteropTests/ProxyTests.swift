@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Squid and Dante as proxies.
+    @Suite("Proxies", .enabled(if: ProxyServer.areInstalled || Interop.mustRun, "squid or danted is not installed"))
+    struct ProxyTests {
+        /// What `nw cat` makes of a connection to an echo server through a proxy. It is ended when the echo has come, not by the end of
+        /// its input: Squid hangs up on both sides when one of them has nothing more to say.
+        private func talk(
+            _ scratch: Scratch, through proxies: [String], to host: String = "127.0.0.1", port: UInt16? = nil,
+            succeeds: Bool = false
+        ) async throws -> (output: String, errors: String) {
+            let echo = try scratch.startNW(["serve", "echo", "--host", "127.0.0.1", "--port", "0"])
+            let own = try await echo.announcedPort()
+            let options = proxies.flatMap { ["--proxy", $0] }
+            let nw = try scratch.startNW(
+                ["cat", "-w", "20"] + options + [host, "\(port ?? own)"], input: .held)
+            if succeeds {
+                try nw.write("hello\n")
+                try await eventually("the echo comes: \(nw.errors)") { !nw.output.isEmpty }
+            } else {
+                #expect(try await nw.finished() == 1)
+            }
+            return (String(decoding: nw.output, as: UTF8.self), nw.errors)
+        }
+
+        @Test("Squid asks for a password, by either scheme", arguments: ["basic", "digest"])
+        func squid(_ scheme: String) async throws {
+            try await Scratch.run { scratch in
+                let port = try await ProxyServer.startSquid(scratch, scheme)
+                let known = try await talk(scratch, through: ["http://user:s%40cret@127.0.0.1:\(port)"], succeeds: true)
+                #expect(known.output == "hello\n", "\(known)")
+                for word in ["user:guess@", ""] {
+                    let unknown = try await talk(scratch, through: ["http://\(word)127.0.0.1:\(port)"])
+                    #expect(unknown.output.isEmpty)
+                    #expect(unknown.errors.contains("Permission denied") && !unknown.errors.contains("guess"))
+                }
+                let forbidden = try await talk(
+                    scratch, through: ["http://user:s%40cret@127.0.0.1:\(port)"], port: 9)
+                #expect(forbidden.errors.contains("Permission denied"))
+            }
+        }
+
+        @Test("Dante resolves the name, and says what is forbidden and what is refused")
+        func dante() async throws {
+            try await Scratch.run { scratch in
+                let port = try await ProxyServer.startDante(scratch)
+                let proxy = "socks5://127.0.0.1:\(port)"
+                let byName = try await talk(scratch, through: [proxy], to: "localhost", succeeds: true)
+                #expect(byName.output == "hello\n", "\(byName)")
+                let forbidden = try await talk(scratch, through: [proxy], port: 9)
+                #expect(forbidden.errors.contains("Permission denied"), "\(forbidden)")
+                let closed = try await scratch.freePort("127.0.0.1", using: .tcp)
+                let refused = try await talk(scratch, through: [proxy], port: closed)
+                #expect(refused.errors.contains("Connection refused"), "\(refused)")
+            }
+        }
+
+        @Test("A chain through both")
+        func chain() async throws {
+            try await Scratch.run { scratch in
+                let squid = try await ProxyServer.startSquid(scratch, "digest")
+                let dante = try await ProxyServer.startDante(scratch)
+                let ways = [
+                    ["http://user:s%40cret@127.0.0.1:\(squid)", "socks5://127.0.0.1:\(dante)"],
+                    ["socks5://127.0.0.1:\(dante)", "http://user:s%40cret@127.0.0.1:\(squid)"],
+                ]
+                for way in ways {
+                    let answer = try await talk(scratch, through: way, succeeds: true)
+                    #expect(answer.output == "hello\n", "\(answer)")
+                }
+            }
+        }
+
+        @Test("nw proxy says what the environment wants, without the password")
+        func environment() async throws {
+            try await Scratch.run { scratch in
+                let settings = ["https_proxy=http://u:hunter2@p.example:3128", "NO_PROXY=.corp.example,10.0.0.0/8"]
+                for (url, expected) in [
+                    ("https://www.example/", "http://p.example:3128 with a credential: by https_proxy\n"),
+                    ("https://a.corp.example/", "direct: '.corp.example' is excepted from https_proxy\n"),
+                    ("https://10.1.2.3/", "direct: '10.0.0.0/8' is excepted from https_proxy\n"),
+                    ("https://localhost/", "direct: 'localhost' is excepted from https_proxy\n"),
+                    ("ftp://www.example/", "direct: no variable names a proxy for ftp URLs\n"),
+                ] {
+                    let nw = try scratch.startProgram("env", ["-i"] + settings + [try Built.nw(), "proxy", url])
+                    #expect(try await nw.finished() == 0)
+                    #expect(String(decoding: nw.output, as: UTF8.self) == expected)
+                }
+                let wrong = try scratch.startProgram(
+                    "env", ["-i", "ALL_PROXY=socks4://u:hunter2@h", try Built.nw(), "proxy", "https://a.example"])
+                #expect(try await wrong.finished() == 1)
+                #expect(!wrong.errors.contains("hunter2") && wrong.errors.hasPrefix("nw: proxy: "))
+            }
+        }
+    }
+}
+
+/// Proxies that Debian ships, each with a configuration of the test's own.
+enum ProxyServer {
+    private static let squid = path("squid")
+    private static let dante = path("danted")
+
+    static var areInstalled: Bool { squid != nil && dante != nil }
+
+    private static func path(_ name: String) -> String? {
+        ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)"].first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// The user is `user`, with the password `s@cret`; port 9 is forbidden.
+    static func startSquid(_ scratch: Scratch, _ scheme: String) async throws -> UInt16 {
+        let program = try #require(squid, "squid is not installed")
+        let port = try await scratch.freePort("127.0.0.1", using: .tcp)
+        let passwords = try scratch.newFile("passwords")
+        let helper: String
+        if scheme == "basic" {
+            let hash = try scratch.startOpenSSL(["passwd", "-apr1", "s@cret"])
+            _ = try await hash.finished()
+            try Data("user:".utf8 + hash.output).write(to: passwords)
+            helper = "/usr/lib/squid/basic_ncsa_auth"
+        } else {
+            try Data("user:s@cret\n".utf8).write(to: passwords)
+            helper = "/usr/lib/squid/digest_file_auth"
+        }
+        let configuration = try scratch.newFile("conf")
+        let text = """
+            http_port 127.0.0.1:\(port)
+            auth_param \(scheme) program \(helper) \(passwords.path)
+            auth_param \(scheme) realm test
+            auth_param \(scheme) children 1
+            acl known proxy_auth REQUIRED
+            acl discard port 9
+            http_access deny discard
+            http_access allow known
+            http_access deny all
+            pid_filename none
+            access_log none
+            cache_log stdio:/dev/null
+            cache_store_log none
+            cache deny all
+            shutdown_lifetime 0 seconds
+
+            """
+        try Data(text.utf8).write(to: configuration)
+        _ = try scratch.startProgram(program, ["-N", "-f", configuration.path])
+        try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
+        return port
+    }
+
+    static func startDante(_ scratch: Scratch) async throws -> UInt16 {
+        let program = try #require(dante, "danted is not installed")
+        let port = try await scratch.freePort("127.0.0.1", using: .tcp)
+        let configuration = try scratch.newFile("conf")
+        let text = """
+            logoutput: stderr
+            internal: 127.0.0.1 port = \(port)
+            external: lo
+            clientmethod: none
+            socksmethod: none
+            client pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
+            socks block { from: 0.0.0.0/0 to: 0.0.0.0/0 port = 9 }
+            socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
+
+            """
+        try Data(text.utf8).write(to: configuration)
+        _ = try scratch.startProgram(program, ["-f", configuration.path])
+        try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
+        return port
+    }
+}
