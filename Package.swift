@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
+        .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
         .library(name: "CausewayTestKit", targets: ["CausewayTestKit"]),
         .executable(name: "nw", targets: ["nw"]),
     ],
@@ -70,6 +71,8 @@ let package = Package(
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
         // Packets without system calls: every decoder reads what anybody may have sent.
         .target(name: "CausewayPackets", dependencies: ["CausewayTypes", "CausewayWire"], swiftSettings: pure),
+        .target(
+            name: "CausewayCapture", dependencies: ["CausewayPackets", "CausewaySystem"], swiftSettings: system),
         .target(name: "CausewayStreams", dependencies: ["Causeway", "CausewaySystem"], swiftSettings: house),
         .target(
             name: "CausewayBonjour",
@@ -89,8 +92,8 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayPackets", "CausewayRuntime", "CausewayStreams", "CausewaySystem", "CausewayTLS",
-                "CausewayTypes", "CausewayWire",
+                "Causeway", "CausewayCapture", "CausewayPackets", "CausewayRuntime", "CausewayStreams",
+                "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
@@ -133,7 +136,9 @@ let package = Package(
         .executableTarget(
             name: "NetServiceProgram", dependencies: ["CausewayBonjour"], path: "Tests/NetServiceProgram",
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        .testTarget(name: "InteropTests", dependencies: ["Causeway", "nw", "NetServiceProgram"], swiftSettings: house),
+        .testTarget(
+            name: "InteropTests", dependencies: ["Causeway", "CausewayCapture", "nw", "NetServiceProgram"],
+            swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

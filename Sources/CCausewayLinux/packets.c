@@ -76,6 +76,14 @@ static int bind_to(int fd, uint32_t interface, uint16_t protocol) {
 
 int cw_ring_start(cw_ring *ring, uint32_t interface) { return bind_to(ring->fd, interface, ETH_P_ALL); }
 
+int cw_ring_share(cw_ring *ring, uint16_t group, uint16_t way) {
+    // Fragments are put together first, or those of one packet would reach different rings.
+    static const int ways[] = {PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_DEFRAG, PACKET_FANOUT_LB, PACKET_FANOUT_CPU};
+    if (way >= sizeof ways / sizeof *ways) return -EINVAL;
+    int value = group | ways[way] << 16;
+    return setsockopt(ring->fd, SOL_PACKET, PACKET_FANOUT, &value, sizeof value) < 0 ? -errno : 0;
+}
+
 static struct tpacket_block_desc *current(cw_ring *ring) {
     return (struct tpacket_block_desc *)((char *)ring->map + (size_t)ring->block * ring->block_size);
 }
@@ -182,6 +190,54 @@ int cw_raw_ip_socket(bool is_ipv6) {
     return fd < 0 ? -errno : fd;
 }
 
+int cw_raw_tcp_socket(bool is_ipv6, uint16_t first, uint16_t count) {
+    int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    if (fd < 0) return -errno;
+    // The destination port lies behind the IP header, which IPv6's raw sockets do not see.
+    struct sock_filter v4[] = {
+        BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+        BPF_STMT(BPF_LD | BPF_H | BPF_IND, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)first + count, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xFFFF),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    struct sock_filter v6[] = {
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)first + count, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xFFFF),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    struct sock_fprog filter = {is_ipv6 ? 5 : 6, is_ipv6 ? v6 : v4};
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    cw_report_errors(fd, is_ipv6);
+    return fd;
+}
+
+int cw_report_errors(int fd, bool is_ipv6) {
+    int on = 1;
+    int result = is_ipv6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on)
+                         : setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
+    return result < 0 ? -errno : 0;
+}
+
+void cw_set_receive_room(int fd, int octets) {
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &octets, sizeof octets) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &octets, sizeof octets);
+}
+
+int cw_set_unfragmented(int fd, bool is_ipv6, bool never) {
+    int value = is_ipv6 ? (never ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_WANT) : (never ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT);
+    int result = is_ipv6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &value, sizeof value)
+                         : setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &value, sizeof value);
+    return result < 0 ? -errno : 0;
+}
+
 int cw_icmp_socket(bool is_ipv6, bool raw) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, (raw ? SOCK_RAW : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK,
                     is_ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
@@ -249,10 +305,13 @@ static long receive(int fd, void *buffer, size_t length, cw_datagram *datagram, 
     return result;
 }
 
-long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram) {
+long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error) {
     memset(datagram, 0, sizeof *datagram);
     datagram->hops = -1;
-    long result = receive(fd, buffer, length, datagram, MSG_ERRQUEUE);
-    if (result != -EAGAIN) return result;
-    return receive(fd, buffer, length, datagram, 0);
+    return receive(fd, buffer, length, datagram, error ? MSG_ERRQUEUE : 0);
+}
+
+long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram) {
+    long result = cw_receive_one(fd, buffer, length, datagram, true);
+    return result == -EAGAIN ? cw_receive_one(fd, buffer, length, datagram, false) : result;
 }

@@ -27,6 +27,28 @@ package enum Machine {
         return (Int(peak), Int(current))
     }
 
+    /// Lets this process open as many files as the system allows it to allow itself.
+    ///
+    /// - Returns: How many that are.
+    package static func raiseOpenFileLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        if limit.rlim_cur < limit.rlim_max {
+            let before = limit.rlim_cur
+            limit.rlim_cur = limit.rlim_max
+            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 { limit.rlim_cur = before }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Ports that the kernel gives to sockets which ask for none in particular.
+    package static var temporaryPorts: ClosedRange<UInt16> {
+        let numbers = (SmallFile.text("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
+            .split { $0 == "\t" || $0 == " " || $0 == "\n" }.compactMap { UInt16($0) }
+        guard numbers.count == 2, numbers[0] <= numbers[1] else { return 32_768...60_999 }
+        return numbers[0]...numbers[1]
+    }
+
     /// Runs `body` on a new thread that takes no signals.
     package static func startThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         final class Box {

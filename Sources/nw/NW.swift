@@ -32,6 +32,7 @@ struct NW: AsyncParsableCommand {
               nw packet udp 192.0.2.1:53               make a packet, and look at it
               nw ping example.com                      is it there, and how far
               nw trace example.com                     the routers on the way
+              nw scan 192.0.2.1                        which ports are open
               nw resolve example.com                   addresses of a name, and in which order they are tried
               nw connect example.com 443 --timeline    how a connection comes about, step by step
               nw proxy https://example.com             which proxy the environment wants for it, and why
@@ -47,7 +48,7 @@ struct NW: AsyncParsableCommand {
             DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self,
             InterfacesCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self,
             ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
-            ResolveCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self, TLSCommand.self,
-            TraceCommand.self, TypesCommand.self,
+            ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
+            TLSCommand.self, TraceCommand.self, TypesCommand.self,
         ])
 }

@@ -48,6 +48,8 @@ int cw_ring_open(cw_ring *ring, uint32_t interface, uint32_t block_size, uint32_
 int cw_packet_filter(int fd, const cw_filter_instruction *program, uint16_t count);
 int cw_ring_promiscuous(cw_ring *ring, uint32_t interface);
 int cw_ring_start(cw_ring *ring, uint32_t interface);
+/// Shares the packets with the other rings of a group: 0 by conversation, 1 in turns, 2 by processor. After the start.
+int cw_ring_share(cw_ring *ring, uint16_t group, uint16_t way);
 /// 1 with a packet, 0 when there is none yet. Gives blocks back to the kernel as they are done with.
 int cw_ring_next(cw_ring *ring, cw_ring_packet *packet);
 /// Waits for packets, at most so long. 1 when there are some, 0 when not, or a negated errno.
@@ -62,6 +64,15 @@ int cw_hardware_type(const char *name);
 int cw_frame_socket(uint32_t interface);
 /// A socket that sends IP packets with the header as given.
 int cw_raw_ip_socket(bool is_ipv6);
+
+/// A socket that sends TCP segments without their IP headers, and receives those to `count` ports from `first` on. Errors are reported.
+int cw_raw_tcp_socket(bool is_ipv6, uint16_t first, uint16_t count);
+/// Asks a datagram socket for reports of routers and hosts about what it sent.
+int cw_report_errors(int fd, bool is_ipv6);
+/// Room for what was received and not read yet; as much of it as this process may have.
+void cw_set_receive_room(int fd, int octets);
+/// Do not let packets be cut up on their way: 0 the system's choice, 1 never.
+int cw_set_unfragmented(int fd, bool is_ipv6, bool never);
 
 /// An ICMP socket: of the kind that needs no privilege, or raw. Asks for kernel time stamps, hop limits and errors.
 int cw_icmp_socket(bool is_ipv6, bool raw);
@@ -84,5 +95,7 @@ typedef struct cw_datagram {
 long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);
 /// Octets received or a negated errno. Errors that wait are given before datagrams, with the packet that caused them.
 long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);
+/// The same of one of the two.
+long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error);
 
 #endif

@@ -50,6 +50,11 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_start(&ring, interface), "bind")
     }
 
+    /// Shares the packets with other rings of the same group, which have the same way. To be called after ``start()``.
+    package mutating func share(group: UInt16, way: UInt16) throws(SystemError) {
+        try check(cw_ring_share(&ring, group, way), "setsockopt(PACKET_FANOUT)")
+    }
+
     /// The next packet, if one is there.
     package mutating func next(_ packet: inout RingPacket) -> Bool { cw_ring_next(&ring, &packet) == 1 }
 
@@ -63,84 +68,5 @@ package struct PacketRing: ~Copyable {
         var (seen, dropped): (UInt32, UInt32) = (0, 0)
         _ = cw_ring_statistics(&ring, &seen, &dropped)
         return (seen, dropped)
-    }
-}
-
-/// A datagram with what the kernel tells of it, or an error that the network reported.
-package struct PacketArrival: Sendable {
-    package var byteCount: Int
-    package var peer: SocketAddress?
-    /// Time to live, or hop limit.
-    package var hops: Int?
-    /// The errno of an error, 0 for a datagram. The octets are then those of what caused it.
-    package var error: CInt
-    package var icmpType: UInt8
-    package var icmpCode: UInt8
-    /// What the error tells besides: the MTU of a path.
-    package var information: UInt32
-    /// Who reported the error.
-    package var offender: SocketAddress?
-}
-
-/// Sockets that take whole packets, and what they need to know.
-package enum PacketSockets {
-    /// Sends frames on an interface.
-    package static func frames(interface: UInt32) throws(SystemError) -> Descriptor {
-        Descriptor(adopting: try check(cw_frame_socket(interface), "socket(AF_PACKET)"))
-    }
-
-    /// Sends IP packets whose header is given.
-    package static func rawIP(isIPv6: Bool) throws(SystemError) -> Descriptor {
-        Descriptor(adopting: try check(cw_raw_ip_socket(isIPv6), "socket(SOCK_RAW)"))
-    }
-
-    /// Sends and receives ICMP.
-    package static func icmp(isIPv6: Bool, raw: Bool) throws(SystemError) -> Descriptor {
-        Descriptor(
-            adopting: try check(cw_icmp_socket(isIPv6, raw), raw ? "socket(SOCK_RAW)" : "socket(SOCK_DGRAM, ICMP)"))
-    }
-
-    package static func setHopLimit(_ fd: CInt, isIPv6: Bool, _ hops: Int) throws(SystemError) {
-        try check(cw_set_hop_limit(fd, isIPv6, CInt(clamping: hops)), "setsockopt(IP_TTL)")
-    }
-
-    /// The kind of an interface's link, as ARP numbers it.
-    package static func hardwareType(_ name: String) throws(SystemError) -> Int {
-        Int(try check(cw_hardware_type(name), "ioctl(SIOCGIFHWADDR)"))
-    }
-
-    /// Sends one packet to an address, or to where the socket leads.
-    package static func send(
-        _ fd: CInt, _ octets: UnsafeRawBufferPointer, to address: SocketAddress?
-    ) throws(SystemError) -> Int {
-        let result: Int
-        if let address {
-            var kernel = try address.kernelForm()
-            result = cw_sendto(fd, octets.baseAddress, octets.count, &kernel)
-        } else {
-            result = cw_send(fd, octets.baseAddress, octets.count)
-        }
-        guard result >= 0 else { throw SystemError(errno: CInt(truncatingIfNeeded: -result), call: "sendto") }
-        return result
-    }
-
-    /// What came in, and from whom; `nil` when nothing is there.
-    package static func receive(
-        _ fd: CInt, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(SystemError) -> PacketArrival? {
-        var datagram = cw_datagram()
-        let result = cw_receive_datagram(fd, buffer.baseAddress, buffer.count, &datagram)
-        if result == -Int(EAGAIN) { return nil }
-        guard result >= 0 else { throw SystemError(errno: CInt(truncatingIfNeeded: -result), call: "recvmsg") }
-        return PacketArrival(
-            byteCount: result, peer: SocketAddress(&datagram.peer), hops: datagram.hops >= 0 ? Int(datagram.hops) : nil,
-            error: datagram.error, icmpType: datagram.icmp_type, icmpCode: datagram.icmp_code,
-            information: datagram.information, offender: SocketAddress(&datagram.offender))
-    }
-
-    /// Waits for something to read, at most so long. Blocks its thread.
-    package static func wait(_ fd: CInt, milliseconds: CInt) -> Bool {
-        var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, milliseconds) > 0
     }
 }

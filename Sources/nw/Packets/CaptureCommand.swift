@@ -1,7 +1,6 @@
 import ArgumentParser
 import CausewayPackets
 import CausewaySystem
-import CausewayTypes
 import Synchronization
 
 /// `nw capture`: shows or stores packets as they pass.
@@ -20,6 +19,7 @@ struct CaptureCommand: AsyncParsableCommand {
               nw capture -i any 'icmp or arp'          on every interface
               nw capture -i eth0 -c 100 -w some.pcap   a hundred packets, into a file
               nw capture -i lo --json udp port 53      for programs
+              nw capture -w ring.pcap -C 100 -W 10     the last gigabyte, in ten files
             """)
 
     @OptionGroup var output: PacketOutputOptions
@@ -39,11 +39,42 @@ struct CaptureCommand: AsyncParsableCommand {
     @Option(name: .customShort("B"), help: ArgumentHelp("Size of the kernel's ring.", valueName: "KiB"))
     var ringSize = 32_768
 
+    @Option(
+        name: .customShort("C"),
+        help: ArgumentHelp("With -w: begin another file after so many million octets.", valueName: "megabytes"))
+    var fileSize: Int?
+
+    @Option(
+        name: .customShort("G"),
+        help: ArgumentHelp(
+            "With -w: begin another file after so many seconds; %H and the like in its name are the time.",
+            valueName: "seconds"))
+    var fileAge: Int?
+
+    @Option(
+        name: .customShort("W"),
+        help: ArgumentHelp("Keep the last so many files (-C), or end after them (-G).", valueName: "count"))
+    var fileCount: Int?
+
+    var rotation: CaptureRotation {
+        CaptureRotation(byteCount: fileSize.map { $0 * 1_000_000 }, seconds: fileAge, fileCount: fileCount)
+    }
+
     @Argument(help: "Show only what this filter matches.")
     var filter: [String] = []
 
     func validate() throws {
         if let snapLength, snapLength < 1 { throw ValidationError("-s needs a number of octets.") }
+        for number in [fileSize, fileAge, fileCount] {
+            if let number, !(1...1_000_000).contains(number) {
+                throw ValidationError("-C, -G and -W need 1...1000000.")
+            }
+        }
+        if fileSize != nil || fileAge != nil {
+            guard let file = output.store, file != "-" else { throw ValidationError("-C and -G need a file: -w.") }
+        } else if fileCount != nil {
+            throw ValidationError("-W needs -C or -G.")
+        }
         guard (512...4_194_304).contains(ringSize) else { throw ValidationError("-B needs 512...4194304 KiB.") }
     }
 

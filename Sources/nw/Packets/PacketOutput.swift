@@ -75,7 +75,15 @@ struct PacketOutput: ~Copyable {
     }
 
     private var form: Form
+    /// Where text goes, and what is stored in standard output.
     private let file: OpenFile
+    /// Where packets are stored, on a thread of its own: the ring is drained while the disk is busy.
+    private let files: CaptureFiles?
+    private let rotation: CaptureRotation
+    /// Packets in the buffer, and octets in the present file.
+    private var buffered = 0
+    private var stored = 0
+    private var began = ContinuousClock.now
     private var printer: PacketPrinter
     private var json = PacketJSON()
     private var buffer: [UInt8] = []
@@ -83,24 +91,29 @@ struct PacketOutput: ~Copyable {
     private let isLive: Bool
     private(set) var count = 0
 
-    init(_ options: PacketOutputOptions, isLive: Bool) throws {
+    init(_ options: PacketOutputOptions, isLive: Bool, rotation: CaptureRotation = .none) throws {
+        self.rotation = rotation
         printer = PacketPrinter(options.printerOptions())
         self.isLive = isLive
+        file = .standardOutput
         guard let path = options.store else {
-            file = .standardOutput
+            files = nil
             form = options.json ? .json : .text
             return
         }
-        if path == "-" {
-            file = .standardOutput
-        } else {
-            do { file = try OpenFile(creating: path) } catch { throw Failure("create \(path) failed", error) }
-        }
+        files = path == "-" ? nil : try CaptureFiles(path, rotation, mayDrop: isLive)
         form = path.hasSuffix(".pcapng") ? .pcapng(nil) : .pcap(nil)
     }
 
+    /// Whether as many files are written as were asked for.
+    var isFull: Bool { files?.isFull ?? false }
+    /// Packets that were not stored because the disk was too slow.
+    var droppedCount: Int { files?.droppedCount ?? 0 }
+
     mutating func add(_ packet: CapturedPacket, _ octets: borrowing Octets) throws {
         count += 1
+        buffered += 1
+        if stored > 0 { try rotate() }
         switch form {
         case .text: buffer += printer.line(packet, octets)
         case .json: buffer += json.line(packet, octets)
@@ -127,6 +140,25 @@ struct PacketOutput: ~Copyable {
         if buffer.count >= 65_536 { try flush() }
     }
 
+    /// Begins another file where the present one is old or large enough.
+    private mutating func rotate() throws {
+        let isLarge = rotation.byteCount.map { stored + buffer.count >= $0 } ?? false
+        let isOld = rotation.seconds.map { ContinuousClock.now - began >= .seconds($0) } ?? false
+        guard isLarge || isOld, let files else { return }
+        // The packet that is about to be added belongs to the file that begins.
+        buffered -= 1
+        try flush()
+        buffered = 1
+        files.rotate()
+        stored = 0
+        began = .now
+        switch form {
+        case .pcap: form = .pcap(nil)
+        case .pcapng: form = .pcapng(nil)
+        case .text, .json: break
+        }
+    }
+
     /// Ends a batch: what was shown of it shall be seen.
     mutating func endBatch() throws { if isLive { try flush() } }
 
@@ -140,10 +172,20 @@ struct PacketOutput: ~Copyable {
             }
         }
         try flush()
+        try files?.finish()
     }
 
     private mutating func flush() throws {
         guard !buffer.isEmpty else { return }
+        stored += buffer.count
+        if let files {
+            let content = buffer
+            buffer = []
+            buffer.reserveCapacity(content.count)
+            try files.append(content, packets: buffered)
+            buffered = 0
+            return
+        }
         do {
             try buffer.withUnsafeBytes { try file.writeAll($0) }
         } catch { throw Failure("write failed", error) }

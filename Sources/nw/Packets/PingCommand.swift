@@ -31,6 +31,11 @@ struct PingCommand: AsyncParsableCommand {
     @Option(name: .customShort("W"), help: ArgumentHelp("Wait so long for the last answers.", valueName: "seconds"))
     var wait = 1.0
 
+    @Option(
+        name: .customShort("M"),
+        help: ArgumentHelp("May requests be cut up on their way: do (never), dont (yes).", valueName: "do|dont"))
+    var fragmentation: String?
+
     @Flag(name: .customShort("4"), help: "IPv4 only.")
     var onlyIPv4 = false
 
@@ -54,6 +59,7 @@ struct PingCommand: AsyncParsableCommand {
         guard interval >= 0.002 else { throw ValidationError("-i needs at least 0.002 seconds.") }
         if let count, count < 1 { throw ValidationError("-c needs a number above 0.") }
         if let ttl, !(1...255).contains(ttl) { throw ValidationError("-t needs 1...255 hops.") }
+        if let fragmentation, !["do", "dont"].contains(fragmentation) { throw ValidationError("-M needs do or dont.") }
         if floods, getuid() != 0 { throw ValidationError("-f needs root: it sends as fast as answers come.") }
     }
 

@@ -30,10 +30,16 @@ final class PingSession {
                 throw Failure("-t \(ttl)", error)
             }
         }
+        if let fragmentation = command.fragmentation {
+            do {
+                try PacketSockets.setFragmentation(
+                    socket.rawValue, isIPv6: target.isIPv6, isAllowed: fragmentation == "dont")
+            } catch { throw Failure("-M \(fragmentation)", error) }
+        }
     }
 
     /// The kernel's own ICMP sockets need no privilege where the system allows them; raw ones are the other way.
-    private static func open(_ isIPv6: Bool, _ isRaw: inout Bool) throws -> Descriptor {
+    static func open(_ isIPv6: Bool, _ isRaw: inout Bool) throws -> Descriptor {
         if let socket = try? PacketSockets.icmp(isIPv6: isIPv6, raw: false) { return socket }
         isRaw = true
         do { return try PacketSockets.icmp(isIPv6: isIPv6, raw: true) } catch {
@@ -159,9 +165,12 @@ final class PingSession {
         case (false, 3, 1): "Destination Host Unreachable"
         case (false, 3, 2): "Destination Protocol Unreachable"
         case (false, 3, 3): "Destination Port Unreachable"
-        case (false, 3, 4), (true, 2, _): "Frag needed (mtu = \(datagram.information))"
-        case (false, 3, 9), (false, 3, 10), (false, 3, 13), (true, 1, 1): "Packet filtered"
-        case (false, 11, _), (true, 3, _): "Time to live exceeded"
+        case (false, 3, 4): "Frag needed and DF set (mtu = \(datagram.information))"
+        case (true, 2, _): "Packet too big: mtu=\(datagram.information)"
+        case (false, 3, 9), (false, 3, 10), (false, 3, 13): "Packet filtered"
+        case (true, 1, 1): "Destination unreachable: Administratively prohibited"
+        case (false, 11, _): "Time to live exceeded"
+        case (true, 3, _): "Time exceeded: Hop limit"
         case (true, 1, 0): "Destination unreachable: No route"
         case (true, 1, 3): "Destination unreachable: Address unreachable"
         case (true, 1, 4): "Destination unreachable: Port unreachable"

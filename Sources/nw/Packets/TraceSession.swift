@@ -10,27 +10,27 @@ final class TraceSession {
 
     private let command: TraceCommand
     private let target: HostAddress
-    private let socket: Descriptor
+    private let wire: any TraceWire
     private let clock = ContinuousClock()
-    /// By their ports, which the reports repeat.
-    private var probes: [UInt16: Probe] = [:]
+    /// By hops and rounds, from 0.
+    private var probes: [TraceProbe: Probe] = [:]
     /// The nearest hop that is the target itself, or the end of the way.
     private var end: Int?
-    private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
         self.command = command
         self.target = target
         do {
-            socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
-        } catch { throw Failure("socket", error) }
-        // Reports of routers then wait in the socket's error queue: no raw socket is needed.
-        var on: CInt = 1
-        _ =
-            target.isIPv6
-            ? setsockopt(
-                socket.rawValue, CInt(IPPROTO_IPV6), CInt(IPV6_RECVERR), &on, socklen_t(MemoryLayout<CInt>.size))
-            : setsockopt(socket.rawValue, CInt(IPPROTO_IP), CInt(IP_RECVERR), &on, socklen_t(MemoryLayout<CInt>.size))
+            if command.icmp {
+                wire = try TraceByEcho(command, target)
+            } else if command.tcp {
+                wire = try TraceByConnection(command, target)
+            } else {
+                wire = try TraceByDatagram(command, target)
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch { throw Failure("trace", error) }
     }
 
     func run(until stop: StopMark) throws {
@@ -39,7 +39,7 @@ final class TraceSession {
         }
         for round in 0..<command.probes {
             for hop in 1...command.most where hop <= end ?? command.most {
-                send(hop, command.port + UInt16((hop - 1) * command.probes + round))
+                send(TraceProbe(hop: hop, round: round))
             }
             // Between rounds, so that a router's allowance for reports fills up again.
             collect(until: clock.now + .milliseconds(60), stop)
@@ -55,82 +55,64 @@ final class TraceSession {
     private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.most } }
     private var lastAnswered: Int { max(1, probes.values.filter { $0.answer != nil }.map(\.hop).max() ?? 1) }
 
-    private func send(_ hop: Int, _ port: UInt16) {
-        try? PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, hop)
-        let address: SocketAddress
-        switch target.socketAddress {
-        case .ipv4(let bits, _): address = .ipv4(bits: bits, port: port)
-        case .ipv6(let high, let low, _, let scope): address = .ipv6(high: high, low: low, port: port, scope: scope)
-        case .unix: return
-        }
-        let content = [UInt8](repeating: 0x40, count: 32)
-        probes[port] = Probe(hop: hop, left: clock.now)
-        // A report that is pending fails one call, and is taken out of the way by it.
-        for _ in 0..<2 {
-            let sent = try? content.withUnsafeBytes { bytes throws(SystemError) in
-                try PacketSockets.send(socket.rawValue, bytes, to: address)
-            }
-            if sent != nil { return }
-        }
+    private func send(_ probe: TraceProbe) {
+        probes[probe] = Probe(hop: probe.hop, left: clock.now)
+        guard let failure = wire.send(probe) else { return }
+        // What this host itself does not let out is no farther than the first hop.
+        guard failure == EMSGSIZE else { return }
+        end = min(end ?? 1, 1)
+        probes[probe]?.answer = (target.text, 0, " !F")
     }
 
     private func collect(until deadline: ContinuousClock.Instant, _ stop: StopMark) {
         while !stop.isSet {
             let rest = Int((deadline - clock.now) / .milliseconds(1))
             guard rest > 0 else { return }
-            _ = PacketSockets.wait(socket.rawValue, milliseconds: CInt(min(rest, 20)))
-            while let arrival = receive() { take(arrival) }
+            wire.collect(milliseconds: CInt(min(rest, 20))) { take($0) }
             if !isWaiting { return }
         }
     }
 
-    private func receive() -> PacketArrival? {
-        (try? buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
-            try PacketSockets.receive(socket.rawValue, into: bytes)
-        }) ?? nil
-    }
-
-    private func take(_ arrival: PacketArrival) {
-        guard let port = arrival.peer?.port, var probe = probes[port], probe.answer == nil else { return }
+    private func take(_ answer: TraceAnswer) {
+        guard var probe = probes[answer.probe], probe.answer == nil else { return }
         let milliseconds = (clock.now - probe.left) / .microseconds(1) / 1000
-        let from = (arrival.error == 0 ? arrival.peer : arrival.offender).map(Self.text) ?? "?"
         var note = ""
-        if arrival.error == 0 || !isExpired(arrival) {
+        if answer.error == nil || !isExpired(answer) {
             // The host itself, or somebody who lets nothing farther.
             end = min(end ?? probe.hop, probe.hop)
-            note = arrival.error == 0 ? "" : self.note(arrival)
+            note = answer.error.map(self.note) ?? ""
         }
-        probe.answer = (from, milliseconds, note)
-        probes[port] = probe
+        probe.answer = (answer.from.map(AddressText.text) ?? "?", milliseconds, note)
+        probes[answer.probe] = probe
     }
 
-    private func isExpired(_ arrival: PacketArrival) -> Bool { arrival.icmpType == (target.isIPv6 ? 3 : 11) }
+    private func isExpired(_ answer: TraceAnswer) -> Bool { answer.error?.type == (target.isIPv6 ? 3 : 11) }
 
     /// The marks that traceroute made known.
-    private func note(_ arrival: PacketArrival) -> String {
-        switch (target.isIPv6, arrival.icmpType, arrival.icmpCode) {
-        case (false, 3, 3), (true, 1, 4): ""
+    private func note(_ error: TraceAnswer.Report) -> String {
+        switch (target.isIPv6, error.type, error.code) {
+        // That is how the target itself refuses a datagram; who refuses an echo or a connection so is a filter.
+        case (false, 3, 3), (true, 1, 4): command.icmp || command.tcp ? " !p" : ""
         case (false, 3, 0), (true, 1, 0): " !N"
         case (false, 3, 1), (true, 1, 3): " !H"
         case (false, 3, 2): " !P"
-        case (false, 3, 4), (true, 2, _): " !F-\(arrival.information)"
+        case (false, 3, 4), (true, 2, _): " !F-\(error.information)"
         case (false, 3, 9), (false, 3, 10), (false, 3, 13), (true, 1, 1): " !X"
-        default: " !<\(arrival.icmpType)-\(arrival.icmpCode)>"
+        default: " !<\(error.type)-\(error.code)>"
         }
     }
 
-    private static func text(_ address: SocketAddress) -> String { AddressText.text(address) }
-
     private func show(_ hop: Int) {
         let answers = (0..<command.probes).map { round in
-            probes[command.port + UInt16((hop - 1) * command.probes + round)]?.answer
+            probes[TraceProbe(hop: hop, round: round)]?.answer
         }
         let known = answers.compactMap { $0 }
         // Who reported some reports all that it may: the silence of the others is a limit, not a loss.
         let isLimited = !known.isEmpty && known.count < answers.count
         if command.json {
             let list = known.map {
-                "{\"from\":\"\($0.from)\",\"milliseconds\":\(PingSession.decimals($0.milliseconds))}"
+                "{\"from\":\"\($0.from)\",\"milliseconds\":\(PingSession.decimals($0.milliseconds))"
+                    + ($0.note.isEmpty ? "}" : ",\"note\":\"\($0.note.dropFirst())\"}")
             }
             return printLine("{\"hop\":\(hop),\"limited\":\(isLimited),\"answers\":[\(list.joined(separator: ","))]}")
         }

@@ -1,0 +1,35 @@
+internal import CausewayPackets
+internal import CausewaySystem
+
+/// Why a capture could not begin, or not go on.
+public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Code: Hashable, Sendable {
+        /// The process lacks `CAP_NET_RAW`.
+        case notPermitted
+        case noSuchInterface
+        /// The interface has links of a kind that is not supported.
+        case unsupportedLink
+        case badFilter
+        /// The kernel refused, or the interface is gone.
+        case system
+    }
+
+    public var code: Code
+    public var description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    init(_ what: String, _ error: SystemError) {
+        if error.errno == Errno.notPermitted {
+            self.init(
+                .notPermitted,
+                "capturing needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "the program")"
+            )
+        } else {
+            self.init(.system, "\(what): \(error)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+public import CausewayPackets
+internal import CausewaySystem
+internal import Synchronization
+
+/// A packet with its octets.
+public struct CapturedFrame: Hashable, Sendable {
+    public var packet: CapturedPacket
+    public var octets: [UInt8]
+
+    public init(packet: CapturedPacket, octets: [UInt8]) {
+        self.packet = packet
+        self.octets = octets
+    }
+}
+
+/// Packets of an interface as they pass, for tasks.
+///
+/// ```swift
+/// let frames = PacketFrames(CaptureOptions(interface: "eth0"))
+/// for try await frame in frames { print(frame.octets.count) }
+/// ```
+///
+/// The capture begins with the loop and ends with it, or with its task. Each loop has a thread and a ring of its own. A reader that is
+/// too slow loses packets, which ``statistics`` counts: memory stays bounded. The loop throws ``CaptureError``.
+public struct PacketFrames: AsyncSequence, Sendable {
+    public typealias Element = CapturedFrame
+
+    private let options: CaptureOptions
+    private let unread: Int
+    private let shared = Shared()
+
+    private final class Shared: Sendable {
+        let statistics = Mutex(CaptureStatistics())
+    }
+
+    /// - Parameter unread: Packets that may wait for the reader.
+    public init(_ options: CaptureOptions, unread: Int = 8192) {
+        self.options = options
+        self.unread = Swift.max(unread, 1)
+    }
+
+    /// Of the latest loop, up to a moment ago.
+    public var statistics: CaptureStatistics { shared.statistics.withLock { $0 } }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var frames: AsyncThrowingStream<CapturedFrame, any Error>.Iterator
+
+        public mutating func next() async throws -> CapturedFrame? { try await frames.next() }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        let (stream, feed) = AsyncThrowingStream<CapturedFrame, any Error>.makeStream(
+            bufferingPolicy: .bufferingOldest(unread))
+        let isOver = Flag()
+        feed.onTermination = { _ in isOver.value.store(true, ordering: .relaxed) }
+        let (options, shared) = (options, shared)
+        do {
+            try Machine.startThread(named: "nw.capture") {
+                do {
+                    try Self.feed(feed, options, shared, isOver)
+                    feed.finish()
+                } catch { feed.finish(throwing: error) }
+            }
+        } catch { feed.finish(throwing: CaptureError("a thread for the capture", error)) }
+        return AsyncIterator(frames: stream.makeAsyncIterator())
+    }
+
+    private final class Flag: Sendable {
+        let value = Atomic(false)
+    }
+
+    private static func feed(
+        _ feed: AsyncThrowingStream<CapturedFrame, any Error>.Continuation, _ options: CaptureOptions,
+        _ shared: Shared, _ isOver: Flag
+    ) throws {
+        var capture = try PacketCapture(options)
+        var unread: UInt64 = 0
+        while !isOver.value.load(ordering: .relaxed) {
+            // Short waits, so that the end of the loop is seen soon.
+            _ = try capture.take(waitingMilliseconds: 50) { packet, octets in
+                let frame = CapturedFrame(packet: packet, octets: octets.array)
+                if case .dropped = feed.yield(frame) { unread += 1 }
+                return !isOver.value.load(ordering: .relaxed)
+            }
+            var statistics = capture.statistics()
+            statistics.droppedUnread = unread
+            shared.statistics.withLock { $0 = statistics }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import CausewayTypes
+package import CausewayWire
+
+/// The octets that ask a port, and what the octets of an answer mean.
+package struct ScanProbes: Sendable {
+    /// Who does not know it cannot make an answer up (as in RFC 6528 §3).
+    private let secret: UInt64
+    /// The port that the first attempt comes from; each further one comes from the next, so that answers tell which they mean.
+    package let firstPort: UInt16
+    package static let mostAttempts = 16
+
+    package init(secret: UInt64, firstPort: UInt16) {
+        self.secret = secret
+        self.firstPort = firstPort
+    }
+
+    private func sequence(host: Int, port: UInt16, attempt: Int) -> UInt32 {
+        var mixed = secret ^ UInt64(truncatingIfNeeded: host) << 24 ^ UInt64(port) << 8 ^ UInt64(attempt & 255)
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return UInt32(truncatingIfNeeded: mixed ^ mixed >> 31)
+    }
+
+    /// A SYN without its IP header, for a host by its place in the list.
+    package func synSegment(
+        from source: InternetAddress, to destination: InternetAddress, host: Int, port: UInt16, attempt: Int
+    ) -> [UInt8] {
+        var header = TCPHeader(sourcePort: firstPort &+ UInt16(attempt), destinationPort: port, flags: .syn)
+        header.sequence = sequence(host: host, port: port, attempt: attempt)
+        // A segment size, as every real SYN has: some filters drop others (RFC 9293 §3.7.1).
+        header.options = [2, 4, 5, 0xB4]
+        var packet = PacketBuilder()
+        let skipped: Int
+        switch (source, destination) {
+        case (.ipv4(let source), .ipv4(let destination)):
+            packet.add(IPv4Header(source: source, destination: destination, proto: .tcp))
+            skipped = 20
+        case (.ipv6(let source), .ipv6(let destination)):
+            packet.add(IPv6Header(source: source, destination: destination, nextHeader: .tcp))
+            skipped = 40
+        default: return []
+        }
+        packet.add(header)
+        return Array(packet.finish()[skipped...])
+    }
+
+    /// What a segment that came in says: about which port, by which attempt.
+    ///
+    /// - Parameter host: The sender's place in the list.
+    package func synAnswer(
+        _ octets: borrowing Octets, at offset: Int, host: Int
+    ) -> (port: UInt16, attempt: Int, reason: ScanFinding.Reason)? {
+        guard let header = try? TCPHeader(octets, at: offset), header.flags.contains(.ack) else { return nil }
+        let attempt = Int(header.destinationPort) - Int(firstPort)
+        guard (0..<Self.mostAttempts).contains(attempt) else { return nil }
+        let expected = sequence(host: host, port: header.sourcePort, attempt: attempt) &+ 1
+        guard header.acknowledgement == expected else { return nil }
+        if header.flags.contains(.rst) { return (header.sourcePort, attempt, .reset) }
+        return header.flags.contains(.syn) ? (header.sourcePort, attempt, .synAck) : nil
+    }
+
+    /// The ports of a segment of ours that an error repeats.
+    package func repeated(_ octets: borrowing Octets, at offset: Int) -> (port: UInt16, attempt: Int)? {
+        guard let source = try? octets.u16(offset), let port = try? octets.u16(offset &+ 2) else { return nil }
+        let attempt = Int(source) - Int(firstPort)
+        return (0..<Self.mostAttempts).contains(attempt) ? (port, attempt) : nil
+    }
+
+    /// What a service answers to; nothing at all for ports that no service is known for.
+    package static func datagram(for port: UInt16) -> [UInt8] {
+        switch port {
+        case 53, 5353, 5355:
+            // The version of a DNS server, in class CH: every server has some answer (RFC 4892 §2).
+            return [0x4E, 0x57, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7] + Array("version".utf8) + [4] + Array("bind".utf8)
+                + [0, 0, 16, 0, 3]
+        case 123:
+            // A client's request of version 4 (RFC 5905 §7.3).
+            return [0x23] + Array(repeating: 0, count: 47)
+        case 161:
+            // GetRequest of sysDescr with the community that everybody begins with (RFC 1157 §4.1.2).
+            let name: [UInt8] = [0x30, 0x0C, 0x06, 0x08, 0x2B, 6, 1, 2, 1, 1, 1, 0, 5, 0]
+            let body: [UInt8] = [2, 1, 1, 2, 1, 0, 2, 1, 0, 0x30, UInt8(name.count)] + name
+            let inner: [UInt8] = [2, 1, 0, 4, 6] + Array("public".utf8) + [0xA0, UInt8(body.count)] + body
+            return [0x30, UInt8(inner.count)] + inner
+        case 69: return [0, 1] + Array("nw".utf8) + [0] + Array("octet".utf8) + [0]
+        case 1900:
+            return Array(
+                "M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\nST: ssdp:all\r\n\r\n"
+                    .utf8)
+        case 3478:
+            // A binding request (RFC 8489 §6).
+            return [0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + Array("causeway-scan".utf8.prefix(12))
+        case 5060:
+            return Array(
+                "OPTIONS sip:nw SIP/2.0\r\nVia: SIP/2.0/UDP nw;branch=z9hG4bKnw\r\nFrom: <sip:nw>;tag=nw\r\nTo: <sip:nw>\r\nCall-ID: nw\r\nCSeq: 1 OPTIONS\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n"
+                    .utf8)
+        default: return []
+        }
+    }
+}

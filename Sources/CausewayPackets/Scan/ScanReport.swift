@@ -1,0 +1,94 @@
+package import CausewayWire
+
+/// What a scan found on one host, as text and as JSON.
+package struct ScanReport: Sendable {
+    package struct Row: Hashable, Sendable {
+        package var port: UInt16
+        package var finding: ScanFinding
+
+        package init(port: UInt16, finding: ScanFinding) {
+            self.port = port
+            self.finding = finding
+        }
+    }
+
+    /// Ports that share a state and a reason beyond this number are counted, not listed.
+    private static let mostAlike = 25
+
+    package var name: String
+    package var address: InternetAddress
+    package var technique: ScanTechnique
+    private var shown: [Row] = []
+    private var alike: [(finding: ScanFinding, count: Int)] = []
+
+    /// - Parameter rows: One for each port.
+    package init(name: String, address: InternetAddress, technique: ScanTechnique, rows: [Row]) {
+        self.name = name
+        self.address = address
+        self.technique = technique
+        var counts: [ScanFinding: Int] = [:]
+        for row in rows { counts[row.finding, default: 0] += 1 }
+        let hidden = counts.filter { $0.key.state != .open && ($0.value > Self.mostAlike || $0.key.state == .unknown) }
+        shown = rows.filter { hidden[$0.finding] == nil }.sorted { $0.port < $1.port }
+        alike = hidden.map { ($0.key, $0.value) }.sorted {
+            ($1.count, $0.finding.reason.rawValue) < ($0.count, $1.finding.reason.rawValue)
+        }
+    }
+
+    package var openCount: Int { shown.count { $0.finding.state == .open } }
+    private var transport: String { technique == .udp ? "udp" : "tcp" }
+
+    /// The table that scanners print.
+    package var text: String {
+        var text = "Scan report for \(name == "\(address)" ? name : "\(name) (\(address))")\n"
+        if !alike.isEmpty {
+            let parts = alike.map {
+                "\($0.count) \($0.finding.state.rawValue) \(transport) ports (\($0.finding.reason.name))"
+            }
+            text += "Not shown: \(parts.joined(separator: ", "))\n"
+        }
+        guard !shown.isEmpty else { return text }
+        let cells =
+            [["PORT", "STATE", "SERVICE", "REASON"]]
+            + shown.map { row in
+                [
+                    "\(row.port)/\(transport)", row.finding.state.rawValue,
+                    ServiceNames.name(of: row.port) ?? "unknown", row.finding.reason.name,
+                ]
+            }
+        let widths = (0..<3).map { column in cells.map { $0[column].utf8.count }.max() ?? 0 }
+        for row in cells {
+            for column in 0..<3 {
+                text += row[column] + String(repeating: " ", count: widths[column] - row[column].utf8.count + 1)
+            }
+            text += row[3] + "\n"
+        }
+        return text
+    }
+
+    /// One object, on one line.
+    package var json: String {
+        let ports = shown.map { row in
+            let service = ServiceNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""
+            return
+                "{\"port\":\(row.port),\"protocol\":\"\(transport)\",\"state\":\"\(row.finding.state.rawValue)\",\"reason\":\"\(row.finding.reason.name)\"\(service)}"
+        }
+        let others = alike.map {
+            "{\"count\":\($0.count),\"state\":\"\($0.finding.state.rawValue)\",\"reason\":\"\($0.finding.reason.name)\"}"
+        }
+        return
+            "{\"host\":\"\(Self.escaped(name))\",\"address\":\"\(address)\",\"ports\":[\(ports.joined(separator: ","))],\"others\":[\(others.joined(separator: ","))]}"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var out = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\"", "\\": out += "\\\(character)"
+            case _ where character.value < 0x20: out += "?"
+            default: out.unicodeScalars.append(character)
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,141 @@
+import CausewaySystem
+import Dispatch
+import Synchronization
+
+/// When a capture goes on in another file.
+struct CaptureRotation: Sendable {
+    var byteCount: Int?
+    var seconds: Int?
+    /// By size, the oldest file makes room for the newest; by time, the capture ends after so many.
+    var fileCount: Int?
+
+    static let none = CaptureRotation()
+    var isOn: Bool { byteCount != nil || seconds != nil }
+}
+
+/// Files that packets are stored in, written by a thread of their own.
+///
+/// What a slow disk has not taken yet waits in memory, up to a bound; beyond it packets are counted and dropped, as the kernel does.
+final class CaptureFiles: Sendable {
+    private struct State: ~Copyable {
+        var file: OpenFile?
+        var number = 0
+        var names: [String] = []
+        var failure: Failure?
+    }
+
+    /// Octets that may wait for the disk.
+    private static let room = 256 << 20
+
+    private let path: String
+    private let rotation: CaptureRotation
+    private let mayDrop: Bool
+    private let queue = DispatchQueue(label: "nw.capture.files")
+    private let state: Mutex<State>
+    private let waiting = Atomic<Int>(0)
+    private let dropped = Atomic<Int>(0)
+    private let hasEnded = Atomic<Bool>(false)
+    private let hasFailed = Atomic<Bool>(false)
+
+    var droppedCount: Int { dropped.load(ordering: .relaxed) }
+    var isFull: Bool { hasEnded.load(ordering: .relaxed) }
+
+    /// - Parameter mayDrop: Whether packets are dropped where the disk is slow; else whoever has them waits.
+    init(_ path: String, _ rotation: CaptureRotation, mayDrop: Bool) throws {
+        self.path = path
+        self.rotation = rotation
+        self.mayDrop = mayDrop
+        let name = Self.name(path, rotation, 0)
+        let file = try Self.create(name)
+        state = Mutex(State(file: consume file, names: [name]))
+    }
+
+    private static func create(_ name: String) throws -> OpenFile {
+        do { return try OpenFile(creating: name) } catch { throw Failure("create \(name) failed", error) }
+    }
+
+    /// The first file has the name as it is; those after it a number. Of a ring all have numbers of the same length.
+    private static func name(_ path: String, _ rotation: CaptureRotation, _ number: Int) -> String {
+        if rotation.seconds != nil, path.contains("%") {
+            var now = time(nil)
+            var fields = tm()
+            localtime_r(&now, &fields)
+            var text = [CChar](repeating: 0, count: 4096)
+            let count = strftime(&text, text.count, path, &fields)
+            if count > 0 { return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+        }
+        if rotation.byteCount != nil, let count = rotation.fileCount {
+            let digits = String(number % count)
+            return path + String(repeating: "0", count: String(count - 1).count - digits.count) + digits
+        }
+        return number == 0 ? path : "\(path)\(number)"
+    }
+
+    func append(_ octets: [UInt8], packets: Int) throws {
+        try check()
+        if waiting.load(ordering: .relaxed) + octets.count > Self.room {
+            guard !mayDrop else {
+                dropped.wrappingAdd(packets, ordering: .relaxed)
+                return
+            }
+            queue.sync {}
+        }
+        waiting.wrappingAdd(octets.count, ordering: .relaxed)
+        queue.async { [self] in
+            write(octets)
+            waiting.wrappingSubtract(octets.count, ordering: .relaxed)
+        }
+    }
+
+    /// What is appended from now on goes into another file.
+    func rotate() {
+        queue.async { [self] in
+            do { try beginFile() } catch { fail(error as? Failure ?? Failure("store", error)) }
+        }
+    }
+
+    /// Waits until everything is written.
+    func finish() throws {
+        queue.sync {}
+        try check()
+    }
+
+    private func check() throws {
+        guard hasFailed.load(ordering: .relaxed) else { return }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func fail(_ failure: Failure) {
+        state.withLock { $0.failure = failure }
+        hasFailed.store(true, ordering: .relaxed)
+    }
+
+    private func write(_ octets: [UInt8]) {
+        guard !hasFailed.load(ordering: .relaxed), !isFull else { return }
+        do {
+            try state.withLock { state throws in
+                try octets.withUnsafeBytes { try state.file?.writeAll($0) }
+            }
+        } catch { fail(Failure("write failed", error)) }
+    }
+
+    private func beginFile() throws {
+        try state.withLock { state throws in
+            state.number += 1
+            state.file = nil
+            if rotation.byteCount == nil, let count = rotation.fileCount, state.number >= count {
+                return hasEnded.store(true, ordering: .relaxed)
+            }
+            var name = Self.name(path, rotation, state.number)
+            if rotation.byteCount != nil, rotation.fileCount != nil {
+                // Only what this capture has made is taken away.
+                if state.names.contains(name) { unlink(name) }
+            } else if state.names.contains(name) {
+                name += ".\(state.number)"
+            }
+            state.names.append(name)
+            if let count = rotation.fileCount, state.names.count > count { state.names.removeFirst() }
+            state.file = try Self.create(name)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Causeway
+import CausewayPackets
+import CausewaySystem
+import CausewayWire
+
+/// A host to be asked.
+struct ScanTarget: Sendable {
+    /// As the user named it, or its address out of a range.
+    var name: String
+    var address: InternetAddress
+    /// With port 0.
+    var socketAddress: SocketAddress
+
+    init(name: String?, _ address: InternetAddress) {
+        self.address = address
+        self.name = name ?? "\(address)"
+        socketAddress = SocketAddress(address, port: 0)
+    }
+
+    var isIPv6: Bool { socketAddress.family == .ipv6 }
+
+    /// The hosts that some words name, in their order, each address once.
+    static func find(_ words: [String], family: SocketAddress.Family?) async throws -> [ScanTarget] {
+        var found: [ScanTarget] = []
+        var seen: Set<SocketAddress> = []
+        for word in words {
+            for target in try await targets(of: word, family) where seen.insert(target.socketAddress).inserted {
+                found.append(target)
+            }
+        }
+        guard found.count <= TargetRange.mostHosts else {
+            throw Failure("these are more than \(TargetRange.mostHosts) hosts: name fewer")
+        }
+        return found
+    }
+
+    private static func targets(of word: String, _ family: SocketAddress.Family?) async throws -> [ScanTarget] {
+        let range: TargetRange
+        do { range = try TargetRange(word) } catch { throw Failure(error.description) }
+        if case .name(let name) = range {
+            let host = try await HostAddress.find(name, family: family)
+            guard let address = host.socketAddress.internetAddress else { throw Failure("\(name) has no address") }
+            return [ScanTarget(name: name, address)]
+        }
+        return range.addresses.map { ScanTarget(name: nil, $0) }
+    }
+}
+
+/// Which target has an address, and which place in the list a port has.
+struct ScanIndex {
+    private struct Wide: Hashable {
+        var high: UInt64
+        var low: UInt64
+    }
+    private var narrow: [UInt32: Int] = [:]
+    private var wide: [Wide: Int] = [:]
+    private var places = [Int32](repeating: -1, count: 65_536)
+
+    init(_ targets: ArraySlice<ScanTarget>, _ ports: [UInt16]) {
+        for (place, target) in targets.enumerated() {
+            switch target.socketAddress {
+            case .ipv4(let bits, _): narrow[bits] = place
+            case .ipv6(let high, let low, _, _): wide[Wide(high: high, low: low)] = place
+            case .unix: break
+            }
+        }
+        for (place, port) in ports.enumerated() { places[Int(port)] = Int32(place) }
+    }
+
+    func host(_ address: SocketAddress?) -> Int? {
+        switch address {
+        case .ipv4(let bits, _): narrow[bits]
+        case .ipv6(let high, let low, _, _): wide[Wide(high: high, low: low)]
+        case .unix, nil: nil
+        }
+    }
+
+    func port(_ number: UInt16) -> Int? { places[Int(number)] < 0 ? nil : Int(places[Int(number)]) }
+}

@@ -1,0 +1,101 @@
+import CausewayPackets
+import CausewaySystem
+
+/// What came back for a probe.
+struct ScanAnswer {
+    var probe: PortSurvey.Probe
+    var reason: ScanFinding.Reason
+}
+
+/// The way from a scan's decisions to the kernel, one for each technique. Confined to one thread.
+protocol ScanWire: AnyObject {
+    func send(_ probe: PortSurvey.Probe) -> ScanSending
+    /// Takes what has come in; waits for it, at most so long.
+    func collect(into answers: inout [ScanAnswer], milliseconds: CInt)
+    /// Nobody waits for this probe any more.
+    func forget(_ probe: PortSurvey.Probe)
+    /// Probes that it can have open at the same time.
+    var mostWaiting: Int { get }
+}
+
+enum ScanSending {
+    case sent
+    /// The kernel knows the answer already.
+    case answered(ScanFinding.Reason)
+    /// There is no room at the moment.
+    case busy
+}
+
+extension ScanWire {
+    func forget(_ probe: PortSurvey.Probe) {}
+    var mostWaiting: Int { 65_536 }
+}
+
+extension ScanSending {
+    /// What the errno of a call that sends says.
+    init(errno: CInt) {
+        switch errno {
+        case ECONNREFUSED: self = .answered(.connectionRefused)
+        case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
+        case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
+        // A filter of this host's own.
+        case EPERM, EACCES: self = .answered(.adminProhibited)
+        case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
+        default: self = .busy
+        }
+    }
+}
+
+/// The sockets of one technique, of both families, and what is common to reading them.
+struct ScanSockets: ~Copyable {
+    private var sockets: [CInt] = []
+    private(set) var families: [Bool] = []
+    private var buffer = [UInt8](repeating: 0, count: 2048)
+
+    /// Octets of room for answers: some thousands of packets, each of which the kernel counts as about 800.
+    private static let room = 8 << 20
+
+    mutating func add(_ socket: consuming Descriptor, isIPv6: Bool) {
+        PacketSockets.setReceiveRoom(socket.rawValue, byteCount: Self.room)
+        sockets.append(socket.release())
+        families.append(isIPv6)
+    }
+
+    deinit { for socket in sockets { Descriptor(adopting: socket).close() } }
+
+    /// Sends, and says what became of it. `place` is the socket's, in order of adding.
+    func send(_ octets: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
+        let socket = sockets[place]
+        var last: CInt = 0
+        // A report that waits fails one call, and is taken out of the way by it.
+        for _ in 0..<3 {
+            do {
+                _ = try octets.withUnsafeBytes { bytes throws(SystemError) in
+                    try PacketSockets.send(socket, bytes, to: address)
+                }
+                return .sent
+            } catch { last = (error as? SystemError)?.errno ?? EIO }
+        }
+        return ScanSending(errno: last)
+    }
+
+    /// Hands over what came in: the octets, what the kernel tells of them, and the place of the socket.
+    mutating func collect(milliseconds: CInt, _ body: ([UInt8], PacketArrival, Int) -> Void) {
+        for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
+            // In both orders bounded, so that an endless stream does not keep the scan from sending.
+            if ready.errors { take(place, errors: true, body) }
+            if ready.datagrams { take(place, errors: false, body) }
+        }
+    }
+
+    private mutating func take(_ place: Int, errors: Bool, _ body: ([UInt8], PacketArrival, Int) -> Void) {
+        for _ in 0..<4096 {
+            let socket = sockets[place]
+            let arrival = try? buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
+                try PacketSockets.receive(socket, errors: errors, into: bytes)
+            }
+            guard let arrival = arrival ?? nil else { return }
+            body(buffer, arrival, place)
+        }
+    }
+}

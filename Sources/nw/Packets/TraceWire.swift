@@ -1,0 +1,210 @@
+import CausewayPackets
+import CausewaySystem
+
+/// One packet of a trace: how far it may go, and in which round, from 0.
+struct TraceProbe: Hashable {
+    var hop: Int
+    var round: Int
+}
+
+/// What came back for a probe.
+struct TraceAnswer {
+    /// What ICMP says of it.
+    struct Report {
+        var type: UInt8
+        var code: UInt8
+        /// The MTU, where that is what it is about.
+        var information: UInt32
+    }
+
+    var probe: TraceProbe
+    var from: SocketAddress?
+    /// `nil` where the target itself answered.
+    var error: Report?
+
+    init(_ probe: TraceProbe, _ arrival: PacketArrival) {
+        self.probe = probe
+        let isError = arrival.error != 0
+        from = isError ? arrival.offender : arrival.peer
+        if isError {
+            error = Report(type: arrival.icmpType, code: arrival.icmpCode, information: arrival.information)
+        }
+    }
+
+    init(_ probe: TraceProbe, from: SocketAddress) {
+        self.probe = probe
+        self.from = from
+    }
+}
+
+/// How a trace's packets leave and how what is reported of them comes back. Confined to one thread.
+protocol TraceWire: AnyObject {
+    /// Sends a packet. Returns the errno where it did not leave.
+    func send(_ probe: TraceProbe) -> CInt?
+    /// Waits for answers, at most so long, and hands over those that are there.
+    func collect(milliseconds: CInt, _ body: (TraceAnswer) -> Void)
+}
+
+/// By datagrams to ports where nobody listens; the ports tell which one a report is about. Needs no privilege.
+final class TraceByDatagram: TraceWire {
+    private let command: TraceCommand
+    private let target: HostAddress
+    private let socket: Descriptor
+    private let content: [UInt8]
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
+        self.command = command
+        self.target = target
+        socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
+        // Reports of routers then wait in the socket's error queue: no raw socket is needed.
+        try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
+        if command.unfragmented {
+            try PacketSockets.setFragmentation(socket.rawValue, isIPv6: target.isIPv6, isAllowed: false)
+        }
+        let headers = target.isIPv6 ? 48 : 28
+        content = [UInt8](repeating: 0x40, count: max(0, (command.size ?? headers + 32) - headers))
+    }
+
+    func send(_ probe: TraceProbe) -> CInt? {
+        try? PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, probe.hop)
+        let port = command.port + UInt16((probe.hop - 1) * command.probes + probe.round)
+        return TraceSending.send(content, to: target.socketAddress.with(port: port), over: socket.rawValue)
+    }
+
+    func collect(milliseconds: CInt, _ body: (TraceAnswer) -> Void) {
+        guard PacketSockets.wait(socket.rawValue, milliseconds: milliseconds) else { return }
+        while let arrival = TraceSending.receive(socket.rawValue, &buffer) {
+            let place = Int(arrival.peer?.port ?? 0) - Int(command.port)
+            guard place >= 0 else { continue }
+            body(
+                TraceAnswer(
+                    TraceProbe(hop: place / command.probes + 1, round: place % command.probes), arrival))
+        }
+    }
+}
+
+/// By echo requests; their sequence numbers tell which one an answer is for.
+final class TraceByEcho: TraceWire {
+    private let command: TraceCommand
+    private let target: HostAddress
+    private let socket: Descriptor
+    private let isRaw: Bool
+    private let identifier = UInt16.random(in: 1...UInt16.max)
+    private let content: [UInt8]
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    init(_ command: TraceCommand, _ target: HostAddress) throws {
+        self.command = command
+        self.target = target
+        var isRaw = false
+        socket = try PingSession.open(target.isIPv6, &isRaw)
+        self.isRaw = isRaw
+        if command.unfragmented {
+            try PacketSockets.setFragmentation(socket.rawValue, isIPv6: target.isIPv6, isAllowed: false)
+        }
+        let headers = target.isIPv6 ? 48 : 28
+        content = [UInt8](repeating: 0x40, count: max(0, (command.size ?? headers + 32) - headers))
+    }
+
+    func send(_ probe: TraceProbe) -> CInt? {
+        try? PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, probe.hop)
+        var packet = PacketBuilder()
+        let number = UInt16((probe.hop - 1) * command.probes + probe.round + 1)
+        packet.add(.echo(type: target.isIPv6 ? 128 : 8, identifier: identifier, sequence: number))
+        packet.add(payload: content)
+        return TraceSending.send(packet.finish(), to: target.socketAddress, over: socket.rawValue)
+    }
+
+    func collect(milliseconds: CInt, _ body: (TraceAnswer) -> Void) {
+        guard PacketSockets.wait(socket.rawValue, milliseconds: milliseconds) else { return }
+        while let arrival = TraceSending.receive(socket.rawValue, &buffer) {
+            let head = Array(buffer.prefix(min(arrival.byteCount, 128)))
+            // IPv4's raw sockets give the IP header too; in an error's packet ours begins at once.
+            let offset = isRaw && !target.isIPv6 && arrival.error == 0 ? Int((head.first ?? 0) & 15) * 4 : 0
+            guard let header = try? ICMPHeader(Octets(head.span), at: offset), header.sequence > 0,
+                !isRaw || header.identifier == identifier,
+                arrival.error != 0 || header.type == (target.isIPv6 ? 129 : 0)
+            else { continue }
+            let place = Int(header.sequence) - 1
+            body(
+                TraceAnswer(
+                    TraceProbe(hop: place / command.probes + 1, round: place % command.probes), arrival))
+        }
+    }
+}
+
+/// By connections that are begun, each with a socket of its own. Needs no privilege.
+final class TraceByConnection: TraceWire {
+    private let command: TraceCommand
+    private let target: HostAddress
+    private var open: [(probe: TraceProbe, socket: CInt)] = []
+    private var buffer = [UInt8](repeating: 0, count: 2048)
+
+    init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
+        self.command = command
+        self.target = target
+        _ = Machine.raiseOpenFileLimit()
+    }
+
+    deinit { for entry in open { Descriptor(adopting: entry.socket).close() } }
+
+    func send(_ probe: TraceProbe) -> CInt? {
+        do throws(SystemError) {
+            let socket = try Socket.open(target.socketAddress.family, .stream)
+            Socket.abortOnClose(socket.rawValue)
+            try PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, probe.hop)
+            try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
+            _ = try Socket.connect(socket.rawValue, to: target.socketAddress.with(port: command.port))
+            open.append((probe, socket.release()))
+            return nil
+        } catch { return error.errno }
+    }
+
+    func collect(milliseconds: CInt, _ body: (TraceAnswer) -> Void) {
+        let ready = PacketSockets.waitForConnections(open.map(\.socket), milliseconds: milliseconds)
+        var waiting: [(probe: TraceProbe, socket: CInt)] = []
+        for (entry, isReady) in zip(open, ready) {
+            guard isReady else {
+                waiting.append(entry)
+                continue
+            }
+            let socket = entry.socket
+            defer { Descriptor(adopting: socket).close() }
+            if let arrival = try? buffer.withUnsafeMutableBytes({ bytes throws(SystemError) in
+                try PacketSockets.receive(socket, errors: true, into: bytes)
+            }), arrival.error != 0, arrival.icmpType != 0 {
+                body(TraceAnswer(entry.probe, arrival))
+            } else {
+                // It is open, or closed: either way the target has said so.
+                let error = Socket.takeError(socket)
+                if error == 0 || error == ECONNREFUSED { body(TraceAnswer(entry.probe, from: target.socketAddress)) }
+            }
+        }
+        open = waiting
+    }
+}
+
+/// What the ways of tracing have in common.
+enum TraceSending {
+    /// Returns the errno where the packet did not leave.
+    static func send(_ octets: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
+        var last: CInt = 0
+        // A report that waits fails one call, and is taken out of the way by it.
+        for _ in 0..<3 {
+            do {
+                _ = try octets.withUnsafeBytes { bytes throws(SystemError) in
+                    try PacketSockets.send(socket, bytes, to: address)
+                }
+                return nil
+            } catch { last = (error as? SystemError)?.errno ?? EIO }
+        }
+        return last
+    }
+
+    static func receive(_ socket: CInt, _ buffer: inout [UInt8]) -> PacketArrival? {
+        (try? buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
+            try PacketSockets.receive(socket, into: bytes)
+        }) ?? nil
+    }
+}

@@ -1,0 +1,206 @@
+import Testing
+
+@testable import CausewayPackets
+
+@Suite("A scan's decisions")
+struct PortSurveyTests {
+    /// Runs a scan against a made-up network, in made-up time.
+    struct Network {
+        var now = Duration.zero
+        var sent: [(probe: PortSurvey.Probe, at: Duration)] = []
+        private var flying: [(at: Duration, probe: PortSurvey.Probe, reason: ScanFinding.Reason)] = []
+
+        /// - Parameter answer: What comes back for a probe, and after how long; `nil` for silence.
+        mutating func run(
+            _ scan: inout PortSurvey, until end: Duration = .seconds(600),
+            answer: (PortSurvey.Probe, Duration) -> (Duration, ScanFinding.Reason)?
+        ) -> Bool {
+            while now < end {
+                while let first = flying.first, first.at <= now {
+                    scan.answered(first.probe, first.reason, at: first.at)
+                    flying.removeFirst()
+                }
+                switch scan.next(at: now) {
+                case .finished: return true
+                case .send(let probe):
+                    sent.append((probe, now))
+                    if let (delay, reason) = answer(probe, now) {
+                        let place = flying.firstIndex { $0.at > now + delay } ?? flying.endIndex
+                        flying.insert((now + delay, probe, reason), at: place)
+                    }
+                    now += .microseconds(1)
+                case .wait(let until):
+                    #expect(until > now, "a wait for the past never ends")
+                    now = max(now + .microseconds(1), min(until, flying.first?.at ?? until))
+                }
+            }
+            return false
+        }
+    }
+
+    static func scan(_ hosts: Int = 1, _ ports: Int, _ change: (inout PortSurvey.Settings) -> Void = { _ in })
+        -> PortSurvey
+    {
+        var settings = PortSurvey.Settings(.syn)
+        change(&settings)
+        return PortSurvey(hosts: hosts, ports: ports, settings: settings)
+    }
+
+    @Test("All ports are asked once where all answer, and nothing is waited for")
+    func everythingAnswers() {
+        var scan = Self.scan(1, 65_535)
+        var network = Network()
+        #expect(network.run(&scan) { _, _ in (.microseconds(100), .reset) })
+        #expect(network.sent.count == 65_535)
+        #expect(network.now < .seconds(1), "the rate grows with the answers: \(network.now)")
+        #expect(scan.finding(host: 0, port: 65_534) == ScanFinding(.reset, technique: .syn))
+    }
+
+    @Test("Silent ports of a near host are asked three times within half a second")
+    func someSilent() {
+        var scan = Self.scan(1, 1000)
+        var network = Network()
+        #expect(network.run(&scan) { probe, _ in probe.port % 10 == 3 ? nil : (.microseconds(200), .synAck) })
+        #expect(network.sent.count == 900 + 3 * 100)
+        #expect(network.now < .milliseconds(700), "\(network.now)")
+        #expect(scan.finding(host: 0, port: 3).state == .filtered)
+        #expect(scan.finding(host: 0, port: 4).state == .open)
+    }
+
+    @Test("What was sent before the first answer does not wait for the longest time")
+    func firstSilent() {
+        var scan = Self.scan(1, 400)
+        var network = Network()
+        #expect(network.run(&scan) { probe, _ in probe.port < 200 ? nil : (.microseconds(200), .reset) })
+        #expect(network.now < .milliseconds(700), "\(network.now)")
+    }
+
+    @Test("A host that says nothing is asked twice", arguments: [(1000, 2500), (10_000, 3500)])
+    func nothingAnswers(_ ports: Int, _ milliseconds: Int) {
+        var scan = Self.scan(1, ports)
+        var network = Network()
+        #expect(network.run(&scan) { _, _ in nil })
+        #expect(network.sent.count == 2 * ports)
+        #expect(network.now <= .milliseconds(milliseconds), "\(network.now)")
+    }
+
+    @Test("No more probes leave in any second than the user allows", arguments: [5.0, 100, 2000])
+    func cap(_ rate: Double) {
+        var scan = Self.scan(2, 500) { $0.mostPerSecond = rate }
+        var network = Network()
+        _ = network.run(&scan, until: .seconds(5)) { _, _ in (.microseconds(50), .reset) }
+        for (place, first) in network.sent.enumerated() {
+            let inSecond = network.sent[place...].prefix { $0.at < first.at + .seconds(1) }.count
+            #expect(Double(inSecond) <= rate * 1.05 + 1)
+        }
+    }
+
+    @Test("Answers to the second attempt mean loss, which halves the rate; nothing is missed")
+    func loss() {
+        var scan = Self.scan(1, 20_000)
+        var network = Network()
+        var asked = 0
+        var most = 0.0
+        #expect(
+            network.run(&scan) { probe, _ in
+                asked += 1
+                // Every seventh packet is lost.
+                return asked % 7 == 0 ? nil : (.milliseconds(1), probe.port % 100 == 0 ? .synAck : .reset)
+            })
+        most = scan.rate
+        var calm = Self.scan(1, 20_000)
+        var other = Network()
+        #expect(other.run(&calm) { _, _ in (.milliseconds(1), .reset) })
+        #expect(most < calm.rate)
+        let missed = (0..<20_000).count { scan.finding(host: 0, port: $0).state == .filtered }
+        #expect(missed < 100, "three attempts of which each is lost with 1/7")
+    }
+
+    @Test("A slow host's late answers count, and teach patience")
+    func late() {
+        var scan = Self.scan(1, 2000)
+        var network = Network()
+        #expect(
+            network.run(&scan) { probe, now in
+                (now < .milliseconds(20) ? .milliseconds(10) : .milliseconds(180), .reset)
+            })
+        for port in 0..<2000 { #expect(scan.finding(host: 0, port: port).reason == .reset) }
+    }
+
+    @Test("An answer is taken once; what nobody asked for changes nothing")
+    func strangeAnswers() {
+        var scan = Self.scan(2, 3)
+        scan.answered(.init(host: 0, port: 0, attempt: 0), .synAck, at: .zero)
+        #expect(scan.finding(host: 0, port: 0).state == .unknown)
+        scan.answered(.init(host: 7, port: -1, attempt: 0), .synAck, at: .zero)
+        guard case .send(let probe) = scan.next(at: .zero) else { return #expect(Bool(false)) }
+        scan.answered(probe, .synAck, at: .milliseconds(1))
+        scan.answered(probe, .reset, at: .milliseconds(2))
+        #expect(scan.finding(host: probe.host, port: probe.port).reason == .synAck)
+        #expect(scan.settled == 1)
+    }
+
+    @Test("What the kernel has no room for is sent later, and is no attempt")
+    func refused() {
+        var scan = Self.scan(1, 50) { $0.attempts = 1 }
+        var network = Network()
+        var refusals = 0
+        while refusals < 20 {
+            switch scan.next(at: network.now) {
+            case .send(let probe):
+                refusals += 1
+                scan.refused(probe, at: network.now)
+            case .wait(let until): network.now = until
+            case .finished: return #expect(Bool(false))
+            }
+        }
+        #expect(network.run(&scan) { _, _ in (.milliseconds(1), .synAck) })
+        for port in 0..<50 { #expect(scan.finding(host: 0, port: port).state == .open) }
+    }
+
+    @Test("A scan that has more probes than may wait goes on as they are given up")
+    func bounded() {
+        var scan = Self.scan(1, 300) { $0.mostWaiting = 16 }
+        var network = Network()
+        #expect(network.run(&scan) { _, _ in nil })
+        for (place, probe) in network.sent.enumerated() where place >= 16 {
+            #expect(probe.at > network.sent[place - 16].at)
+        }
+    }
+
+    @Test(
+        "Any order of calls keeps the books",
+        arguments: 0..<100 as Range<UInt64>)
+    func anyOrder(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var scan = Self.scan(3, 20) { $0.mostWaiting = 10 }
+        var now = Duration.zero
+        for _ in 0..<3000 {
+            now += .microseconds(Int.random(in: 0...30_000, using: &random))
+            let probe = PortSurvey.Probe(
+                host: .random(in: -1...3, using: &random), port: .random(in: -1...20, using: &random),
+                attempt: .random(in: -1...4, using: &random))
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: scan.answered(probe, ScanFinding.Reason.allCases.randomElement(using: &random) ?? .reset, at: now)
+            case 1: scan.refused(probe, at: now)
+            default: _ = scan.next(at: now)
+            }
+        }
+        var network = Network()
+        network.now = now
+        #expect(network.run(&scan, until: now + .seconds(60)) { _, _ in nil })
+        #expect(scan.settled == 60)
+    }
+}
+
+/// A generator whose numbers a test can have again.
+private struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state &* 0x2545_F491_4F6C_DD1D
+    }
+}

@@ -1,0 +1,182 @@
+import CausewayCapture
+import Foundation
+import Synchronization
+import Testing
+
+extension Interop {
+    /// Captures beyond a single file, and captures of programs.
+    @Suite("Captures", .enabled(if: TwoHosts.isAvailable && Peer.find("tcpdump") != nil, "needs root, ip and tcpdump"))
+    struct CaptureTests {
+        /// Packets in a file, as tcpdump counts them.
+        private static func count(_ file: URL, _ scratch: Scratch) async throws -> Int {
+            let tcpdump = try scratch.startProgram("tcpdump", ["-n", "-r", file.path])
+            #expect(try await tcpdump.finished() == 0, "\(tcpdump.errors)")
+            return String(decoding: tcpdump.output, as: UTF8.self).split(separator: "\n").count
+        }
+
+        private static func capture(
+            _ hosts: TwoHosts, _ scratch: Scratch, _ options: [String], pings: Int, size: Int
+        ) async throws -> Child {
+            let capture = try scratch.start(
+                try Built.nw(), ["capture", "-i", TwoHosts.link] + options + ["icmp"], on: hosts.near)
+            try await eventually("the capture begins") { capture.errors.contains("listening") }
+            let ping = try scratch.start(
+                try Built.nw(), ["ping", "-q", "-c", "\(pings)", "-i", "0.002", "-s", "\(size)", TwoHosts.far4],
+                on: hosts.near)
+            #expect(try await ping.finished() == 0, "\(ping.errors)")
+            return capture
+        }
+
+        @Test(
+            "Files that are full are followed by others, and nothing is lost between them",
+            arguments: ["pcap", "pcapng"])
+        func sizes(_ form: String) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let directory = try scratch.newDirectory("stored")
+                let first = directory.appendingPathComponent("trace.\(form)")
+                let capture = try await Self.capture(
+                    hosts, scratch, ["-C", "1", "-c", "3000", "-w", first.path], pings: 1500, size: 1000)
+                #expect(try await capture.finished() == 0, "\(capture.errors)")
+                #expect(capture.errors.contains("3000 packets captured"))
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+                #expect(names == ["trace.\(form)"] + (1...3).map { "trace.\(form)\($0)" })
+                var total = 0
+                for name in names {
+                    let file = directory.appendingPathComponent(name)
+                    #expect(try Data(contentsOf: file).count < 1_010_000)
+                    total += try await Self.count(file, scratch)
+                }
+                #expect(total == 3000)
+            }
+        }
+
+        @Test("Of a ring of files the last ones are kept")
+        func ring() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let directory = try scratch.newDirectory("stored")
+                let path = directory.appendingPathComponent("trace").path
+                let capture = try await Self.capture(
+                    hosts, scratch, ["-C", "1", "-W", "2", "-c", "3000", "-w", path], pings: 1500, size: 1000)
+                #expect(try await capture.finished() == 0, "\(capture.errors)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+                #expect(names == ["trace0", "trace1"])
+                // The fourth file of about 950 packets was begun last.
+                let last = try await Self.count(directory.appendingPathComponent("trace1"), scratch)
+                #expect((1..<900).contains(last))
+                let full = try await Self.count(directory.appendingPathComponent("trace0"), scratch)
+                #expect((900..<1000).contains(full))
+            }
+        }
+
+        @Test("After so many files of so many seconds a capture ends")
+        func ages() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let directory = try scratch.newDirectory("stored")
+                let path = directory.appendingPathComponent("trace").path
+                let capture = try scratch.start(
+                    try Built.nw(), ["capture", "-i", TwoHosts.link, "-G", "1", "-W", "2", "-w", path, "icmp"],
+                    on: hosts.near)
+                try await eventually("the capture begins") { capture.errors.contains("listening") }
+                let ping = try scratch.start(
+                    try Built.nw(), ["ping", "-q", "-c", "60", "-i", "0.05", TwoHosts.far4], on: hosts.near)
+                #expect(try await capture.finished() == 0, "\(capture.errors)")
+                #expect(try await ping.finished() == 0)
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+                #expect(names == ["trace", "trace1"])
+                for name in names {
+                    #expect(try await Self.count(directory.appendingPathComponent(name), scratch) > 5)
+                }
+            }
+        }
+
+        @Test("A task sees packets as they pass, and the capture ends with its loop")
+        func frames() async throws {
+            try await Scratch.run { scratch in
+                let port = try await scratch.freePort("127.0.0.1", using: .udp)
+                var options = CaptureOptions(interface: "lo")
+                options.filter = "udp dst port \(port)"
+                options.isImmediate = true
+                let frames = PacketFrames(options)
+                let sender = Task {
+                    // Until the capture has begun nobody sees what is sent.
+                    while !Task.isCancelled {
+                        Datagrams.send(Array("seen".utf8), toPort: port)
+                        try? await Task.sleep(for: .milliseconds(20))
+                    }
+                }
+                defer { sender.cancel() }
+                var count = 0
+                for try await frame in frames {
+                    #expect(Array(frame.octets.suffix(4)) == Array("seen".utf8))
+                    #expect(frame.packet.originalCount == frame.octets.count && frame.packet.linkType == .ethernet)
+                    count += 1
+                    if count == 10 { break }
+                }
+                #expect(count == 10)
+                try await eventually("the loss is reported") { frames.statistics.seen >= 10 }
+                #expect(frames.statistics.droppedByKernel == 0 && frames.statistics.droppedUnread == 0)
+            }
+        }
+
+        @Test("Two captures of a group share the packets, each of which reaches one of them")
+        func fanOut() async throws {
+            try await Scratch.run { scratch in
+                let port = try await scratch.freePort("127.0.0.1", using: .udp)
+                var options = CaptureOptions(interface: "lo")
+                // On the loopback every packet is seen as it leaves and as it comes in.
+                options.filter = "inbound and udp dst port \(port)"
+                options.isImmediate = true
+                options.fanOut = CaptureOptions.FanOut(group: .random(in: 1...UInt16.max), way: .turns)
+                var one = try PacketCapture(options)
+                var other = try PacketCapture(options)
+                for number in UInt8(0)..<40 { Datagrams.send([number], toPort: port) }
+                var (seenByOne, seenByOther): ([UInt8], [UInt8]) = ([], [])
+                for _ in 0..<50 where seenByOne.count + seenByOther.count < 40 {
+                    _ = try one.take(waitingMilliseconds: 20) { _, octets in
+                        seenByOne += octets.array.suffix(1)
+                        return true
+                    }
+                    _ = try other.take(waitingMilliseconds: 20) { _, octets in
+                        seenByOther += octets.array.suffix(1)
+                        return true
+                    }
+                }
+                #expect(!seenByOne.isEmpty && !seenByOther.isEmpty)
+                #expect((seenByOne + seenByOther).sorted() == Array(0..<40))
+                #expect(one.statistics().droppedByKernel == 0)
+            }
+        }
+
+        @Test("What cannot be captured is said at once")
+        func errors() throws {
+            do {
+                _ = try PacketCapture(CaptureOptions(interface: "no-such-link"))
+                Issue.record("there is no such interface")
+            } catch { #expect(error.code == .noSuchInterface) }
+            var options = CaptureOptions(interface: "lo")
+            options.filter = "tcp port nowhere at all"
+            do {
+                _ = try PacketCapture(options)
+                Issue.record("there is no such filter")
+            } catch { #expect(error.code == .badFilter && error.description.contains("^")) }
+        }
+    }
+}
+
+/// Datagrams to this host.
+private enum Datagrams {
+    static func send(_ octets: [UInt8], toPort port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, octets, octets.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}

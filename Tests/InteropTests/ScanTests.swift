@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// `nw scan` beside nmap.
+    @Suite(
+        "Scans",
+        .enabled(
+            if: TwoHosts.isAvailable && Peer.find("nmap") != nil && Peer.find("nft") != nil,
+            "needs root, ip, nft and nmap"))
+    struct ScanTests {
+        /// Listens on 22, 80 and every thousandth TCP port from 2000 on, and answers on the UDP ports 53 and 7000, of both families.
+        private static let listener = """
+            import select, socket
+            poll = select.poll()
+            sockets = {}
+            places = [(socket.SOCK_STREAM, "::", port) for port in [22, 80] + list(range(2000, 65000, 1000))]
+            # Answers have to come from the address that was asked.
+            places += [(socket.SOCK_DGRAM, host, port) for port in (53, 7000)
+                for host in ("\(TwoHosts.far4)", "\(TwoHosts.other4)", "\(TwoHosts.far6)", "\(TwoHosts.other6)")]
+            for kind, host, port in places:
+                s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, kind)
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                s.bind((host, port))
+                if kind == socket.SOCK_STREAM: s.listen(128)
+                s.setblocking(False)
+                sockets[s.fileno()] = (s, kind)
+                poll.register(s, select.POLLIN)
+            print("ready", flush=True)
+            while True:
+                for number, _ in poll.poll():
+                    s, kind = sockets[number]
+                    try:
+                        if kind == socket.SOCK_STREAM:
+                            s.accept()[0].close()
+                        else:
+                            _, peer = s.recvfrom(2048)
+                            s.sendto(b"here", peer)
+                    except OSError:
+                        pass
+            """
+        private static let rules = """
+            add table inet t; add chain inet t c { type filter hook input priority 0; };
+            add rule inet t c tcp dport 101 drop;
+            add rule inet t c tcp dport 102 reject with icmpx port-unreachable;
+            add rule inet t c tcp dport 103 reject with icmpx admin-prohibited;
+            add rule inet t c tcp dport 104 reject with icmpx host-unreachable;
+            add rule inet t c tcp dport 105 reject with icmpx no-route;
+            add rule inet t c tcp dport 106 reject with tcp reset;
+            add rule inet t c udp dport 201 drop;
+            add rule inet t c udp dport 202 reject with icmpx admin-prohibited;
+            add rule inet t c udp dport 203 reject with icmpx no-route;
+            add rule inet t c tcp dport 30001-30100 drop;
+            """
+
+        private static func run(_ body: (TwoHosts, Scratch) async throws -> Void) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let nft = try scratch.start(try #require(Peer.find("nft")), [rules], on: hosts.far)
+                #expect(try await nft.finished() == 0, "\(nft.errors)")
+                // A host that says everything it has to say: what was asked before must not count.
+                let sysctl = try scratch.start(
+                    try #require(Peer.find("sysctl") ?? Peer.find("/usr/sbin/sysctl")),
+                    ["-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0"], on: hosts.far)
+                #expect(try await sysctl.finished() == 0, "\(sysctl.errors)")
+                let python = try #require(Peer.find("python3"), "python3 is not installed")
+                let server = try scratch.start(python, ["-c", listener], on: hosts.far)
+                try await server.prints("ready\n")
+                try await body(hosts, scratch)
+            }
+        }
+
+        struct Row: CustomTestStringConvertible, Sendable {
+            var technique: String
+            var theirs: String
+            var host: String
+            var ports: String
+            var testDescription: String { "\(technique) \(host) \(ports)" }
+
+            /// Whether the two mean the same. An ICMP message that comes while connect(2) runs is forgotten by the kernel unless it is asked
+            /// to keep it, which nmap does not: of such a port it sometimes says that there was no response.
+            func isAgreed(_ ours: [String], _ theirs: [String]) -> Bool {
+                guard technique == "--connect", theirs.contains(where: { $0.hasSuffix("filtered no-response") }) else {
+                    return ours == theirs
+                }
+                let forgotten = theirs.filter { $0.hasSuffix("filtered no-response") }.map { $0.prefix { $0 != " " } }
+                let isKnown = { (line: String) in !forgotten.contains(line.prefix { $0 != " " }) }
+                return ours.filter(isKnown) == theirs.filter(isKnown)
+            }
+
+            static let all = [("--syn", "-sS"), ("--connect", "-sT"), ("--udp", "-sU")].flatMap { ours, theirs in
+                [TwoHosts.far4, TwoHosts.far6].flatMap { host in
+                    (ours == "--udp"
+                        ? ["53,7000-7002", "201", "202,203"] : ["22,80,23,81", "101", "102-106", "22-110"])
+                        .map { Row(technique: ours, theirs: theirs, host: host, ports: $0) }
+                }
+            }
+        }
+
+        /// Port, state and reason of every line of a table; of nmap's without what it adds to a reason.
+        private static func table(_ child: Child) -> [String] {
+            String(decoding: child.output, as: UTF8.self).split(separator: "\n")
+                .map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+                .filter { $0.count >= 4 && ($0[0].hasSuffix("/tcp") || $0[0].hasSuffix("/udp")) }
+                .map { words in
+                    // An unreachable address is not a host that is unreachable, but nmap has one word for both (RFC 4443 §3.1).
+                    let reason = words[3] == "addr-unreach" ? "host-unreach" : words[3]
+                    return "\(words[0]) \(words[1]) \(reason)"
+                }
+        }
+
+        /// How many ports are hidden, by state.
+        private static func hidden(_ child: Child) -> [String: Int] {
+            var counts: [String: Int] = [:]
+            for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n")
+            where line.hasPrefix("Not shown:") {
+                for part in line.dropFirst(11).split(separator: ",") {
+                    let words = part.split(separator: " ")
+                    if words.count >= 2 { counts[String(words[1]), default: 0] += Int(words[0]) ?? 0 }
+                }
+            }
+            return counts
+        }
+
+        @Test("A scan tells of each port what nmap tells, and for the same reason", arguments: Row.all)
+        func agreement(_ row: Row) async throws {
+            try await Self.run { hosts, scratch in
+                let nw = try scratch.start(
+                    try Built.nw(), ["scan", row.technique, "-p", row.ports, row.host], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let nmap = try scratch.start(
+                    try #require(Peer.find("nmap")),
+                    ["-n", "-Pn", "--reason", row.theirs, "-p", row.ports]
+                        + (row.host.contains(":") ? ["-6"] : []) + [row.host], on: hosts.near)
+                #expect(try await nmap.finished() == 0, "\(nmap.errors)")
+                #expect(!Self.table(nw).isEmpty)
+                #expect(row.isAgreed(Self.table(nw), Self.table(nmap)), "\(Self.table(nw)) \(Self.table(nmap))")
+                if row.technique != "--connect" { #expect(Self.hidden(nw) == Self.hidden(nmap)) }
+            }
+        }
+
+        @Test("Of all ports none that is open is missed", arguments: ["--syn", "--connect"])
+        func everyPort(_ technique: String) async throws {
+            try await Self.run { hosts, scratch in
+                let nw = try scratch.start(
+                    try Built.nw(), ["scan", technique, "-p", "-", "--json", TwoHosts.far4], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let object = try #require(try JSONSerialization.jsonObject(with: nw.output) as? [String: Any])
+                let ports = try #require(object["ports"] as? [[String: Any]])
+                let open = ports.filter { $0["state"] as? String == "open" }.compactMap { $0["port"] as? Int }
+                #expect(open == [22, 80] + Array(stride(from: 2000, to: 65_000, by: 1000)))
+                let others = try #require(object["others"] as? [[String: Any]])
+                let filtered = others.first { $0["state"] as? String == "filtered" }
+                #expect(filtered?["count"] as? Int == 101, "\(others)")
+            }
+        }
+
+        @Test("Several hosts, of which some are not there", arguments: ["--syn", "--udp"])
+        func severalHosts(_ technique: String) async throws {
+            try await Self.run { hosts, scratch in
+                let nw = try scratch.start(
+                    try Built.nw(),
+                    ["scan", technique, "-p", "53,80", "--open", "10.77.8.0/29", TwoHosts.far6], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let reports = String(decoding: nw.output, as: UTF8.self).split(separator: "\n")
+                    .filter { $0.hasPrefix("Scan report for ") }.map { $0.dropFirst(16) }
+                #expect(reports == ["10.77.8.2", "10.77.8.3", "fd77:8::2"])
+            }
+        }
+
+        @Test("The hosts that are there, as nmap finds them")
+        func hostsThere() async throws {
+            try await Self.run { hosts, scratch in
+                let nw = try scratch.start(
+                    try Built.nw(), ["scan", "--hosts", "--json", "10.77.8.0/28"], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let nmap = try scratch.start(
+                    try #require(Peer.find("nmap")), ["-n", "-sn", "-oG", "-", "10.77.8.0/28"], on: hosts.near)
+                #expect(try await nmap.finished() == 0, "\(nmap.errors)")
+                let theirs = String(decoding: nmap.output, as: UTF8.self).split(separator: "\n")
+                    .filter { $0.hasSuffix("Status: Up") }.map { String($0.split(separator: " ")[1]) }
+                let ours = String(decoding: nw.output, as: UTF8.self).split(separator: "\n")
+                    .filter { $0.contains("\"up\"") }.map { String($0.split(separator: "\"")[3]) }
+                #expect(Set(ours) == Set(theirs) && ours.count == 3)
+            }
+        }
+
+        @Test("An interrupt ends a scan with what it has")
+        func interrupt() async throws {
+            try await Self.run { hosts, scratch in
+                let nw = try scratch.start(
+                    try Built.nw(), ["scan", "--rate", "20", "-p", "22,3000-4000", TwoHosts.far4], on: hosts.near)
+                try await Task.sleep(for: .seconds(1))
+                try nw.interrupt()
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let text = String(decoding: nw.output, as: UTF8.self)
+                #expect(text.contains("22/tcp") && text.contains("unknown tcp ports (not-asked)"), "\(text)")
+                #expect(nw.errors.contains("stopped"))
+            }
+        }
+
+        @Test(
+            "Without the capability connections are used, and --syn says what is missing",
+            .enabled(if: Peer.find("setpriv") != nil))
+        func unprivileged() async throws {
+            try await Self.run { hosts, scratch in
+                let start = { (more: [String]) in
+                    try scratch.start(
+                        try #require(Peer.find("setpriv")),
+                        ["--bounding-set=-net_raw", try Built.nw(), "scan", "-p", "22,23"] + more + [TwoHosts.far4],
+                        on: hosts.near)
+                }
+                let nw = try start([])
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(Self.table(nw) == ["22/tcp open syn-ack", "23/tcp closed conn-refused"])
+                let refused = try start(["--syn"])
+                #expect(try await refused.finished() == 1)
+                #expect(refused.errors.contains("CAP_NET_RAW") && refused.errors.contains("--connect"))
+            }
+        }
+    }
+}
