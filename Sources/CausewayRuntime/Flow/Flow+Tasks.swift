@@ -21,15 +21,16 @@ extension Flow {
         cancelSend(Self.homeID)
     }
 
-    /// What all requests of the home are numbered: there is one at a time.
+    /// What all requests of the home are called: there is one at a time.
     private static var homeID: UInt64 { 0 }
+
+    /// What a request is called, so that it can be cancelled alone: a task waits for one at a time. Never ``homeID``.
+    static var taskID: UInt64 { UInt64(truncatingIfNeeded: currentTask) }
 
     /// Tells tasks apart. 0 outside of tasks.
     private static var currentTask: Int { withUnsafeCurrentTask { task in task.map { $0.hashValue | 1 } ?? 0 } }
 
     private var isHome: Bool { Self.currentTask == homeTask.load(ordering: .relaxed) }
-
-    func nextTaskID() -> UInt64 { lastTaskID.wrappingAdd(1, ordering: .relaxed).newValue }
 
     // MARK: Receiving
 
@@ -57,7 +58,7 @@ extension Flow {
     nonisolated(nonsending)
         private func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
-        let id = nextTaskID()
+        let id = Self.taskID
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in request(id, minimum, maximum, waiter) }
         } onCancel: {
@@ -80,7 +81,7 @@ extension Flow {
         package func receiveMessage() async -> ReceivedContent
     {
         guard !isHome else { return await withUnsafeContinuation { waiter in requestMessage(Self.homeID, waiter) } }
-        let id = nextTaskID()
+        let id = Self.taskID
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in requestMessage(id, waiter) }
         } onCancel: {
@@ -146,7 +147,7 @@ extension Flow {
     nonisolated(nonsending)
         private func finishCancellably(_ data: Data, _ endsStream: Bool, _ attempt: ImmediateResult) async -> Failure?
     {
-        let id = nextTaskID()
+        let id = Self.taskID
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in finishLater(id, data, endsStream, attempt, waiter) }
         } onCancel: {
@@ -172,7 +173,7 @@ extension Flow {
     nonisolated(nonsending)
         package func suspendSending(_ enqueue: (SendWaiter) -> Void) async -> Failure?
     {
-        let id = nextTaskID()
+        let id = Self.taskID
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 enqueue(.task(id, waiter))

@@ -14,8 +14,6 @@ internal import Synchronization
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: Guarded<State>
-    /// Numbers the receives of tasks, so that each can be cancelled alone.
-    let lastTaskID = Atomic<UInt64>(0)
     /// The task that ``atHome(_:)`` runs in; 0 when there is none.
     let homeTask = Atomic<Int>(0)
 

@@ -23,7 +23,7 @@ extension StackChannel {
     nonisolated(nonsending)
         private func receive(_ minimum: Int, _ maximum: Int, wantsMessage: Bool) async -> ReceivedContent
     {
-        let id = flow.nextTaskID()
+        let id = Flow.taskID
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 guard !Task.isCancelled else {
@@ -58,7 +58,7 @@ extension StackChannel {
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
         ) async -> Failure?
     {
-        let id = flow.nextTaskID()
+        let id = Flow.taskID
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 send(
