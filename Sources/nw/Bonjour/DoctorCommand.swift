@@ -9,7 +9,7 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Say whether Bonjour works on this host, and what to do where it does not.",
         discussion: """
-            Looks at the interfaces, at who else has port 5353, at firewalls and at what can be heard. Changes nothing.
+            Looks at the interfaces, at who else has port 5353, at firewalls and at what can be heard. Changes nothing. \
             Fails if something stands in the way.
 
             Examples:

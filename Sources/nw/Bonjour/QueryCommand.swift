@@ -7,7 +7,7 @@ struct QueryCommand: AsyncParsableCommand {
         commandName: "query",
         abstract: "Ask the local network for the records of a name, by multicast DNS.",
         discussion: """
-            Each line begins with + for a record that is there, - for one that has gone. Names outside .local are for name
+            Each line begins with + for a record that is there, - for one that has gone. Names outside .local are for name \
             servers: see nw resolve --type.
 
             Examples:

@@ -9,8 +9,8 @@ struct RegisterCommand: AsyncParsableCommand {
         commandName: "register",
         abstract: "Advertise a service on the local network until interrupted.",
         discussion: """
-            Whoever serves the port is left alone: only its name is made known. If
-            somebody else has the name, a number is put behind it. The end is
+            Whoever serves the port is left alone: only its name is made known. If \
+            somebody else has the name, a number is put behind it. The end is \
             announced as well.
 
             Examples:

@@ -10,7 +10,7 @@ struct ResolveCommand: AsyncParsableCommand {
         commandName: "resolve",
         abstract: "Look up a name, an address, or any record.",
         discussion: """
-            Without --type a name is looked up as a connection would: the hosts file, DNS, or the link for names in
+            Without --type a name is looked up as a connection would: the hosts file, DNS, or the link for names in \
             .local, and the addresses come in the order of RFC 6724, each with the rule that puts it before the next.
 
             Examples:
