@@ -6,6 +6,8 @@ extension Exercise {
     /// Octets as DNS messages: what can be read and fits is written, and read again as the same.
     public static func dnsMessage(_ octets: [UInt8]) {
         guard let message = try? DNSMessage(parsing: octets.span) else { return }
+        // What is kept as octets may mean something else in another place: names in it may point to where they stood.
+        guard !message.answers.contains(where: \.isBroken) else { return }
         var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
         guard message.questions.allSatisfy({ writer.add($0) }),
             message.answers.allSatisfy({ writer.add($0, to: .answer) })
@@ -78,5 +80,16 @@ private struct LinkLife {
         }
         now = end
         link.advance(to: now)
+    }
+}
+
+extension DNSRecord {
+    /// Whether the record is of a type that is known, and its content was not to be understood.
+    fileprivate var isBroken: Bool {
+        guard case .opaque = data else { return false }
+        switch type {
+        case .a, .aaaa, .ptr, .cname, .ns, .dname, .srv, .txt, .mx, .soa, .nsec, .svcb, .https: return true
+        default: return false
+        }
     }
 }

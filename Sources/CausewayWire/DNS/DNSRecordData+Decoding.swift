@@ -47,7 +47,7 @@ extension DNSRecordData {
         }
     }
 
-    /// Strings behind their lengths, to the end (RFC 1035 §3.3.14).
+    /// Strings behind their lengths, to the end (RFC 1035 §3.3.14). None at all mean an empty one (RFC 6763 §6.1).
     private static func strings(_ reader: inout ByteReader) throws(WireError) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(reader.remaining)
@@ -56,15 +56,18 @@ extension DNSRecordData {
             result.append(count)
             result += try reader.readOctets(Int(count))
         }
-        return result
+        return result.isEmpty ? [0] : result
     }
 
-    /// Windows of at most 32 octets, a bit for each type (RFC 4034 §4.1.2).
+    /// Windows of at most 32 octets in rising order, a bit for each type (RFC 4034 §4.1.2).
     private static func types(_ reader: inout ByteReader) throws(WireError) -> [DNSRecordType] {
         var types: [DNSRecordType] = []
+        var last = -1
         while !reader.isAtEnd {
             let position = reader.position
             let window: UInt8 = try reader.readInteger()
+            guard last < Int(window) else { throw .invalid("order of type bitmaps", at: position) }
+            last = Int(window)
             let count: UInt8 = try reader.readInteger()
             guard (1...32).contains(count) else { throw .invalid("length of a type bitmap", at: position) }
             for (index, octet) in try reader.readOctets(Int(count)).enumerated() where octet != 0 {

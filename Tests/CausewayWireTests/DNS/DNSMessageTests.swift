@@ -93,6 +93,19 @@ struct DNSMessageTests {
         }
     }
 
+    @Test("No strings are an empty one (RFC 6763 §6.1), and bitmaps out of order none (RFC 4034 §4.1.2)")
+    func normalForms() throws {
+        func read(_ type: UInt8, _ content: [UInt8]) throws -> DNSRecordData? {
+            let header: [UInt8] = [0, 0, 0x84, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+            let record: [UInt8] = [0, 0, type, 0, 1, 0, 0, 0, 60, 0, UInt8(content.count)] + content
+            return try DNSMessage(parsing: (header + record).span).answers.first?.data
+        }
+        #expect(try read(16, []) == .text([0]))
+        #expect(try read(47, [0, 0, 1, 0x40, 1, 1, 0x80]) == .next(.root, types: [.a, DNSRecordType(rawValue: 256)]))
+        let mixed: [UInt8] = [0, 1, 1, 0x80, 0, 1, 0x40]
+        #expect(try read(47, mixed) == .opaque(mixed))
+    }
+
     @Test("Multicast's bits are read apart from the class")
     func multicastBits() throws {
         var message = DNSMessage()
