@@ -87,24 +87,76 @@ int cw_bind_to_device(int fd, const char *name) {
     return setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name) + 1) < 0 ? -errno : 0;
 }
 
+static void read_information(const struct tcp_info *info, cw_tcp_info *out) {
+    out->rtt_us = info->tcpi_rtt;
+    out->rtt_variance_us = info->tcpi_rttvar;
+    out->minimum_rtt_us = info->tcpi_min_rtt;
+    out->send_mss = info->tcpi_snd_mss;
+    out->path_mtu = info->tcpi_pmtu;
+    out->bytes_received = info->tcpi_bytes_received;
+    out->bytes_acked = info->tcpi_bytes_acked;
+    out->bytes_sent = info->tcpi_bytes_sent;
+    out->bytes_retransmitted = info->tcpi_bytes_retrans;
+    out->segments_in = info->tcpi_segs_in;
+    out->segments_out = info->tcpi_segs_out;
+    out->receive_out_of_order = info->tcpi_rcv_ooopack;
+    out->duplicate_acks = info->tcpi_dsack_dups;
+    out->fast_open_data_accepted = (info->tcpi_options & 32) != 0;
+}
+
 int cw_tcp_information(int fd, cw_tcp_info *out) {
     struct tcp_info info;
     memset(&info, 0, sizeof info);
     socklen_t length = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0) return -errno;
-    out->rtt_us = info.tcpi_rtt;
-    out->rtt_variance_us = info.tcpi_rttvar;
-    out->minimum_rtt_us = info.tcpi_min_rtt;
-    out->send_mss = info.tcpi_snd_mss;
-    out->path_mtu = info.tcpi_pmtu;
-    out->bytes_received = info.tcpi_bytes_received;
-    out->bytes_acked = info.tcpi_bytes_acked;
-    out->bytes_sent = info.tcpi_bytes_sent;
-    out->bytes_retransmitted = info.tcpi_bytes_retrans;
-    out->segments_in = info.tcpi_segs_in;
-    out->segments_out = info.tcpi_segs_out;
-    out->receive_out_of_order = info.tcpi_rcv_ooopack;
-    out->duplicate_acks = info.tcpi_dsack_dups;
-    out->fast_open_data_accepted = (info.tcpi_options & 32) != 0;
+    read_information(&info, out);
     return 0;
+}
+
+// The kernel's interface since 5.16, which older headers do not have: a head that says how large the entries are that the
+// program knows, and the entries.
+enum { MULTIPATH_LEVEL = 284, MULTIPATH_TCP_INFO = 2, MULTIPATH_ADDRESSES = 3 };
+
+struct subflows_head {
+    uint32_t size, count, kernel_entry_size, entry_size;
+};
+
+struct subflow_addresses {
+    struct sockaddr_storage local, remote;
+};
+
+static int read_subflows(int fd, int option, void *block, size_t entry_size) {
+    struct subflows_head *head = block;
+    memset(block, 0, sizeof *head + CW_SUBFLOWS * entry_size);
+    *head = (struct subflows_head){.size = sizeof *head, .entry_size = (uint32_t)entry_size};
+    socklen_t length = (socklen_t)(sizeof *head + CW_SUBFLOWS * entry_size);
+    if (getsockopt(fd, MULTIPATH_LEVEL, option, block, &length) < 0) return -errno;
+    return head->count < CW_SUBFLOWS ? (int)head->count : CW_SUBFLOWS;
+}
+
+static void read_address(const struct sockaddr_storage *from, cw_address *out) {
+    out->storage = *from;
+    out->length = from->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+int cw_subflows(int fd, cw_subflow *out) {
+    struct {
+        struct subflows_head head;
+        struct subflow_addresses entries[CW_SUBFLOWS];
+    } addresses;
+    struct {
+        struct subflows_head head;
+        struct tcp_info entries[CW_SUBFLOWS];
+    } informations;
+    int count = read_subflows(fd, MULTIPATH_ADDRESSES, &addresses, sizeof *addresses.entries);
+    if (count < 0) return count;
+    int informed = read_subflows(fd, MULTIPATH_TCP_INFO, &informations, sizeof *informations.entries);
+    // One may have come or gone between the two questions.
+    if (informed < count) count = informed < 0 ? 0 : informed;
+    for (int i = 0; i < count; i++) {
+        read_address(&addresses.entries[i].local, &out[i].local);
+        read_address(&addresses.entries[i].remote, &out[i].remote);
+        read_information(&informations.entries[i], &out[i].information);
+    }
+    return count;
 }

@@ -115,15 +115,20 @@ struct ReportTests {
             let received = Mutex<UInt32>(3)
             var availableReceiveBuffer: UInt32 { received.withLock { $0 } }
             var availableSendBuffer: UInt32 { 5 }
+            var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] {
+                [(local: .unix(path: "local"), remote: .unix(path: "remote"))]
+            }
         }
         var source: Source? = Source()
         let metadata = source.map { NWProtocolTCP.Metadata(source: $0) }
         #expect(metadata?.availableReceiveBuffer == 3)
         #expect(metadata?.availableSendBuffer == 5)
+        #expect(metadata?.subflows.map(\.localEndpoint) == [.unix(path: "local")])
         source?.received.withLock { $0 = 4 }
         #expect(metadata?.availableReceiveBuffer == 4)
         source = nil
         #expect(metadata?.availableReceiveBuffer == 0)
         #expect(metadata?.availableSendBuffer == 0)
+        #expect(metadata?.subflows.isEmpty == true)
     }
 }

@@ -80,6 +80,15 @@ typedef struct cw_tcp_info {
 } cw_tcp_info;
 int cw_tcp_information(int fd, cw_tcp_info *out);
 
+/// One of the TCP connections that a Multipath TCP connection consists of (RFC 8684).
+enum { CW_SUBFLOWS = 8 };
+typedef struct cw_subflow {
+    cw_address local, remote;
+    cw_tcp_info information;
+} cw_subflow;
+/// Writes at most CW_SUBFLOWS entries. Returns how many, or a negated errno if the connection is one of TCP.
+int cw_subflows(int fd, cw_subflow *out);
+
 // MARK: Datagrams
 
 /// One received datagram, or one train of equal datagrams that the kernel coalesced.

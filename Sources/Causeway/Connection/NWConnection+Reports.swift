@@ -85,12 +85,16 @@ extension NWConnection {
     public func startDataTransferReport() -> PendingDataTransferReport {
         let started = Machine.now
         let before = isReady ? transferCounters() : nil
+        let subflowsBefore = subflowCounters
         let interface = currentPath?.availableInterfaces.first
         return PendingDataTransferReport { queue, completion in
             let facts = self.driver.establishment
             let begun = before == nil ? max(started, facts?.finished ?? .zero) : started
             let primary = self.pathReport(since: before ?? TransferCounters(facts?.baseline), interface)
-            let report = DataTransferReport(duration: (Machine.now - begun).timeInterval, primary: primary)
+            let duration = (Machine.now - begun).timeInterval
+            let paths = self.subflowReports(since: subflowsBefore, primary)
+            let report = DataTransferReport(
+                duration: duration, primary: paths.first ?? primary, others: Array(paths.dropFirst()))
             queue.async { completion(report) }
         }
     }
@@ -102,15 +106,10 @@ extension NWConnection {
     func pathReport(
         since before: TransferCounters, _ known: NWInterface? = nil
     ) -> DataTransferReport.PathReport {
-        let roundTrip = information.map { information in
-            RoundTripTimes(
-                smoothed: information.smoothedRTT.timeInterval, minimum: information.minimumRTT.timeInterval,
-                variance: information.rttVariance.timeInterval)
-        }
         let interface = currentPath?.availableInterfaces.first ?? known ?? NWInterface(name: "", index: 0, type: .other)
         return DataTransferReport.PathReport(
             interface: interface, radioType: nil, counters: transferCounters().since(before),
-            roundTrip: roundTrip ?? RoundTripTimes())
+            roundTrip: information.map { RoundTripTimes($0) } ?? RoundTripTimes())
     }
 
     private func transferCounters() -> TransferCounters {
@@ -125,7 +124,7 @@ extension NWConnection {
 
 extension TransferCounters {
     /// What the transport counted: the kernel, where it does, else the flow.
-    fileprivate init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
+    init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
         guard let information else {
             self.init(receivedTransportBytes: received, sentTransportBytes: sent)
             return

@@ -26,6 +26,24 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
 
         /// How many octets were sent and are not acknowledged yet.
         public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
+
+        /// The subflows of a connection that speaks Multipath TCP (RFC 8684), the oldest first, at most eight.
+        ///
+        /// Empty if the connection speaks TCP: it was not to use several paths
+        /// (``NWParameters/multipathServiceType-swift.property``), or the peer, something on the way or the kernel does not know how.
+        ///
+        /// Apple's metadata has no counterpart.
+        public var subflows: [Subflow] {
+            (source?.subflowAddresses ?? []).map { Subflow(localEndpoint: $0.local, remoteEndpoint: $0.remote) }
+        }
+
+        /// One of the TCP connections that a Multipath TCP connection consists of. Apple's metadata has no counterpart.
+        public struct Subflow: Hashable, Sendable {
+            /// Where it begins: an address of one of the host's interfaces.
+            public let localEndpoint: NWEndpoint
+            /// Where it ends.
+            public let remoteEndpoint: NWEndpoint
+        }
     }
 }
 
@@ -35,4 +53,6 @@ package protocol TCPMetadataSource: AnyObject, Sendable {
     var availableReceiveBuffer: UInt32 { get }
     /// Octets in the send buffer (`SIOCOUTQ`).
     var availableSendBuffer: UInt32 { get }
+    /// Of Multipath TCP.
+    var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] { get }
 }

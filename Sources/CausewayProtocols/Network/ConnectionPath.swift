@@ -75,6 +75,16 @@ extension NetworkModel {
             strays: strays)
     }
 
+    /// The path of a connection that consists of several (RFC 8684): that of the oldest one that works. One is enough.
+    package func path(of subflows: [FollowedConnection]) -> ConnectionPath {
+        let paths = subflows.map { path(of: $0) }
+        let working = paths.filter(\.isViable)
+        guard var path = working.first ?? paths.first else { return .none }
+        // Where one of them uses the best interface, a new connection would gain nothing.
+        path.hasBetter = (working.isEmpty ? paths : working).allSatisfy(\.hasBetter)
+        return path
+    }
+
     /// The path of what comes over an interface, whatever it is.
     package func path(on known: NWInterface) -> ConnectionPath {
         guard let interface = interface(index: known.index) else {

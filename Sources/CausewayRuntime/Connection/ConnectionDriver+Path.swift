@@ -1,5 +1,5 @@
 package import CausewayProtocols
-internal import CausewaySystem
+package import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
@@ -82,27 +82,46 @@ extension ConnectionDriver {
     /// The path as it is now; `nil` unless the connection is ready.
     package func currentPath(in model: NetworkModel) -> ConnectionPath? {
         guard case .ready = state, let followed else { return nil }
-        return model.path(of: model.follow(followed))
+        return model.path(of: followed.map { model.follow($0) })
     }
 
-    /// What is followed; `nil` for a connection that needs no network.
-    private var followed: FollowedConnection? {
-        guard let addresses = flow.addresses, let local = addresses.local?.internetAddress,
-            let remote = addresses.remote?.internetAddress
+    /// The subflows of a connection that speaks Multipath TCP, now.
+    package var subflows: [Subflow]? {
+        settings.tcp.isMultipath ? flow.withDescriptor { Socket.subflows($0) } ?? nil : nil
+    }
+
+    /// What is followed: the connection, or its subflows; `nil` for a connection that needs no network.
+    private var followed: [FollowedConnection]? {
+        if let followedSubflows { return followedSubflows }
+        guard let addresses = flow.addresses, let local = addresses.local, let remote = addresses.remote,
+            let connection = followed(from: local, to: remote)
         else { return nil }
+        return [connection]
+    }
+
+    /// Subflows come and go; `nil` while there are none.
+    private var followedSubflows: [FollowedConnection]? {
+        guard let subflows, !subflows.isEmpty else { return nil }
+        return subflows.compactMap { followed(from: $0.local, to: $0.remote) }
+    }
+
+    private func followed(from local: SocketAddress, to remote: SocketAddress) -> FollowedConnection? {
+        guard let localAddress = local.internetAddress, let remoteAddress = remote.internetAddress else { return nil }
         var constraints = settings.pathConstraints
         // The address is what the connection has, whatever it was to be.
         (constraints.localAddress, constraints.family) = (nil, nil)
-        constraints.port = addresses.remote?.port ?? 0
+        constraints.port = remote.port
         let need = networkNeed
         return FollowedConnection(
-            local: local, remote: remote, constraints: constraints, mayMove: need != .nothing,
+            local: localAddress, remote: remoteAddress, constraints: constraints, mayMove: need != .nothing,
             isNamed: need == .name || need == .link)
     }
 
     private func pathChanged(in model: NetworkModel, _ follower: PathFollower) {
-        let (reports, home) = follower.networkChanged(to: model)
-        if let home, settings.requiredInterface == nil, networkNeed != .nothing {
+        let subflows = followedSubflows
+        let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
+        // The kernel's path manager gives each subflow its interface; their connection has none.
+        if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
             // Its packets would leave over another network with an address that belongs to this one.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
@@ -183,27 +202,33 @@ private final class NetworkWait: Sendable {
 /// One path that is reported.
 private final class PathFollower: Sendable {
     private struct State: Sendable {
-        var connection: FollowedConnection?
-        var hasBegun = false
+        /// `nil` if it needs no network.
+        var connections: [FollowedConnection]?
+        /// Those of them that were seen before, as they were then.
+        var known: [FollowedConnection] = []
         var isBound = false
         var tracker = PathTracker()
     }
 
     private let state: Guarded<State>
 
-    init(_ connection: FollowedConnection?) {
-        state = Guarded(State(connection: connection))
+    init(_ connections: [FollowedConnection]?) {
+        state = Guarded(State(connections: connections))
     }
 
     /// Returns what to tell, and the interface to bind the connection to, the first time that it strays.
-    func networkChanged(to model: NetworkModel) -> (PathTracker.Reports, home: NWInterface?) {
+    func networkChanged(
+        to model: NetworkModel, subflowsNow: [FollowedConnection]?
+    ) -> (PathTracker.Reports, home: NWInterface?) {
         state.withLock { state in
-            guard var connection = state.connection else {
-                return (state.tracker.changed(to: .local), nil)
+            if let subflowsNow { state.connections = subflowsNow }
+            guard let connections = state.connections else { return (state.tracker.changed(to: .local), nil) }
+            let known = state.known
+            state.known = connections.map { connection in
+                known.first { $0.local == connection.local && $0.remote == connection.remote }
+                    ?? model.follow(connection)
             }
-            if !state.hasBegun { connection = model.follow(connection) }
-            (state.connection, state.hasBegun) = (connection, true)
-            let path = model.path(of: connection)
+            let path = model.path(of: state.known)
             let mustBind = path.strays && !state.isBound
             if mustBind { state.isBound = true }
             return (state.tracker.changed(to: path), mustBind ? path.interface : nil)

@@ -93,6 +93,10 @@ package struct TCPInformation: Sendable {
     package init(of fd: CInt) throws(SystemError) {
         var info = cw_tcp_info()
         try check(cw_tcp_information(fd, &info), "getsockopt(TCP_INFO)")
+        self.init(info)
+    }
+
+    init(_ info: cw_tcp_info) {
         smoothedRTT = .microseconds(Int64(info.rtt_us))
         rttVariance = .microseconds(Int64(info.rtt_variance_us))
         // The kernel says «no sample yet» by the largest number.

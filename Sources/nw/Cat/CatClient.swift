@@ -19,7 +19,7 @@ struct CatClient: Sendable {
         }
         if options.isVerbose {
             let reached = connection.currentPath?.remoteEndpoint ?? endpoint
-            printError("nw: cat: connected to \(reached.label)")
+            printError("nw: cat: connected to \(reached.label)\(connection.multipathLabel)")
         }
         if isWebSocket { return try await WebSocketRelay(connection: connection, options: options).run() }
         try await Relay(connection: connection, options: options).run()

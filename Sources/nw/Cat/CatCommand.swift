@@ -83,6 +83,8 @@ struct CatCommand: AsyncParsableCommand {
 
     @Option(help: ProxyChoice.help) var proxy: [String] = []
 
+    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
 
@@ -103,6 +105,7 @@ struct CatCommand: AsyncParsableCommand {
         if scan, listen { throw ValidationError("-z and -l exclude each other.") }
         if ecn != nil, !datagrams { throw ValidationError("--ecn needs -u: on a stream the system decides.") }
         if keep, !listen { throw ValidationError("-k needs -l.") }
+        if multipath != nil, unix || datagrams { throw ValidationError("--multipath excludes -u and -U.") }
         if !proxy.isEmpty, listen || unix || datagrams { throw ValidationError("--proxy excludes -l, -u and -U.") }
         try proxyChoice.check()
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
@@ -177,6 +180,7 @@ extension CatCommand {
     func plan(tls: NWProtocolTLS.Options?) throws -> Plan {
         let parameters =
             datagrams ? NWParameters(dtls: tls) : makeTCPParameters(tls: tls, fastOpen: security.fastOpen)
+        parameters.multipathServiceType = multipath?.serviceType ?? .disabled
         parameters.serviceClass = trafficClass?.value ?? .bestEffort
         (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
         if unix { return try unixPlan(parameters) }

@@ -45,7 +45,10 @@ struct CatListener: Sendable {
     private func serve(_ connection: NWConnection) async throws {
         do {
             try await connection.connect(within: options.limit)
-            if options.isVerbose { printError("nw: cat: connection from \(connection.endpoint.label.printable)") }
+            if options.isVerbose {
+                printError(
+                    "nw: cat: connection from \(connection.endpoint.label.printable)\(connection.multipathLabel)")
+            }
             try await Relay(connection: connection, options: options).run()
         } catch  where options.acceptsMore {
             printError("nw: cat: \(describe(error))")

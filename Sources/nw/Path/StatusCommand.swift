@@ -44,8 +44,11 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Interfaces that cost money are not used.")
     var noExpensive = false
 
+    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+
     func validate() throws {
         if connect, port == nil { throw ValidationError("--connect needs a PORT.") }
+        if multipath != nil, datagrams { throw ValidationError("--multipath excludes -u.") }
         if let port { _ = try parsePort(port) }
     }
 
@@ -122,6 +125,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func follow() async throws {
         let parameters = datagrams ? NWParameters.udp : makeTCPParameters()
+        parameters.multipathServiceType = multipath?.serviceType ?? .disabled
         parameters.prohibitedInterfaceTypes = prohibit.isEmpty ? nil : prohibit.map(\.type)
         parameters.prohibitExpensivePaths = noExpensive
         let connection = NWConnection(

@@ -35,6 +35,8 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Refuse larger files.", valueName: "bytes"))
     var maximumSize: UInt64?
 
+    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+
     func validate() throws {
         if let host, case .name = NWEndpoint.Host(host) {
             throw ValidationError("--host needs an address, not a name.")
@@ -49,6 +51,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                 throw Failure("cannot receive into \(directory)", error)
             }
             let parameters = makeTCPParameters()
+            parameters.multipathServiceType = multipath?.serviceType ?? .disabled
             // A sender that vanishes would hold its half of a file for ever.
             let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
             options?.enableKeepalive = true

@@ -15,12 +15,18 @@ struct SendCommand: AsyncParsableCommand {
             Examples:
               nw send notes.txt 192.0.2.7 9100
               nw send *.jpg photos.example.com 9100
+              nw send -v --multipath aggregate disk.img 192.0.2.7 9100   over all networks at once; which carried what
             """)
 
     @Option(
         name: [.customShort("w", allowingJoined: true)],
         help: ArgumentHelp("Give up connecting after this time.", valueName: "seconds"))
     var timeout: Double = 30
+
+    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+
+    @Flag(name: .short, help: "Tell on standard error what each path carried.")
+    var verbose = false
 
     @Argument(help: "FILE... HOST PORT")
     var arguments: [String]
@@ -35,9 +41,12 @@ struct SendCommand: AsyncParsableCommand {
         try await reporting("send") {
             let host = NWEndpoint.Host(arguments[arguments.count - 2])
             let port = try parsePort(arguments[arguments.count - 1])
-            let connection = NWConnection(host: host, port: port, using: makeTCPParameters())
+            let parameters = makeTCPParameters()
+            parameters.multipathServiceType = multipath?.serviceType ?? .disabled
+            let connection = NWConnection(host: host, port: port, using: parameters)
             defer { connection.cancel() }
             try await connection.connect(within: .seconds(timeout))
+            let report = connection.startDataTransferReport()
             var sender = FileSender(connection: connection)
             var failures = 0
             for path in arguments.dropLast(2) {
@@ -51,8 +60,18 @@ struct SendCommand: AsyncParsableCommand {
                     throw Failure("\(path.printable): \(describe(error))")
                 }
             }
+            if verbose { await tell(report, of: connection) }
             try await connection.sendEnd()
             if failures > 0 { throw ExitCode.failure }
         }
+    }
+
+    /// What each path carried so far.
+    private func tell(_ report: NWConnection.PendingDataTransferReport, of connection: NWConnection) async {
+        printError("nw: send: sent to \(connection.endpoint.label)\(connection.multipathLabel)")
+        let lines = await withCheckedContinuation { continuation in
+            report.collect(queue: .global()) { continuation.resume(returning: $0.pathLines) }
+        }
+        for line in lines { printError("nw: send: \(line)") }
     }
 }

@@ -132,6 +132,28 @@ struct ConnectionPathTests {
         #expect(!scene.model.path(of: connection).isViable)
     }
 
+    @Test("Of several subflows one that works is enough, and the oldest of those is the path")
+    func subflows() {
+        var scene = NetworkScene.twoPaths
+        let subflows = ["10.77.1.2", "10.77.2.2"].map { local in
+            scene.model.follow(
+                FollowedConnection(
+                    local: NetworkScene.address(local), remote: NetworkScene.address("10.77.9.9"),
+                    constraints: PathConstraints(), mayMove: true, isNamed: false))
+        }
+        func told(_ subflows: [FollowedConnection]) -> [String] {
+            let path = scene.model.path(of: subflows)
+            return [path.interface?.name ?? "none", "\(path.isViable)", "\(path.hasBetter)"]
+        }
+        #expect(told(subflows) == ["wifi0", "true", "false"])
+        #expect(told([subflows[1]]) == ["cell0", "true", "true"], "alone, it would gain by a move")
+        scene.unplug("wifi0")
+        #expect(told(subflows) == ["cell0", "true", "false"])
+        scene.unplug("cell0")
+        #expect(told(subflows) == ["none", "false", "false"])
+        #expect(told([]) == ["none", "false", "false"])
+    }
+
     @Test("An address of the host itself moves with the routes")
     func virtualAddress() {
         var scene = NetworkScene.twoPaths

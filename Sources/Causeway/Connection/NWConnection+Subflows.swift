@@ -1,0 +1,60 @@
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Reports on a connection over Multipath TCP (RFC 8684).
+extension NWConnection {
+    /// The two ends of a subflow.
+    struct SubflowEnds: Hashable, Sendable {
+        var local: SocketAddress
+        var remote: SocketAddress
+
+        init(_ subflow: Subflow) {
+            (local, remote) = (subflow.local, subflow.remote)
+        }
+    }
+
+    /// What each subflow has transferred. Empty unless the connection speaks Multipath TCP.
+    var subflowCounters: [SubflowEnds: TransferCounters] {
+        let counted = (driver.subflows ?? []).map { (SubflowEnds($0), TransferCounters($0.information)) }
+        return Dictionary(counted) { first, _ in first }
+    }
+
+    /// A report for each subflow there is, the oldest first. What the program transferred, no subflow knows: it is told with the first.
+    func subflowReports(
+        since before: [SubflowEnds: TransferCounters], _ whole: DataTransferReport.PathReport
+    ) -> [DataTransferReport.PathReport] {
+        let model = NetworkStateMonitor.shared.model
+        return (driver.subflows ?? []).enumerated().map { number, subflow in
+            var counters = TransferCounters(subflow.information).since(
+                before[SubflowEnds(subflow)] ?? TransferCounters())
+            if number == 0 {
+                counters.receivedApplicationBytes = whole.receivedApplicationByteCount
+                counters.sentApplicationBytes = whole.sentApplicationByteCount
+            }
+            let home = subflow.local.internetAddress.flatMap { model.holder(of: $0) }
+            return DataTransferReport.PathReport(
+                interface: home?.interface ?? whole.interface, counters: counters,
+                roundTrip: RoundTripTimes(subflow.information))
+        }
+    }
+
+    package var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] {
+        (driver.subflows ?? []).map { (NWEndpoint($0.local), NWEndpoint($0.remote)) }
+    }
+}
+
+extension TransferCounters {
+    fileprivate init(_ information: TCPInformation) {
+        self.init(information, received: 0, sent: 0)
+    }
+}
+
+extension RoundTripTimes {
+    init(_ information: TCPInformation) {
+        self.init(
+            smoothed: information.smoothedRTT.timeInterval, minimum: information.minimumRTT.timeInterval,
+            variance: information.rttVariance.timeInterval)
+    }
+}

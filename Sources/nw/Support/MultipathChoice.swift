@@ -1,0 +1,39 @@
+import ArgumentParser
+import Causeway
+
+/// How several paths to one host are used at once.
+enum MultipathChoice: String, CaseIterable, ExpressibleByArgument {
+    case handover, interactive, aggregate
+
+    static let help = ArgumentHelp(
+        "Multipath TCP, where the peer speaks it: handover, interactive or aggregate.", valueName: "mode")
+
+    var serviceType: NWParameters.MultipathServiceType {
+        switch self {
+        case .handover: .handover
+        case .interactive: .interactive
+        case .aggregate: .aggregate
+        }
+    }
+}
+
+extension NWConnection {
+    /// ` over Multipath TCP`, ` over TCP: the peer speaks no other`; nothing unless several paths were to be used.
+    var multipathLabel: String {
+        guard parameters.multipathServiceType != .disabled else { return "" }
+        let subflows = (metadata(definition: NWProtocolTCP.definition) as? NWProtocolTCP.Metadata)?.subflows ?? []
+        return subflows.isEmpty ? " over TCP: Multipath TCP is not spoken at both ends" : " over Multipath TCP"
+    }
+}
+
+extension NWConnection.DataTransferReport {
+    /// What each path carried: `wifi0: sent 1.2 MiB, received 10 bytes, sent again 0 bytes`.
+    var pathLines: [String] {
+        pathReports.map { path in
+            let sent = Amounts.bytes(path.sentTransportByteCount)
+            let received = Amounts.bytes(path.receivedTransportByteCount)
+            let again = Amounts.bytes(path.retransmittedTransportByteCount)
+            return "\(path.interface.name.printable): sent \(sent), received \(received), sent again \(again)"
+        }
+    }
+}
