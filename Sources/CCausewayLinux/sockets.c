@@ -119,6 +119,15 @@ int cw_connect(int fd, const cw_address *address) {
     return result < 0 ? -errno : 0;
 }
 
+int cw_reconnect(int fd, const cw_address *address, const char *interface) {
+    // A socket that is connected keeps its source address; one that is not, has none, and is bound to no interface.
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    if (connect(fd, &none, sizeof none) < 0) return -errno;
+    int bound = cw_bind_to_device(fd, interface);
+    int connected = cw_connect(fd, address);
+    return connected < 0 ? connected : bound;
+}
+
 int cw_accept(int fd, cw_address *peer) {
     int result;
     do {

@@ -38,6 +38,8 @@ int cw_close(int fd);
 int cw_bind(int fd, const cw_address *address);
 int cw_listen(int fd, int backlog);
 int cw_connect(int fd, const cw_address *address);
+/// Connects a datagram socket anew, over one interface if it has a name: the kernel chooses the local address again.
+int cw_reconnect(int fd, const cw_address *address, const char *interface);
 int cw_accept(int fd, cw_address *peer);
 int cw_shutdown_write(int fd);
 int cw_local_address(int fd, cw_address *out);

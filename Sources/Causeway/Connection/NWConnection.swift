@@ -117,7 +117,9 @@ extension NWConnection {
     }
 
     /// Called with `true` when the connection is ready and packets can flow, and at each change: with `false` when its address,
-    /// its interface or every route is gone. The connection stays as it is, and may become viable again.
+    /// its interface or every route is gone. The connection stays as it is, and may become viable again; only if its interface has had
+    /// another address instead of the connection's for two seconds a stream fails with `ECONNABORTED`. Datagrams leave from another
+    /// address then, if there is one, and stay viable.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
         get { handlers.viability }
         set {

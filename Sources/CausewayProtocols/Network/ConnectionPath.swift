@@ -36,6 +36,8 @@ package struct FollowedConnection: Equatable, Sendable {
     /// Whether its packets left over another interface than the one with its address when it became ready, as the host's routing
     /// was set up to.
     package var isForeign = false
+    /// The index of the interface that had its address when it became ready.
+    package var home: Int?
 
     package init(
         local: InternetAddress, remote: InternetAddress, constraints: PathConstraints, mayMove: Bool, isNamed: Bool
@@ -52,9 +54,11 @@ extension NetworkModel {
     /// Notes how the host routes a connection that has just become ready.
     package func follow(_ connection: FollowedConnection) -> FollowedConnection {
         var connection = connection
-        guard let home = holder(of: connection.local), !home.isHostItself,
-            case .route(let route, let hop) = route(for: question(connection)), route.kind != .local
-        else { return connection }
+        guard let home = holder(of: connection.local), !home.isHostItself else { return connection }
+        connection.home = home.index
+        guard case .route(let route, let hop) = route(for: question(connection)), route.kind != .local else {
+            return connection
+        }
         // A client's socket that is bound to an interface has that one's address, whatever is preferred.
         let isAsRouted =
             !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
@@ -83,6 +87,17 @@ extension NetworkModel {
         // Where one of them uses the best interface, a new connection would gain nothing.
         path.hasBetter = (working.isEmpty ? paths : working).allSatisfy(\.hasBetter)
         return path
+    }
+
+    /// Whether a connection's interface has been given another address instead of the connection's: then the peer's packets have
+    /// nowhere to arrive, until somebody gives the old address back.
+    package func isRenumbered(_ connection: FollowedConnection) -> Bool {
+        guard let home = connection.home.flatMap({ interface(index: $0) }), holder(of: connection.local) == nil else {
+            return false
+        }
+        return home.addresses.contains { held in
+            held.isUsable && held.address.family == connection.local.family && !held.address.isLinkLocal
+        }
     }
 
     /// The path of what comes over an interface, whatever it is.

@@ -91,7 +91,7 @@ extension ConnectionDriver {
     }
 
     /// What is followed: the connection, or its subflows; `nil` for a connection that needs no network.
-    private var followed: [FollowedConnection]? {
+    var followed: [FollowedConnection]? {
         if let followedSubflows { return followedSubflows }
         guard let addresses = flow.addresses, let local = addresses.local, let remote = addresses.remote,
             let connection = followed(from: local, to: remote)
@@ -119,6 +119,7 @@ extension ConnectionDriver {
 
     private func pathChanged(in model: NetworkModel, _ follower: PathFollower) {
         let subflows = followedSubflows
+        if subflows == nil { leaveLostAddress(in: model, follower) }
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
         // The kernel's path manager gives each subflow its interface; their connection has none.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
@@ -195,43 +196,6 @@ private final class NetworkWait: Sendable {
             let first = RetryGate(need, constraints, in: model)
             gate = first
             return mayHavePassed && first.isSatisfied ? .retryOnce : .none
-        }
-    }
-}
-
-/// One path that is reported.
-private final class PathFollower: Sendable {
-    private struct State: Sendable {
-        /// `nil` if it needs no network.
-        var connections: [FollowedConnection]?
-        /// Those of them that were seen before, as they were then.
-        var known: [FollowedConnection] = []
-        var isBound = false
-        var tracker = PathTracker()
-    }
-
-    private let state: Guarded<State>
-
-    init(_ connections: [FollowedConnection]?) {
-        state = Guarded(State(connections: connections))
-    }
-
-    /// Returns what to tell, and the interface to bind the connection to, the first time that it strays.
-    func networkChanged(
-        to model: NetworkModel, subflowsNow: [FollowedConnection]?
-    ) -> (PathTracker.Reports, home: NWInterface?) {
-        state.withLock { state in
-            if let subflowsNow { state.connections = subflowsNow }
-            guard let connections = state.connections else { return (state.tracker.changed(to: .local), nil) }
-            let known = state.known
-            state.known = connections.map { connection in
-                known.first { $0.local == connection.local && $0.remote == connection.remote }
-                    ?? model.follow(connection)
-            }
-            let path = model.path(of: state.known)
-            let mustBind = path.strays && !state.isBound
-            if mustBind { state.isBound = true }
-            return (state.tracker.changed(to: path), mustBind ? path.interface : nil)
         }
     }
 }

@@ -385,7 +385,7 @@ package final class ConnectionDriver: FlowOwner {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        if progress.withLock({ progress in progress.observer })?.wantsPathReports == true { followPath() }
+        if progress.withLock({ progress in progress.observer })?.wantsPathReports == true || canMove { followPath() }
     }
 
     /// What a listener gave is connected from the start; it meets its flow when the program starts it.

@@ -74,6 +74,16 @@ package enum Socket {
         return true
     }
 
+    /// Connects a datagram socket anew: its local address is chosen again, as the routes are now.
+    ///
+    /// - Parameter interface: What to bind it to; `nil` leaves the choice to the kernel.
+    package static func reconnect(
+        _ fd: CInt, to address: SocketAddress, over interface: String?
+    ) throws(SystemError) {
+        var kernel = try address.kernelForm()
+        try check(cw_reconnect(fd, &kernel, interface ?? ""), "connect")
+    }
+
     /// Starts connecting, with content in the SYN where the kernel knows a cookie of the peer's (RFC 7413 §4). Then wait until the
     /// socket is writable.
     ///

@@ -154,6 +154,26 @@ struct ConnectionPathTests {
         #expect(told([]) == ["none", "false", "false"])
     }
 
+    @Test("A connection is renumbered when its interface has another address instead of its own, and only then")
+    func renumbering() {
+        var scene = NetworkScene.twoPaths
+        let connection = scene.model.follow(
+            FollowedConnection(
+                local: NetworkScene.address("10.77.1.2"), remote: NetworkScene.address("10.77.9.9"),
+                constraints: PathConstraints(), mayMove: true, isNamed: false))
+        #expect(!scene.model.isRenumbered(connection))
+        scene.assign("10.77.1.3/24", to: "wifi0")
+        #expect(!scene.model.isRenumbered(connection), "two addresses")
+        scene.unassign("10.77.1.2/24")
+        #expect(scene.model.isRenumbered(connection))
+        scene.unassign("10.77.1.3/24")
+        #expect(!scene.model.isRenumbered(connection), "it may come back")
+        scene.assign("169.254.7.7/16", to: "wifi0")
+        #expect(!scene.model.isRenumbered(connection), "what it has meanwhile leads nowhere")
+        scene.assign("10.77.1.2/24", to: "wifi0")
+        #expect(!scene.model.isRenumbered(connection))
+    }
+
     @Test("An address of the host itself moves with the routes")
     func virtualAddress() {
         var scene = NetworkScene.twoPaths

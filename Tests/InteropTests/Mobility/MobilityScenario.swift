@@ -150,7 +150,9 @@ extension MobilityScenario {
                 client: "addr del 10.77.1.2/24 dev wifi0",
                 then: .both(["path wifi0,cell0 46"], ["path none", "viable false", "better true"])),
             .on(
-                client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute, then: .both(["path wifi0,cell0 46"], []))),
+                client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute, then: .both(["path wifi0,cell0 46"], [])),
+            // Some time later, in which the old one might have come back.
+            .init(expected: .both([], ["state failed: Software caused connection abort", "state cancelled"]))),
         .init("another address is added", .on(client: "addr add 10.77.1.77/24 dev wifi0", then: .nothing)),
         .init(
             "the other network's address is removed",
@@ -251,7 +253,26 @@ extension MobilityScenario {
                 client: Words.wifiRoute,
                 then: .both(["path wifi0 4"], ["state preparing", "state ready", "path wifi0", "viable true"]))),
         .init(
-            "datagrams lose their network", demands: ["-u"], .on(client: Words.wifiDown, then: .moveAway)),
+            "datagrams move to the other network, and stay there until it is lost", demands: ["-u"],
+            .on(client: Words.wifiDown, then: .both(["path cell0 46$"], ["path cell0"])),
+            .on(
+                client: "link set wifi0 up", Words.wifiRoute,
+                then: .both(["path wifi0,cell0 46"], ["better true"])),
+            .on(
+                server: "link set to-cell0 down", then: .both(["path wifi0 4"], ["path wifi0", "better false"]))),
+        .init(
+            "datagrams move to another address of their network", before: [Words.cellDown], demands: ["-u"],
+            first: .opened("path wifi0 46"),
+            .on(
+                client: "addr del 10.77.1.2/24 dev wifi0",
+                then: .both(["path wifi0 6"], ["path none", "viable false"])),
+            .on(
+                client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute,
+                then: .both(["path wifi0 46"], ["path wifi0", "viable true"]))),
+        .init(
+            "datagrams that may not leave over the other network lose theirs",
+            demands: ["-u", "--no-expensive"],
+            .on(client: Words.wifiDown, then: .both(["path cell0 46$"], ["path none", "viable false"]))),
     ]
 
     private static let demands: [Self] = [

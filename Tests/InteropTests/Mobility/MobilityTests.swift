@@ -76,5 +76,23 @@ extension Interop {
                 #expect(receiver.output == payload)
             }
         }
+
+        @Test("Datagrams of a program that watches nothing leave from an address that works")
+        func datagrams() async throws {
+            try await TwoPaths.run { hosts, scratch in
+                let receiver = try hosts.start(["cat", "-lkvu", "7500"], on: hosts.server, in: scratch)
+                try await eventually("the receiver listens") { receiver.errors.contains("listening") }
+                let sender = try scratch.start(
+                    try Built.nw(), ["cat", "-u", "10.77.9.9", "7500"], on: hosts.client, input: .held)
+                try sender.write("one\n")
+                try await eventually("the first arrives") { receiver.output == Data("one\n".utf8) }
+                #expect(receiver.errors.contains("datagrams from 10.77.1.2:"))
+                try hosts.ip(["link set wifi0 down"], on: hosts.client)
+                try await eventually("others arrive from the other network") {
+                    try sender.write("more\n")
+                    return receiver.errors.contains("datagrams from 10.77.2.2:")
+                }
+            }
+        }
     }
 }
