@@ -2,8 +2,6 @@ package import CausewayProtocols
 package import CausewaySystem
 package import CausewayTypes
 package import Dispatch
-internal import DequeModule
-internal import FoundationEssentials
 
 /// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
 ///
@@ -176,69 +174,9 @@ package final class ConnectionDriver: FlowOwner {
         tryNext(reason)
     }
 
-    private func established(_ winner: Connector.Winner) {
-        let registration: Registration
-        do throws(SystemError) {
-            if let known = winner.registration {
-                registration = known
-            } else {
-                registration = try flow.loop.register(winner.fd, for: flow.interest, flow)
-            }
-        } catch {
-            Descriptor(adopting: winner.fd).close()
-            return transition { progress in progress.lifecycle.endpointsExhausted(Failure(errno: error.errno)) }
-        }
-        let channel = channel
-        flow.attach(
-            .socket(winner.fd, registration), owner: self, isProvisional: channel != nil, sentEarly: winner.sentEarly)
-        if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
-        transition { progress in
-            progress.establish(Establishment(facts: winner.facts, untried: winner.untried))
-            progress.countAttempts(winner.facts.previousAttempts + 1)
-            return channel == nil ? progress.lifecycle.established() : []
-        }
-        guard let channel else { return }
-        flow.begin()
-        beginHandshake(channel)
-    }
-
-    // MARK: Protocols above the transport
-
-    private func beginHandshake(_ channel: StackChannel) {
-        guard let makeLayers = route?.makeLayers ?? frozen.makeLayers else { return }
-        switch makeLayers(flow) {
-        case .success(let layers):
-            channel.begin(layers, within: settings.handshakeLimit) { outcome in self.stackReported(outcome, channel) }
-        case .failure(let failure): stackReported(.failed(failure), channel)
-        }
-    }
-
-    private func stackReported(_ outcome: StackChannel.Outcome, _ channel: StackChannel) {
-        switch outcome {
-        case .ready:
-            flow.confirm()
-            let (received, sent) = flow.transferred
-            let information = flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
-            transition { progress in
-                progress.noteAgreement(.init(information: information, received: received, sent: sent))
-                return progress.lifecycle.established()
-            }
-        case .failed(let failure):
-            let mayWait = progress.withLock { progress in
-                guard case .connect = progress.origin, case .preparing = progress.lifecycle.state,
-                    !progress.establishments.isEmpty
-                else { return false }
-                progress.establishments[0].disagreement = failure
-                return true
-            }
-            // A client may try again, as when the network or the peer's certificate has changed; a server's side is over.
-            if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
-        }
-    }
-
     // MARK: Transitions and their actions
 
-    private func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
+    func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let first = progress.withLock { progress -> [Lifecycle.Action] in
             let actions = body(&progress)
             if !progress.isPerforming, !actions.isEmpty {
@@ -253,7 +191,7 @@ package final class ConnectionDriver: FlowOwner {
         while let action = progress.withLock({ progress in progress.nextAction() }) { perform(action) }
     }
 
-    private func perform(_ action: Lifecycle.Action) {
+    func perform(_ action: Lifecycle.Action) {
         switch action {
         // Told with the release: a concurrent queue could otherwise let go of the handlers first.
         case .report(.cancelled): break
@@ -277,7 +215,7 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    private func report(_ state: State) {
+    func report(_ state: State) {
         let (delivery, observer, hasStarted) = progress.withLock { progress in
             (progress.delivery, progress.observer, progress.hasStarted)
         }
@@ -293,7 +231,7 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    private func release() {
+    func release() {
         let (delivery, observer, hasStarted) = progress.withLock { progress in
             (progress.delivery, progress.observer.take(), progress.hasStarted)
         }
@@ -306,79 +244,7 @@ package final class ConnectionDriver: FlowOwner {
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    private func establish() {
-        let connector = progress.withLock { progress -> Connector? in
-            guard case .connect(let target, let resolver) = progress.origin,
-                case .preparing = progress.lifecycle.state
-            else { return nil }
-            progress.isHeld = settings.connectsWithContent && !progress.hasContent
-            guard !progress.isHeld else { return nil }
-            let connector = makeConnector(firstTarget(target), resolver)
-            progress.establish(Establishment(connector: connector))
-            // A new chapter begins with the best way again.
-            progress.establishments[0].route = 0
-            if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = Machine.now }
-            return connector
-        }
-        connector?.start()
-    }
-
-    /// The kernel puts into a SYN what fits a packet.
-    private static let mostEarlyContent = 4 << 10
-
-    func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
-        let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
-        let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
-        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, facts in
-            switch outcome {
-            case .success(let winner): self.established(winner)
-            case .failure(let error):
-                self.progress.withLock { progress in
-                    _ = progress.takeConnector()
-                    progress.noteDefeat(facts)
-                    progress.countAttempts(facts.attemptCount)
-                }
-                if self.takeNextRoute() { return }
-                let reason = self.reason(to: error)
-                self.transition { progress in progress.lifecycle.endpointsExhausted(reason) }
-            }
-        }
-    }
-
-    private func leaveEndpoint() {
-        if let connector = progress.withLock({ progress in progress.establishments.first?.connector }) {
-            connector.skip()
-        } else {
-            flow.detach(abandoning: channel == nil ? nil : Failure(errno: Errno.connectionAborted))
-        }
-    }
-
-    /// The endpoint in use was left, or broke for a reason: the addresses that were never tried are next.
-    private func tryNext(_ reason: Failure?) {
-        let disagreement = progress.withLock { progress in
-            progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
-        }
-        if let disagreement {
-            if takeNextRoute() { return }
-            return transition { progress in progress.lifecycle.endpointsExhausted(disagreement) }
-        }
-        let connector = progress.withLock { progress -> Connector? in
-            let untried = progress.establishments.first?.untried ?? []
-            guard !untried.isEmpty, case .connect(_, let resolver) = progress.origin,
-                case .preparing = progress.lifecycle.state
-            else { return nil }
-            let connector = makeConnector(.addresses(untried), resolver)
-            progress.establishments[0].connector = connector
-            return connector
-        }
-        if let connector { return connector.start() }
-        if takeNextRoute() { return }
-        transition { progress in
-            progress.lifecycle.endpointsExhausted(reason ?? Failure(errno: Errno.connectionAborted))
-        }
-    }
-
-    private func open() {
+    func open() {
         attachAccepted()
         flow.begin()
         if let channel, case .preparing = state {
@@ -389,7 +255,7 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     /// What a listener gave is connected from the start; it meets its flow when the program starts it.
-    private func attachAccepted() {
+    func attachAccepted() {
         let origin = progress.withLock { progress -> Origin? in
             switch progress.origin {
             case .accepted, .peer:
@@ -412,85 +278,13 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    private func close(_ ending: Lifecycle.Ending) {
+    func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
         guard let channel else { return closeFlow(ending) }
         channel.close(abortively: ending == .abortive) { self.closeFlow(ending) }
     }
 
-    private func closeFlow(_ ending: Lifecycle.Ending) {
+    func closeFlow(_ ending: Lifecycle.Ending) {
         if !flow.close(abortively: ending == .abortive, owner: self) { flowClosed() }
     }
-}
-
-extension ConnectionDriver.Progress {
-    mutating func nextAction() -> ConnectionDriver.Lifecycle.Action? {
-        let action = actions.popFirst()
-        if action == nil {
-            isPerforming = false
-            // The storage goes too: most connections only ever begin and end.
-            actions = InlineFirstQueue()
-        }
-        return action
-    }
-
-    /// Begins another chapter of the connection's making. The protocols above stay: requests wait with them.
-    mutating func establish(_ establishment: ConnectionDriver.Establishment) {
-        var establishment = establishment
-        establishment.channel = establishments.first?.channel
-        establishment.firstStarted = establishments.first?.firstStarted
-        establishment.attemptCount = establishments.first?.attemptCount ?? 0
-        establishment.wasRetriedAtOnce =
-            establishment.wasRetriedAtOnce || establishments.first?.wasRetriedAtOnce ?? false
-        establishment.defeat = establishments.first?.defeat
-        establishment.route = establishments.first?.route ?? 0
-        establishments = [establishment]
-    }
-
-    /// Attempts were made. What is known of the connection's making counts those before the last of them.
-    mutating func countAttempts(_ count: Int) {
-        guard !establishments.isEmpty else { return }
-        var last = establishments[0]
-        last.attemptCount += count
-        last.facts?.previousAttempts = last.attemptCount - 1
-        if let firstStarted = last.firstStarted { last.facts?.started = firstStarted }
-        establishments[0] = last
-    }
-
-    /// What was tried in vain, for those who want to tell.
-    mutating func noteDefeat(_ facts: EstablishmentFacts) {
-        if !establishments.isEmpty { establishments[0].defeat = facts }
-    }
-
-    /// What a listener accepted comes about by its protocols alone.
-    mutating func beginAgreement() {
-        guard !establishments.isEmpty, establishments[0].facts == nil else { return }
-        var facts = EstablishmentFacts()
-        (facts.started, facts.attemptStarted) = (Machine.now, Machine.now)
-        establishments[0].facts = facts
-    }
-
-    mutating func noteAgreement(_ baseline: EstablishmentFacts.Baseline) {
-        guard !establishments.isEmpty else { return }
-        establishments[0].facts?.finished = Machine.now
-        establishments[0].facts?.baseline = baseline
-    }
-
-    mutating func takeConnector() -> Connector? {
-        establishments.isEmpty ? nil : establishments[0].connector.take()
-    }
-
-    mutating func takeWatch() -> NetworkStateMonitor.Subscription? {
-        establishments.isEmpty ? nil : establishments[0].watch.take()
-    }
-}
-
-/// The program's side of a connection. Its methods are called in order on the connection's queue, or on any thread if it was
-/// started without one.
-package protocol ConnectionObserver: AnyObject, Sendable {
-    func connectionChanged(to state: ConnectionDriver.State)
-    var wantsPathReports: Bool { get }
-    func connectionPathChanged(_ reports: PathTracker.Reports)
-    /// Nothing will be called any more.
-    func connectionReleased()
 }

@@ -1,0 +1,139 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// How a connection that a program makes comes about: attempts, the protocols above the transport, and what is tried next.
+extension ConnectionDriver {
+    func establish() {
+        let connector = progress.withLock { progress -> Connector? in
+            guard case .connect(let target, let resolver) = progress.origin,
+                case .preparing = progress.lifecycle.state
+            else { return nil }
+            progress.isHeld = settings.connectsWithContent && !progress.hasContent
+            guard !progress.isHeld else { return nil }
+            let connector = makeConnector(firstTarget(target), resolver)
+            progress.establish(Establishment(connector: connector))
+            // A new chapter begins with the best way again.
+            progress.establishments[0].route = 0
+            if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = Machine.now }
+            return connector
+        }
+        connector?.start()
+    }
+
+    /// The kernel puts into a SYN what fits a packet.
+    private static let mostEarlyContent = 4 << 10
+
+    func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
+        let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
+        let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
+        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, facts in
+            switch outcome {
+            case .success(let winner): self.established(winner)
+            case .failure(let error):
+                self.progress.withLock { progress in
+                    _ = progress.takeConnector()
+                    progress.noteDefeat(facts)
+                    progress.countAttempts(facts.attemptCount)
+                }
+                if self.takeNextRoute() { return }
+                let reason = self.reason(to: error)
+                self.transition { progress in progress.lifecycle.endpointsExhausted(reason) }
+            }
+        }
+    }
+
+    func leaveEndpoint() {
+        if let connector = progress.withLock({ progress in progress.establishments.first?.connector }) {
+            connector.skip()
+        } else {
+            flow.detach(abandoning: channel == nil ? nil : Failure(errno: Errno.connectionAborted))
+        }
+    }
+
+    /// The endpoint in use was left, or broke for a reason: the addresses that were never tried are next.
+    func tryNext(_ reason: Failure?) {
+        let disagreement = progress.withLock { progress in
+            progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
+        }
+        if let disagreement {
+            if takeNextRoute() { return }
+            return transition { progress in progress.lifecycle.endpointsExhausted(disagreement) }
+        }
+        let connector = progress.withLock { progress -> Connector? in
+            let untried = progress.establishments.first?.untried ?? []
+            guard !untried.isEmpty, case .connect(_, let resolver) = progress.origin,
+                case .preparing = progress.lifecycle.state
+            else { return nil }
+            let connector = makeConnector(.addresses(untried), resolver)
+            progress.establishments[0].connector = connector
+            return connector
+        }
+        if let connector { return connector.start() }
+        if takeNextRoute() { return }
+        transition { progress in
+            progress.lifecycle.endpointsExhausted(reason ?? Failure(errno: Errno.connectionAborted))
+        }
+    }
+
+    func established(_ winner: Connector.Winner) {
+        let registration: Registration
+        do throws(SystemError) {
+            if let known = winner.registration {
+                registration = known
+            } else {
+                registration = try flow.loop.register(winner.fd, for: flow.interest, flow)
+            }
+        } catch {
+            Descriptor(adopting: winner.fd).close()
+            return transition { progress in progress.lifecycle.endpointsExhausted(Failure(errno: error.errno)) }
+        }
+        let channel = channel
+        flow.attach(
+            .socket(winner.fd, registration), owner: self, isProvisional: channel != nil, sentEarly: winner.sentEarly)
+        if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
+        transition { progress in
+            progress.establish(Establishment(facts: winner.facts, untried: winner.untried))
+            progress.countAttempts(winner.facts.previousAttempts + 1)
+            return channel == nil ? progress.lifecycle.established() : []
+        }
+        guard let channel else { return }
+        flow.begin()
+        beginHandshake(channel)
+    }
+
+    // MARK: Protocols above the transport
+
+    func beginHandshake(_ channel: StackChannel) {
+        guard let makeLayers = route?.makeLayers ?? frozen.makeLayers else { return }
+        switch makeLayers(flow) {
+        case .success(let layers):
+            channel.begin(layers, within: settings.handshakeLimit) { outcome in self.stackReported(outcome, channel) }
+        case .failure(let failure): stackReported(.failed(failure), channel)
+        }
+    }
+
+    func stackReported(_ outcome: StackChannel.Outcome, _ channel: StackChannel) {
+        switch outcome {
+        case .ready:
+            flow.confirm()
+            let (received, sent) = flow.transferred
+            let information = flow.withDescriptor { try? TCPInformation(of: $0) }.flatMap { $0 }
+            transition { progress in
+                progress.noteAgreement(.init(information: information, received: received, sent: sent))
+                return progress.lifecycle.established()
+            }
+        case .failed(let failure):
+            let mayWait = progress.withLock { progress in
+                guard case .connect = progress.origin, case .preparing = progress.lifecycle.state,
+                    !progress.establishments.isEmpty
+                else { return false }
+                progress.establishments[0].disagreement = failure
+                return true
+            }
+            // A client may try again, as when the network or the peer's certificate has changed; a server's side is over.
+            if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
+        }
+    }
+}
