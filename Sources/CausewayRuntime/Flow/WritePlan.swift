@@ -1,0 +1,60 @@
+internal import CausewaySystem
+internal import FoundationEssentials
+
+/// One write that was claimed. It retains the content, so that its addresses stay valid.
+struct WritePlan {
+    enum Content {
+        case single(Data, from: Int)
+        case gathered([Data], from: Int)
+        case end
+        case datagrams(DatagramPlan)
+    }
+
+    var transport: Transport
+    var content: Content
+    /// Octets offered.
+    var byteCount = 0
+
+    func perform() -> IOResult {
+        switch content {
+        case .single(let data, let offset):
+            return data.withUnsafeBytes { bytes in
+                if case .socket(let fd, _) = transport {
+                    return Socket.send(fd, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                }
+                var piece = iovec(rebasing: bytes, from: offset)
+                return withUnsafePointer(to: &piece) { transport.write(UnsafeBufferPointer(start: $0, count: 1)) }
+            }
+        case .gathered(let contents, let offset):
+            return withPieces(contents, from: offset) { transport.write($0) }
+        case .end:
+            let code = transport.shutdownWrite()
+            // The peer may have gone already: then reading will say so.
+            return code == 0 || code == Errno.notConnected ? .moved(0) : .failed(code)
+        case .datagrams(let plan):
+            return plan.perform(transport)
+        }
+    }
+}
+
+extension iovec {
+    init(rebasing bytes: UnsafeRawBufferPointer, from offset: Int = 0) {
+        self.init(
+            iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress.map { $0 + offset }),
+            iov_len: bytes.count - offset)
+    }
+}
+
+/// Calls `body` with the addresses of all contents at once: each lies in the scope of the one before.
+func withPieces<R>(_ contents: [Data], from offset: Int, _ body: (UnsafeBufferPointer<iovec>) -> R) -> R {
+    withUnsafeTemporaryAllocation(of: iovec.self, capacity: contents.count) { pieces in
+        func descend(_ index: Int) -> R {
+            if index == contents.count { return body(UnsafeBufferPointer(pieces)) }
+            return contents[index].withUnsafeBytes { bytes in
+                pieces.initializeElement(at: index, to: iovec(rebasing: bytes, from: index == 0 ? offset : 0))
+                return descend(index + 1)
+            }
+        }
+        return descend(0)
+    }
+}
