@@ -6,7 +6,10 @@ let examples = [
     "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer", "TLVGame",
     "MulticastChat", "StructuredEchoServer", "StructuredEchoClient", "TLSClient", "JSONMessages", "TypedMessages",
     "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline", "Migration",
+    "ServiceByName", "LiveBrowser",
 ]
+/// Those that use what Foundation has on Apple platforms for services.
+let services = ["NetServicePublisher", "SavedService"]
 
 let package = Package(
     name: "examples",
@@ -14,10 +17,19 @@ let package = Package(
     targets: examples.map { example in
         .executableTarget(
             name: example, dependencies: [.product(name: "Network", package: "causeway")], path: example)
-    } + [
-        // Without the drop-in, which brings Foundation along.
-        .executableTarget(
-            name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")], path: "SmallClient")
-    ],
+    }
+        + services.map { example in
+            .executableTarget(
+                name: example,
+                dependencies: [
+                    .product(name: "Network", package: "causeway"),
+                    .product(name: "CausewayBonjour", package: "causeway"),
+                ], path: example)
+        } + [
+            // Without the drop-in, which brings Foundation along.
+            .executableTarget(
+                name: "SmallClient", dependencies: [.product(name: "Causeway", package: "causeway")],
+                path: "SmallClient")
+        ],
     swiftLanguageModes: [.v6]
 )

@@ -185,6 +185,18 @@ int cw_frame_socket(uint32_t interface) {
     return fd;
 }
 
+int cw_arp_socket(uint32_t interface) {
+    // Bound before it is for any protocol: so no frame of another interface is ever among what it receives.
+    int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -errno;
+    int result = bind_to(fd, interface, ETH_P_ARP);
+    if (result < 0) {
+        close(fd);
+        return result;
+    }
+    return fd;
+}
+
 int cw_raw_ip_socket(bool is_ipv6) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
     return fd < 0 ? -errno : fd;

@@ -60,9 +60,10 @@ extension NetService {
             delegate?.netServiceDidPublish(self)
         // Another name follows, or the end that was asked for.
         case .removed: break
-        case .failed:
+        case .failed, .portTaken:
             end()
-            delegate?.netService(self, didNotPublish: Self.dictionary(.collisionError))
+            delegate?.netService(
+                self, didNotPublish: Self.dictionary(event == .failed ? .collisionError : .unknownError))
         }
     }
 

@@ -25,6 +25,7 @@ struct NW: AsyncParsableCommand {
               nw register Page _http._tcp 8080         a service for others to find
               nw types                                 which types of services there are
               nw query printer.local A                 records of the local network
+              nw linklocal eth0                        an address where nobody gives any
               nw doctor                                does Bonjour work here, and if not, why
               nw capture -i eth0 tcp port 80           packets as they pass
               nw read trace.pcap                       the packets of a file
@@ -46,7 +47,8 @@ struct NW: AsyncParsableCommand {
         subcommands: [
             BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, ConnectCommand.self,
             DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self,
-            InterfacesCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self, PingCommand.self,
+            InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self,
+            PingCommand.self,
             ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
             ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
             TLSCommand.self, TraceCommand.self, TypesCommand.self,

@@ -72,6 +72,29 @@ extension Interop {
             }
         }
 
+        @Test("C111: sequences find, follow and lose a service, and read its records")
+        func discovery() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let program = try Built.program("NetServiceProgram")
+                let seeker = try scratch.start(program, ["--seek"], on: hosts.near)
+                let publisher = try scratch.start(program, ["--offer"], on: hosts.far)
+                #expect(try await publisher.finished() == 0, "\(publisher.text)")
+                #expect(try await seeker.finished() == 0, "\(seeker.text)")
+                #expect(publisher.text == "registered Sought. 1\nwithdrawn\n")
+                let told = seeker.text.split(separator: "\n").map(String.init)
+                // A place is told again when another address of it is known.
+                var lines: [String] = []
+                for line in told where !line.hasPrefix("address ") && lines.last != line { lines.append(line) }
+                #expect(
+                    lines == [
+                        "added Sought. 1 _nwseek._tcp local.", "port 4711 step 1", "port 4711 step 2",
+                        "record SRV true", "removed Sought. 1", "called: added \\# 3 010203 more false",
+                        "called: removed",
+                    ])
+                #expect(told.contains { $0.hasPrefix("address ") })
+            }
+        }
+
         @Test("Who comes second gets a number behind its name")
         func conflict() async throws {
             try await TwoHosts.run { hosts, scratch in

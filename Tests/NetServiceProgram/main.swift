@@ -118,5 +118,18 @@ func report(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
-let program: NSObject = CommandLine.arguments.count > 1 ? Publisher(name: CommandLine.arguments[1]) : Seeker()
+let mode = CommandLine.arguments.dropFirst().first
+if mode == "--seek" || mode == "--offer" {
+    Task {
+        do {
+            if mode == "--seek" { try await Discovery.seek() } else { try await Discovery.offer() }
+            exit(0)
+        } catch {
+            report("failed: \(error)")
+            exit(1)
+        }
+    }
+    RunLoop.main.run()
+}
+let program: NSObject = mode.map { Publisher(name: $0) } ?? Seeker()
 withExtendedLifetime(program) { RunLoop.main.run() }

@@ -62,6 +62,8 @@ int cw_hardware_type(const char *name);
 
 /// A socket that sends whole frames on an interface.
 int cw_frame_socket(uint32_t interface);
+/// The same, which receives the frames of ARP as well and never waits.
+int cw_arp_socket(uint32_t interface);
 /// A socket that sends IP packets with the header as given.
 int cw_raw_ip_socket(bool is_ipv6);
 

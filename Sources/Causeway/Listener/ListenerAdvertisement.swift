@@ -61,7 +61,7 @@ final class ListenerAdvertisement: Sendable {
             switch event {
             case .registered(let name): report(.add(service.endpoint(name)))
             case .removed(let name): report(.remove(service.endpoint(name)))
-            case .failed: break
+            case .failed, .portTaken: break
             }
         }
         let isLate = progress.withLock { progress in

@@ -29,6 +29,13 @@ package struct MulticastLink: Sendable {
         }
     }
 
+    /// Whether the port of multicast DNS could not be had: questions leave from another one, and nothing can be answered. Each
+    /// question waits two seconds for what comes by unicast (RFC 6762 §5.1).
+    package var isOneShot: Bool {
+        get { querier.isOneShot }
+        set { querier.isOneShot = newValue }
+    }
+
     /// Octets of the largest message that is sent, but for records that are larger themselves: what the link takes in one packet
     /// (RFC 6762 §17).
     package var messageByteLimit: Int {

@@ -36,6 +36,8 @@ struct MulticastQuerier: Sendable {
     var cache = RecordCache()
     /// Whether what comes by unicast arrives here.
     var acceptsUnicast = true
+    /// Whether questions leave from another port than 5353: then all answers come by unicast (RFC 6762 §5.1).
+    var isOneShot = false
     /// Octets of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
     private var random: any RandomNumberGenerator & Sendable
@@ -245,9 +247,9 @@ struct MulticastQuerier: Sendable {
     /// A question as it is put now: only the first of a series accepts its answer by unicast (RFC 6762 §5.4).
     private mutating func said(_ question: DNSQuestion, at now: Duration) -> DNSQuestion {
         var asked = question
-        asked.acceptsUnicast = acceptsUnicast && running[question]?.sent == 0
+        asked.acceptsUnicast = acceptsUnicast && !isOneShot && running[question]?.sent == 0
         running[question]?.lastSent = now
-        if asked.acceptsUnicast { running[question]?.lastUnicast = now }
+        if asked.acceptsUnicast || isOneShot { running[question]?.lastUnicast = now }
         return asked
     }
 

@@ -104,10 +104,8 @@ struct PendingAnswers: Sendable {
     /// Even more will come: what the asker waits for waits longer.
     mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
         guard expected[peer] != nil else { return }
+        // Each record sees that when its time comes: thousands of them need not be gone through for each of a hundred messages.
         expected[peer] = time
-        for (record, entry) in waiting where entry.askers == [peer] && !entry.isForAll {
-            dues[record] = max(dues[record] ?? time, time)
-        }
         if let due = directDues[peer] { directDues[peer] = max(due, time) }
     }
 
@@ -147,12 +145,24 @@ struct PendingAnswers: Sendable {
         var taken: [DNSRecord] = []
         var kept: [(DNSRecord, Duration)] = []
         while let due = dues.next, let record = dues.popDue(at: now + Self.gathering) {
+            if due <= now, let later = waiting[record].flatMap({ patience(for: $0, at: now) }) {
+                kept.append((record, later))
+                continue
+            }
             let mayGo = due <= now || waiting[record].map { mayHurry($0, at: now) } ?? true
             if mayGo { taken.append(record) } else { kept.append((record, due)) }
         }
         for (record, due) in kept { dues[record] = due }
         for record in taken { wasSent(record, at: now) }
         return taken
+    }
+
+    /// Until when the only one who wants an answer says what he knows; `nil` if he has said it, or others want it as well.
+    private func patience(for entry: Waiting, at now: Duration) -> Duration? {
+        guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
+            time > now
+        else { return nil }
+        return time
     }
 
     private func mayHurry(_ entry: Waiting, at now: Duration) -> Bool {

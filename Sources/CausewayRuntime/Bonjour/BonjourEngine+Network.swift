@@ -63,6 +63,9 @@ extension BonjourEngine {
 
     private func receiver(for index: Int) -> MulticastSocket.Receiver {
         { octets, peer, interface, isMulticast in
+            // A socket of IPv6 hears its group on every interface that another one has joined it on: a host's own links are not
+            // one link, else it would give way to itself.
+            guard !isMulticast || interface == index || interface == 0 else { return }
             // Of several sockets on one port the kernel gives what comes by unicast to any.
             guard let link = self.state.value.links[isMulticast ? index : interface],
                 let (arrival, isSelf) = link.arrival(from: peer, isMulticast: isMulticast)

@@ -158,12 +158,23 @@ package final class BonjourEngine: Sendable {
 
     func registerHost(on link: LinkDriver) {
         link.hasHost = true
+        guard link.canAnswer else { return }
         link.machine.register(link.addressRecords(of: hostName), Self.host, at: Machine.now)
     }
 
     func register(_ id: RegistrationID, on link: LinkDriver) {
         guard let advertising = state.value.advertising[id], advertising.concerns(link) else { return }
+        guard link.canAnswer else { return refuse(id) }
         link.machine.register(advertising.service.records(on: hostName), id, at: Machine.now)
+    }
+
+    /// Nobody can ask for a service where another program has the port for itself.
+    private func refuse(_ id: RegistrationID) {
+        guard let advertising = state.value.advertising[id],
+            !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })
+        else { return }
+        state.value.advertising[id] = nil
+        advertising.handler(.portTaken)
     }
 
     // MARK: Turns
@@ -219,7 +230,7 @@ package final class BonjourEngine: Sendable {
         guard var advertising = state.value.advertising[id] else { return }
         advertising.settled.insert(link.interface.index)
         let isSettled = state.value.links.values.allSatisfy {
-            !advertising.concerns($0) || advertising.settled.contains($0.interface.index)
+            !advertising.concerns($0) || !$0.canAnswer || advertising.settled.contains($0.interface.index)
         }
         let isNews = isSettled && !advertising.isTold
         advertising.isTold = advertising.isTold || isSettled

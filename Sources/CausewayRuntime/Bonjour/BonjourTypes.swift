@@ -17,6 +17,8 @@ package struct ServiceDescription: Sendable, Equatable {
     package var mayRename: Bool
     /// The only interface to advertise on.
     package var interfaceIndex: Int?
+    /// What is advertised in the place of a service.
+    private var record: DNSRecord?
 
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
@@ -29,6 +31,13 @@ package struct ServiceDescription: Sendable, Equatable {
         self.text = text
         self.mayRename = mayRename
         self.interfaceIndex = interfaceIndex
+    }
+
+    /// A single record, under whatever name it has.
+    package init(record: DNSRecord, interfaceIndex: Int? = nil) {
+        self.init(name: "", type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex)
+        name = record.name.description
+        self.record = record
     }
 
     /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
@@ -46,6 +55,7 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// The records of the service on a host.
     package func records(on host: DNSName) -> [DNSRecord] {
+        if let record { return [record] }
         guard let domain = type.appending(.local), let instance = DNSName(name, in: domain) else { return [] }
         let time = MulticastDNS.otherTimeToLive
         var records = [
@@ -74,6 +84,8 @@ package enum ServiceEvent: Sendable, Equatable {
     case removed(name: String)
     /// The name is somebody else's, and no other may be chosen.
     case failed
+    /// Another program has port 5353 for itself: nobody could ask this one.
+    case portTaken
 }
 
 /// What is new of a question.

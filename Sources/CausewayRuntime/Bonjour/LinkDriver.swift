@@ -26,7 +26,9 @@ final class LinkDriver {
     func adopt(
         _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: @escaping MulticastSocket.Receiver
     ) -> Bool {
-        let isChanged = facts.addresses.map(\.address) != addresses.map(\.address)
+        // An address that is preferred no more is told to nobody, as one that is gone.
+        let isChanged =
+            Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
         for family in [SocketAddress.Family.ipv4, .ipv6] {
             let isWanted = addresses.contains { $0.address.socketFamily == family }
@@ -39,6 +41,7 @@ final class LinkDriver {
             }
         }
         machine.familyCount = max(1, sockets.count)
+        machine.isOneShot = sockets.contains(where: \.isOneShot)
         // Room for the headers of IPv6 and UDP (RFC 6762 §17).
         let room = (facts.mtu ?? 1_500) - 60
         machine.messageByteLimit = min(max(room, 1_220), MulticastDNS.messageByteLimit)
@@ -56,6 +59,9 @@ final class LinkDriver {
     }
 
     var isOpen: Bool { !sockets.isEmpty }
+
+    /// Whether others' questions arrive here.
+    var canAnswer: Bool { !sockets.allSatisfy(\.isOneShot) }
 
     func close() {
         flush(all: true)
@@ -99,10 +105,18 @@ final class LinkDriver {
         return (MulticastArrival(from: sender, isMulticast: isMulticast, isOnLink: isOnLink || isSelf), isSelf)
     }
 
-    /// The host's address records here: those that others on the link can use (RFC 6762 §6.2).
-    func addressRecords(of host: DNSName) -> [DNSRecord] {
-        addresses.compactMap { own in
-            guard own.flags.isDisjoint(with: [.tentative, .duplicate, .deprecated]) else { return nil }
+    /// The host's address records here.
+    func addressRecords(of host: DNSName) -> [DNSRecord] { Self.addressRecords(of: host, at: addresses) }
+
+    /// Those that others on the link can use (RFC 6762 §6.2); link-local ones of IPv4 only where there is no better one
+    /// (RFC 3927 §1.9).
+    static func addressRecords(of host: DNSName, at addresses: [NetlinkAddress]) -> [DNSRecord] {
+        let usable = addresses.filter { $0.flags.isDisjoint(with: [.tentative, .duplicate, .deprecated]) }
+        let hasRoutable = usable.contains { own in
+            if case .ipv4(let address) = own.address { !address.isLinkLocal } else { false }
+        }
+        return usable.compactMap { own in
+            if hasRoutable, case .ipv4(let address) = own.address, address.isLinkLocal { return nil }
             let time = MulticastDNS.hostTimeToLive
             switch own.address {
             case .ipv4(let address):

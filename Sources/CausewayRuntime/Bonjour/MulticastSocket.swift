@@ -25,6 +25,8 @@ final class MulticastSocket: ReadinessHandler {
     private let loop: any EventLoop
     private let receiver: Receiver
     private let descriptor: CInt
+    /// Whether somebody has port 5353 for himself: then this socket has another, asks, and is answered alone (RFC 6762 §5.1).
+    let isOneShot: Bool
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
 
@@ -37,7 +39,9 @@ final class MulticastSocket: ReadinessHandler {
         self.receiver = receiver
         reader = LoopBound(PacketReader(blockCount: 1), to: loop)
         registration = LoopBound(nil, to: loop)
-        descriptor = try Self.open(family, on: interface).release()
+        let socket = try Self.open(family, on: interface)
+        isOneShot = try !Self.joinGroup(family, on: interface, socket.rawValue)
+        descriptor = socket.release()
     }
 
     /// Whether another process has the port already: then what is sent to this host alone may come to that one
@@ -47,28 +51,47 @@ final class MulticastSocket: ReadinessHandler {
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
     }
 
+    /// Room for what comes in bursts: answers of many hosts, or of one with thousands of services. In octets.
+    private static let room = 4 << 20
+
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
         let socket = try Socket.open(family, .datagram)
         let fd = socket.rawValue
         try Socket.set(.reuseAddress, to: 1, on: fd)
         try Socket.set(.reusePort, to: 1, on: fd)
+        PacketSockets.setReceiveRoom(fd, byteCount: room)
         if family == .ipv4 {
             try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
             try Socket.set(.ipv4MulticastTimeToLive, to: 255, on: fd)
             try Socket.set(.ipv4TimeToLive, to: 255, on: fd)
             // Each socket hears its own interface: the groups that others joined are none of its business.
             try Socket.set(.ipv4MulticastAll, to: 0, on: fd)
-            try Socket.bind(fd, to: .ipv4(bits: 0, port: MulticastDNS.port))
         } else {
             try Socket.set(.ipv6Only, to: 1, on: fd)
             try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)
             try Socket.set(.ipv6MulticastHopLimit, to: 255, on: fd)
             try Socket.set(.ipv6HopLimit, to: 255, on: fd)
             try Socket.set(.ipv6MulticastAll, to: 0, on: fd)
-            try Socket.bind(fd, to: .ipv6(high: 0, low: 0, port: MulticastDNS.port, scope: 0))
+        }
+        return socket
+    }
+
+    /// Takes the port and joins the group. Returns `false` where another program has the port for itself.
+    private static func joinGroup(
+        _ family: SocketAddress.Family, on interface: Int, _ fd: CInt
+    ) throws(SystemError) -> Bool {
+        func anyAddress(_ port: UInt16) -> SocketAddress {
+            family == .ipv4 ? .ipv4(bits: 0, port: port) : .ipv6(high: 0, low: 0, port: port, scope: 0)
+        }
+        do throws(SystemError) {
+            try Socket.bind(fd, to: anyAddress(MulticastDNS.port))
+        } catch {
+            guard error.errno == Errno.addressInUse else { throw error }
+            try Socket.bind(fd, to: anyAddress(0))
+            return false
         }
         try Socket.join(group(family, on: interface), on: UInt32(interface), from: nil, fd)
-        return socket
+        return true
     }
 
     func start() throws(SystemError) { registration.value = try loop.register(descriptor, for: .readable, self) }

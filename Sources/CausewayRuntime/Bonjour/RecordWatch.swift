@@ -1,3 +1,4 @@
+internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
@@ -69,6 +70,26 @@ package struct RecordWatch: Sendable {
             if let timer { engine.loop.cancel(timer) }
         }
         return events
+    }
+
+    /// The same by a handler, which is called on the engine's loop: what comes together is told together.
+    package func follow(
+        of engine: BonjourEngine = .shared, _ handler: @escaping @Sendable ([Event]) -> Void
+    ) -> Watching {
+        let id = engine.ask(question, on: interfaceIndex) { news in
+            handler(
+                news.removed.map { .removed(Record($0, news.interface)) }
+                    + news.added.map { .added(Record($0, news.interface)) } + (news.isDenied ? [.denied] : []))
+        }
+        return Watching(engine: engine, id: id)
+    }
+
+    /// What goes on until it is stopped.
+    package struct Watching: Sendable {
+        let engine: BonjourEngine
+        let id: QuestionID
+
+        package func stop() { engine.stop(id) }
     }
 }
 

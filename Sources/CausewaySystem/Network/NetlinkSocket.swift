@@ -145,6 +145,24 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         throw SystemError(errno: ETIMEDOUT, call: "netlink route")
     }
 
+    /// Has the kernel change something, and waits until it has: microseconds.
+    ///
+    /// - Throws: The kernel's refusal, `EPERM` for instance.
+    package mutating func perform(_ request: NetlinkRequest) throws(SystemError) {
+        sequence &+= 1
+        try send(request, sequence: sequence)
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        while case .datagram(let count) = try receive(into: &buffer) {
+            var decoder = NetlinkDecoder(buffer.span.extracting(first: count))
+            guard let frame = try? decoder.next(), frame.header.sequence == sequence,
+                case .error(let status) = frame.message
+            else { continue }
+            if status == 0 { return }
+            throw SystemError(errno: 0 &- status, call: "netlink address")
+        }
+        throw SystemError(errno: ETIMEDOUT, call: "netlink address")
+    }
+
     /// Takes what has arrived and returns whether it may change which peers can be reached.
     ///
     /// An overrun counts as a change, since what it lost is unknown. At most ``drainLimit`` datagrams are taken: when

@@ -23,6 +23,11 @@ package enum PacketSockets {
         Descriptor(adopting: try check(cw_frame_socket(interface), "socket(AF_PACKET)"))
     }
 
+    /// Sends frames on an interface, and receives those of ARP. Needs `CAP_NET_RAW`.
+    package static func arp(interface: UInt32) throws(SystemError) -> Descriptor {
+        Descriptor(adopting: try check(cw_arp_socket(interface), "socket(AF_PACKET)"))
+    }
+
     /// Sends IP packets whose header is given.
     package static func rawIP(isIPv6: Bool) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_ip_socket(isIPv6), "socket(SOCK_RAW)"))

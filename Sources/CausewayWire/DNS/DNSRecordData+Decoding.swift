@@ -11,6 +11,22 @@ extension DNSRecordData {
         }
     }
 
+    /// Content as it stands in a message, without compression; `nil` for what a record of a type that is known cannot be.
+    package init?(content: [UInt8], of type: DNSRecordType) {
+        let message = unsafe content.span.bytes
+        var reader = ByteReader(message)
+        do {
+            guard let known = try DNSRecordData(decoding: &reader, type, in: message) else {
+                self = .opaque(content)
+                return
+            }
+            guard reader.isAtEnd else { return nil }
+            self = known
+        } catch {
+            return nil
+        }
+    }
+
     /// `nil` for types that are not known here.
     private init?(
         decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan

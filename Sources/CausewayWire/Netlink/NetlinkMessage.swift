@@ -61,6 +61,12 @@ package struct NetlinkHeader: Equatable, Sendable {
         package static let request = Flags(rawValue: 0x01)
         /// More messages of the same listing follow, up to ``NetlinkMessage/done(status:)`` (`NLM_F_MULTI`).
         package static let multipart = Flags(rawValue: 0x02)
+        /// Say when it is done (`NLM_F_ACK`).
+        package static let acknowledge = Flags(rawValue: 0x04)
+        /// What is there already is changed (`NLM_F_REPLACE`).
+        package static let replace = Flags(rawValue: 0x100)
+        /// What is not there is made (`NLM_F_CREATE`).
+        package static let create = Flags(rawValue: 0x400)
         /// The state changed while it was being listed, so the listing may contradict itself (`NLM_F_DUMP_INTR`).
         package static let dumpInterrupted = Flags(rawValue: 0x10)
         /// List everything (`NLM_F_DUMP`).

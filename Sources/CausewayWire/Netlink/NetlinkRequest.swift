@@ -1,4 +1,4 @@
-internal import CausewayTypes
+package import CausewayTypes
 
 /// A request that the kernel list one kind of object, or tell one thing (rtnetlink(7)).
 package enum NetlinkRequest: Hashable, Sendable {
@@ -11,6 +11,11 @@ package enum NetlinkRequest: Hashable, Sendable {
     case rules(InternetAddress.Family)
     /// The route of a packet of this host. The answer is one message, and no end of a listing.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
+    /// Puts a link-local IPv4 address on an interface, or changes whether one that is there is for new connections. The answer is an
+    /// acknowledgement.
+    case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
+    /// Takes it off.
+    case takeLinkLocal(IPv4Address, from: Int)
 
     /// The request as it goes to the kernel.
     ///
@@ -31,6 +36,8 @@ package enum NetlinkRequest: Hashable, Sendable {
         switch self {
         case .links, .addresses, .routes, .rules: [.request, .dump]
         case .way: .request
+        case .putLinkLocal: [.request, .acknowledge, .replace, .create]
+        case .takeLinkLocal: [.request, .acknowledge]
         }
     }
 
@@ -63,7 +70,27 @@ package enum NetlinkRequest: Hashable, Sendable {
                 body.append(host: Int32(truncatingIfNeeded: index))
             }
             return (NetlinkType.getRoute, body)
+        case .putLinkLocal(let address, let index, let isPreferred):
+            var body = Self.linkLocal(address, index)
+            body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).octets)  // IFA_BROADCAST
+            // IFA_CACHEINFO: preferred for ever or not at all, valid for ever, and two times that only the kernel tells.
+            body.append(host: UInt16(20))
+            body.append(host: UInt16(6))
+            for number: UInt32 in [isPreferred ? .max : 0, .max, 0, 0] { body.append(host: number) }
+            return (NetlinkType.newAddress, body)
+        case .takeLinkLocal(let address, let index):
+            return (NetlinkType.deleteAddress, Self.linkLocal(address, index))
         }
+    }
+
+    /// An address message: the network is 169.254/16, and nothing of it goes further than the link.
+    private static func linkLocal(_ address: IPv4Address, _ index: Int) -> [UInt8] {
+        var body: [UInt8] = [InternetAddress.Family.ipv4.rawValue, 16, 0, NetlinkAddress.Scope.link.rawValue]
+        body.append(host: UInt32(truncatingIfNeeded: index))
+        for attribute: UInt16 in [2, 1] {  // IFA_LOCAL, IFA_ADDRESS
+            body.append(attribute: attribute, InternetAddress.ipv4(address).octets)
+        }
+        return body
     }
 }
 

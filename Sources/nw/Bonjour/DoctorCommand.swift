@@ -85,6 +85,13 @@ struct BonjourDiagnosis: Encodable {
         daemons = Self.knownDaemons.filter { running.contains($0) }
         guard !portHolders.isEmpty else { return }
         let names = portHolders.map { $0.command ?? "a program of user \($0.user)" }
+        if PortHolders.isTaken(5_353) {
+            note(
+                true, "\(Set(names).sorted().joined(separator: ", ")) has UDP port 5353 for itself",
+                "end it, or have it share the port (SO_REUSEADDR): until then services are found, and none can be offered"
+            )
+            return
+        }
         note(
             false, "UDP port 5353 is shared with \(Set(names).sorted().joined(separator: ", "))",
             "nothing: services of both are seen by both; answers by unicast are not asked for")

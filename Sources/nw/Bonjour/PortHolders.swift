@@ -1,3 +1,4 @@
+import CausewaySystem
 import FoundationEssentials
 
 /// Which processes have a UDP port, as /proc tells. Only processes of the same user can be looked into; root sees all.
@@ -19,6 +20,14 @@ enum PortHolders {
             if !holders.contains(holder) { holders.append(holder) }
         }
         return holders
+    }
+
+    /// Whether somebody has a UDP port for himself, so that it cannot even be shared.
+    static func isTaken(_ port: UInt16) -> Bool {
+        guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
+        try? Socket.set(.reuseAddress, to: 1, on: socket.rawValue)
+        try? Socket.set(.reusePort, to: 1, on: socket.rawValue)
+        return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
     }
 
     /// Names of the programs that run.

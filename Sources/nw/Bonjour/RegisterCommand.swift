@@ -71,6 +71,7 @@ struct RegisterCommand: AsyncParsableCommand {
         switch event {
         case .registered(let name): printLine("registered as \(name)")
         case .removed(let name): printLine("lost \(name)")
+        case .portTaken: throw Failure("another program has port 5353 for itself: nw doctor tells which")
         case .failed: throw Failure("somebody else has the name \(name)")
         }
     }

@@ -101,4 +101,20 @@ struct MulticastConflictTests {
         wire.run(for: .seconds(4_600))
         #expect(wire.known(9, to: 3).isEmpty)
     }
+
+    @Test(
+        "C49: after sleep, or a change of the link, everything is probed and announced anew; meanwhile nothing is answered"
+    )
+    func restart() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        wire.hosts[0].link.restart(at: wire.now)
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
+        #expect(wire.packets.count == before)
+        wire.run(for: .seconds(30))
+        let packets = wire.packets.dropFirst(before)
+        #expect(packets.count { !$0.message.authorities.isEmpty } == 3)
+        #expect(packets.count { $0.message.flags.contains(.isResponse) } == 4)
+        #expect(packets.prefix(3).allSatisfy { !$0.message.authorities.isEmpty })
+    }
 }

@@ -5,33 +5,15 @@ import Testing
 
 @Suite("Multicast DNS: answering (RFC 6762 §6-§9)")
 struct MulticastResponderTests {
-    private static let id = RegistrationID(rawValue: 1)
-    private static let instance = DNSName("Printer", in: Printer.type)!
-
-    /// A host that has settled its records.
-    private static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
-        let wire = VirtualLink(1)
-        wire.hosts[0].link.register(records, id, at: wire.now)
-        wire.run(for: .seconds(30))
-        return wire
-    }
-
-    private static func query(_ questions: DNSQuestion..., known: [DNSRecord] = []) -> DNSMessage {
-        var message = DNSMessage()
-        message.questions = questions
-        message.answers = known
-        return message
-    }
-
     @Test("C50 C51 C57: three probes 250 ms apart, then announcements after 0, 1, 3 and 7 seconds, then silence")
     func probing() {
-        let wire = Self.settled()
+        let wire = VirtualLink.settled()
         let probes = wire.packets.filter { !$0.message.authorities.isEmpty }
         #expect(probes.count == 3)
         #expect(probes[0].time < .milliseconds(250))
         #expect(zip(probes, probes.dropFirst()).allSatisfy { $1.time - $0.time == .milliseconds(250) })
         for (number, probe) in probes.enumerated() {
-            let names: [DNSName] = [Self.instance, "alpha.local"]
+            let names: [DNSName] = [Printer.instance, "alpha.local"]
             let questions = names.map { DNSQuestion($0, .any, acceptsUnicast: number == 0) }
             #expect(Set(probe.message.questions) == Set(questions))
             #expect(Set(probe.message.authorities.map(\.type)) == [.srv, .txt, .a])
@@ -45,30 +27,30 @@ struct MulticastResponderTests {
             #expect(announcement.message.questions.isEmpty && announcement.message.id == 0)
             #expect(announcement.message.flags == [.isResponse, .isAuthoritative])
         }
-        #expect(wire.hosts[0].events == [.established(Self.id)])
+        #expect(wire.hosts[0].events == [.established(Printer.id)])
     }
 
     @Test("C53: nothing is answered before the name is settled")
     func silenceWhileProbing() {
         let wire = VirtualLink(1)
-        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
         wire.run(for: .milliseconds(300))
-        wire.inject(Self.query(DNSQuestion(Printer.type, .ptr), DNSQuestion(Self.instance, .srv)))
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr), DNSQuestion(Printer.instance, .srv)))
         wire.run(for: .milliseconds(140))
         #expect(wire.packets.allSatisfy { !$0.message.flags.contains(.isResponse) })
     }
 
     @Test("C27 C28: unique answers come at once, shared ones after 20 to 120 ms")
     func delays() {
-        let wire = Self.settled()
-        wire.inject(Self.query(DNSQuestion(Self.instance, .srv)))
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
         #expect(wire.packets.last!.time == wire.now)
         #expect(wire.packets.last!.message.answers.map(\.type) == [.srv])
         #expect(wire.packets.last!.message.additionals.map(\.type) == [.a, .nsec])
         wire.run(for: .seconds(2))
         let asked = wire.now
         let before = wire.packets.count
-        wire.inject(Self.query(DNSQuestion(Printer.type, .ptr)))
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
         #expect(wire.packets.count == before)
         wire.run(for: .milliseconds(200))
         let answer = wire.packets[before]
@@ -80,10 +62,10 @@ struct MulticastResponderTests {
 
     @Test("C32: nothing is multicast more than once a second")
     func spacing() {
-        let wire = Self.settled()
+        let wire = VirtualLink.settled()
         let before = wire.packets.count
         for _ in 0..<20 {
-            wire.inject(Self.query(DNSQuestion(Self.instance, .srv)))
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
             wire.run(for: .milliseconds(100))
         }
         let times = wire.packets.dropFirst(before).map(\.time)
@@ -93,11 +75,11 @@ struct MulticastResponderTests {
     @Test("C44: a known answer is not given, unless less than half of its time is left")
     func suppression() {
         for (share, isAnswered) in [(UInt32(4_500), false), (2_250, false), (2_249, true)] {
-            let wire = Self.settled()
+            let wire = VirtualLink.settled()
             var known = Printer.records()[0]
             known.timeToLive = share
             let before = wire.packets.count
-            wire.inject(Self.query(DNSQuestion(Printer.type, .ptr), known: [known]))
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr), known: [known]))
             wire.run(for: .seconds(1))
             #expect((wire.packets.count > before) == isAnswered)
         }
@@ -106,9 +88,9 @@ struct MulticastResponderTests {
     @Test("C29 C46: where more known answers come, the answer waits for them")
     func truncatedQuery() {
         for comes in [true, false] {
-            let wire = Self.settled()
+            let wire = VirtualLink.settled()
             let before = wire.packets.count
-            var query = Self.query(DNSQuestion(Printer.type, .ptr))
+            var query = DNSMessage.query(DNSQuestion(Printer.type, .ptr))
             query.flags = [.isTruncated]
             let asked = wire.now
             wire.inject(query)
@@ -129,9 +111,9 @@ struct MulticastResponderTests {
     @Test("C48: somebody else's answer stands for ours, if it holds as long")
     func duplicateAnswers() {
         for (time, isAnswered) in [(UInt32(4_500), false), (4_499, true)] {
-            let wire = Self.settled()
+            let wire = VirtualLink.settled()
             let before = wire.packets.count
-            wire.inject(Self.query(DNSQuestion(Printer.type, .ptr)))
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
             var answer = DNSMessage()
             answer.flags = [.isResponse, .isAuthoritative]
             answer.answers = [Printer.records()[0]]
@@ -144,22 +126,22 @@ struct MulticastResponderTests {
 
     @Test("C18: an answer asked for by unicast comes so, unless the others have not heard it for long")
     func unicast() {
-        let question = DNSQuestion(Self.instance, .txt, acceptsUnicast: true)
-        let wire = Self.settled()
-        wire.inject(Self.query(question))
+        let question = DNSQuestion(Printer.instance, .txt, acceptsUnicast: true)
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(question))
         #expect(wire.packets.last!.receiver != nil)
         wire.run(for: .seconds(1_200))
-        wire.inject(Self.query(question))
+        wire.inject(DNSMessage.query(question))
         #expect(wire.packets.last!.receiver == nil)
         wire.run(for: .seconds(2))
-        wire.inject(Self.query(question), isOnLink: false)
+        wire.inject(DNSMessage.query(question), isOnLink: false)
         #expect(wire.packets.last!.receiver == nil)
     }
 
     @Test("C43: a simple resolver gets the answer of a name server")
     func legacy() {
-        let wire = Self.settled()
-        var query = Self.query(DNSQuestion(Self.instance, .srv))
+        let wire = VirtualLink.settled()
+        var query = DNSMessage.query(DNSQuestion(Printer.instance, .srv))
         query.id = 4_711
         let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.7")!), port: 40_000)
         wire.inject(query, from: peer)
@@ -172,22 +154,22 @@ struct MulticastResponderTests {
 
     @Test("C33 C35: what a unique name lacks is denied, what nobody owns is not")
     func negative() {
-        let wire = Self.settled()
-        wire.inject(Self.query(DNSQuestion("alpha.local", .aaaa)))
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(DNSQuestion("alpha.local", .aaaa)))
         #expect(wire.packets.last!.message.answers.map(\.data) == [.next("alpha.local", types: [.a])])
         let before = wire.packets.count
-        wire.inject(Self.query(DNSQuestion("beta.local", .aaaa), DNSQuestion(Printer.type, .srv)))
+        wire.inject(DNSMessage.query(DNSQuestion("beta.local", .aaaa), DNSQuestion(Printer.type, .srv)))
         wire.run(for: .seconds(1))
         #expect(wire.packets.count == before)
     }
 
     @Test("C62: what is taken back is said goodbye to, save what others here still have")
     func goodbye() {
-        let wire = Self.settled()
+        let wire = VirtualLink.settled()
         let shared = Printer.records()[0]
         wire.hosts[0].link.register([shared], RegistrationID(rawValue: 2), at: wire.now)
         wire.run(for: .seconds(10))
-        wire.hosts[0].link.unregister(Self.id, at: wire.now)
+        wire.hosts[0].link.unregister(Printer.id, at: wire.now)
         wire.settle()
         let goodbye = wire.packets.last!.message
         #expect(goodbye.answers.allSatisfy { $0.timeToLive == 0 })
@@ -199,9 +181,9 @@ struct MulticastResponderTests {
 
     @Test("C59: a changed record is announced without probing")
     func update() {
-        let wire = Self.settled(Printer.records())
+        let wire = VirtualLink.settled(Printer.records())
         let before = wire.packets.count
-        wire.hosts[0].link.update(Self.id, Printer.records(text: [1, 0x61]), at: wire.now)
+        wire.hosts[0].link.update(Printer.id, Printer.records(text: [1, 0x61]), at: wire.now)
         wire.run(for: .seconds(20))
         let packets = wire.packets.dropFirst(before)
         #expect(packets.count == MulticastResponderTests.announcements)
@@ -213,7 +195,7 @@ struct MulticastResponderTests {
     func sharedPort() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.acceptsUnicast = false
-        wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
+        wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
         wire.hosts[0].link.ask(DNSQuestion("beta.local", .a), QuestionID(rawValue: 1), at: wire.now)
         wire.run(for: .seconds(10))
         let questions = wire.packets.flatMap(\.message.questions)

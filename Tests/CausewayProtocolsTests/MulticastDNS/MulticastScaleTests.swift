@@ -46,6 +46,28 @@ struct MulticastScaleTests {
         #expect(wire.known(1, to: 1).isEmpty)
     }
 
+    @Test(
+        "Of a thousand services that are found at once, what the wire loses comes with the next questions, and only that"
+    )
+    func repaired() {
+        let count = 1_000
+        let wire = VirtualLink(2)
+        for number in 0..<count {
+            let records = Printer.records("s\(number)")
+            wire.hosts[0].link.register(records, RegistrationID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .seconds(10))
+        let before = wire.packets.count
+        wire.delivers = { number, host in host == 0 || number > before + 30 || number % 3 > 0 }
+        wire.hosts[1].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(900))
+        #expect((500..<count).contains(wire.known(1, to: 1).count))
+        let first = wire.sent(by: 0).count
+        wire.run(for: .seconds(3))
+        #expect(wire.known(1, to: 1).count == count)
+        #expect(wire.sent(by: 0).count - first <= 10)
+    }
+
     @Test("A host that says thousands of names fills its own half, and others are found at once")
     func stuffing() {
         let wire = VirtualLink(1)

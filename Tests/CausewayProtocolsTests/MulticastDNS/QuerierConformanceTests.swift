@@ -267,4 +267,27 @@ struct QuerierConformanceTests {
         }
         #expect(wire.hosts[0].events == [.changed(Self.id, added: [record], removed: [])])
     }
+
+    @Test(
+        "C7: who asks from another port asks for no answer by unicast, gets it so all the same, and believes it for two seconds"
+    )
+    func oneShot() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.isOneShot = true
+        wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        #expect(wire.packets.count == 1 && wire.packets[0].message.questions == [Self.browse])
+        var reply = Self.answer(Printer.records("First")[0])
+        reply.questions = [Self.browse]
+        reply.id = 7
+        wire.inject(reply, isMulticast: false)
+        #expect(wire.known(1, to: 0).count == 1)
+        wire.run(for: .seconds(600))
+        // The last question was asked more than two seconds ago.
+        let before = wire.known(1, to: 0)
+        wire.inject(Self.answer(Printer.records("Late")[0]), isMulticast: false)
+        #expect(wire.known(1, to: 0) == before)
+        wire.inject(Self.answer(Printer.records("Beyond")[0]), isMulticast: false, isOnLink: false)
+        #expect(wire.known(1, to: 0) == before)
+    }
 }

@@ -37,6 +37,14 @@ final class VirtualLink {
         }
     }
 
+    /// One host that has settled its records, half a minute after it began.
+    static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(records, Printer.id, at: wire.now)
+        wire.run(for: .seconds(30))
+        return wire
+    }
+
     /// Lets time pass, with everything that happens meanwhile.
     func run(for duration: Duration) {
         let end = now + duration
@@ -116,6 +124,23 @@ final class VirtualLink {
     }
 }
 
+extension DNSMessage {
+    static func query(_ questions: DNSQuestion..., known: [DNSRecord] = []) -> DNSMessage {
+        var message = DNSMessage()
+        message.questions = questions
+        message.answers = known
+        return message
+    }
+
+    static func probe(_ name: DNSName, _ proposal: DNSRecord, acceptsUnicast: Bool = false) -> DNSMessage {
+        var message = query(DNSQuestion(name, .any, acceptsUnicast: acceptsUnicast))
+        var proposal = proposal
+        proposal.flushesCache = false
+        message.authorities = [proposal]
+        return message
+    }
+}
+
 /// The same numbers each time.
 struct Chance: RandomNumberGenerator, Sendable {
     var state: UInt64
@@ -132,6 +157,8 @@ struct Chance: RandomNumberGenerator, Sendable {
 /// Records of a printer, as one host would have them.
 enum Printer {
     static let type: DNSName = "_ipp._tcp.local"
+    static let instance = DNSName("Printer", in: type)!
+    static let id = RegistrationID(rawValue: 1)
 
     static func records(_ name: String = "Printer", host: String = "alpha", port: UInt16 = 631, text: [UInt8] = [0])
         -> [DNSRecord]

@@ -30,6 +30,18 @@ struct ServiceRecordTests {
         #expect(records.contains { $0.data == .text([0]) })
     }
 
+    @Test(
+        "C89: a flagship's placeholder is a record alone: port 0, a target that is there, and no pointer that lists it")
+    func placeholder() throws {
+        let name = try #require(DNSName("Printer", in: "_printer._tcp.local"))
+        let record = DNSRecord(
+            name, .srv, flushesCache: true, timeToLive: 120,
+            .service(priority: 0, weight: 0, port: 0, target: "alpha.local"))
+        let description = ServiceDescription(record: record)
+        #expect(description.records(on: "beta.local") == [record])
+        #expect(!description.mayRename && description.name == name.description)
+    }
+
     @Test("C82: priority and weight are zero")
     func weights() throws {
         let records = try Self.description("A").records(on: "alpha.local")

@@ -1,0 +1,28 @@
+// Shows a list of services that follows what comes and goes, with what each says of itself.
+import Network
+
+@main
+enum LiveBrowser {
+    static func main() {
+        let type = CommandLine.arguments.dropFirst().first ?? "_http._tcp"
+        let browser = NWBrowser(for: .bonjourWithTXTRecord(type: type, domain: nil), using: NWParameters())
+        browser.stateUpdateHandler = { state in
+            guard case .failed(let error) = state else { return }
+            print("cannot look for \(type): \(error)")
+            exit(1)
+        }
+        // Told of many changes at once: a list on the screen is drawn once for all of them.
+        browser.browseResultsChangedHandler = { results, changes in
+            for case .removed(let result) in changes { print("gone: \(result.endpoint)") }
+            print("\(results.count) services of type \(type):")
+            for result in results {
+                guard case .service(let name, _, _, _) = result.endpoint else { continue }
+                var text = ""
+                if case .bonjour(let record) = result.metadata { text = "\(record.dictionary)" }
+                print("  \(name)  \(result.interfaces.map(\.name).joined(separator: " "))  \(text)")
+            }
+        }
+        browser.start(queue: .main)
+        dispatchMain()
+    }
+}

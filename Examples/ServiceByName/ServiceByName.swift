@@ -1,0 +1,42 @@
+// Shows a server that others find by its name: "serve NAME" advertises it, "call NAME" connects to it wherever it is.
+import Network
+
+@main
+enum ServiceByName {
+    static func main() throws {
+        let words = CommandLine.arguments.dropFirst()
+        guard words.count == 2, let verb = words.first, let name = words.last else {
+            print("usage: ServiceByName serve|call NAME")
+            exit(64)
+        }
+        if verb == "serve" { try serve(name) } else { call(name) }
+        dispatchMain()
+    }
+
+    static func serve(_ name: String) throws {
+        // Any port will do: those who call ask for the name.
+        let listener = try NWListener(using: .tcp)
+        listener.service = NWListener.Service(name: name, type: "_greeting._tcp")
+        listener.serviceRegistrationUpdateHandler = { change in print("\(change)") }
+        listener.newConnectionHandler = { connection in
+            connection.start(queue: .main)
+            connection.send(
+                content: Data("Hello from \(name)\n".utf8), contentContext: .finalMessage, isComplete: true,
+                completion: .contentProcessed { _ in connection.cancel() })
+        }
+        listener.start(queue: .main)
+    }
+
+    static func call(_ name: String) {
+        let service = NWEndpoint.service(name: name, type: "_greeting._tcp", domain: "local.", interface: nil)
+        let connection = NWConnection(to: service, using: .tcp)
+        connection.stateUpdateHandler = { state in
+            if case .waiting(let error) = state { print("not there: \(error)") }
+        }
+        connection.receive(minimumIncompleteLength: 1, maximumLength: 1_000) { content, _, _, error in
+            print(content.map { String(decoding: $0, as: UTF8.self) } ?? "\(String(describing: error))")
+            exit(content == nil ? 1 : 0)
+        }
+        connection.start(queue: .main)
+    }
+}

@@ -1,0 +1,151 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import Foundation
+
+extension ServiceDiscovery {
+    static let badParameter = NWError.dns(-65_540)
+    static let unsupported = NWError.dns(-65_544)
+
+    static func services(
+        _ type: String, _ domain: String, _ interface: NWInterface?
+    ) throws -> DiscoverySource<Change<Identity>> {
+        guard let parsed = try? DNSServiceType(type), let parent = DNSName(domain.isEmpty ? "local" : domain),
+            let base = parsed.name.appending(parent)
+        else { throw badParameter }
+        guard let subtype = parsed.subtypes.first else { return follow(base, .ptr, interface, Identity.init(of:)) }
+        guard let name = DNSName("_sub", in: base).flatMap({ DNSName(subtype, in: $0) }) else { throw badParameter }
+        return follow(name, .ptr, interface, Identity.init(of:))
+    }
+
+    static func found(
+        _ name: String, _ type: String, _ interface: NWInterface?
+    ) throws -> DiscoverySource<Change<Record>> {
+        guard let name = DNSName(name), let type = DNSRecordType(type) else { throw badParameter }
+        return follow(name, type, interface) { $0 }
+    }
+
+    static func places(_ identity: Identity) throws -> DiscoverySource<Place> {
+        let instance = try identity.instance()
+        guard instance.isOfLink else { throw unsupported }
+        return DiscoverySource { report in
+            let lookup = ServiceLookup(instance, wants: .place) { place in
+                guard let host = place.host, let text = place.text else { return }
+                let place = Place(
+                    host: host.description, port: NWEndpoint.Port(rawValue: place.port) ?? 0,
+                    text: NWTXTRecord(Data(text)), addresses: place.addresses.compactMap(\.endpointHost))
+                report(.success([place]))
+            }
+            lookup.begin()
+            return { lookup.end() }
+        }
+    }
+
+    static func hosts(
+        _ host: String, _ interface: NWInterface?
+    ) throws -> DiscoverySource<Change<NWEndpoint.Host>> {
+        guard let name = DNSName(host), name.firstLabel != nil else { throw badParameter }
+        let families = [DNSRecordType.a, .aaaa].map { type in
+            follow(name, type, interface) { record -> NWEndpoint.Host? in
+                // An alias that was met on the way is no address.
+                guard record.type == type.description else { return nil }
+                if let address = IPv4Address(record.content) { return .ipv4(address) }
+                guard let address = IPv6Address(record.content) else { return nil }
+                let scope = address.isLinkLocal ? record.interface : nil
+                return .ipv6(IPv6Address(high: address.high, low: address.low, interface: scope))
+            }
+        }
+        return DiscoverySource { report in
+            let stops = families.map { $0.begin(report) }
+            return { for stop in stops { stop() } }
+        }
+    }
+
+    static func recommended(_ kind: DomainKind, _ domain: String) throws -> DiscoverySource<Change<String>> {
+        guard let parent = DNSName(domain), let name = DNSName("\(kind.rawValue)._dns-sd._udp")?.appending(parent)
+        else { throw badParameter }
+        let hasLocal = kind == .browsing || kind == .registration
+        let asked: DiscoverySource<Change<String>>? =
+            parent.isOfLink ? nil : follow(name, .ptr, nil) { record in record.type == "PTR" ? record.content : nil }
+        return DiscoverySource<Change<String>> { report in
+            if hasLocal { report(.success([Change<String>.added("local.")])) }
+            guard let asked else { return {} }
+            return asked.begin(report)
+        }
+    }
+
+    /// - Parameter meaning: What a record means; `nil` for those that mean nothing.
+    private static func follow<Element>(
+        _ name: DNSName, _ type: DNSRecordType, _ interface: NWInterface?,
+        _ meaning: @escaping @Sendable (Record) -> Element?
+    ) -> DiscoverySource<Change<Element>> {
+        DiscoverySource { report in
+            guard name.isOfLink else {
+                let watch = WideAreaWatch(name, type) { result in
+                    report(result.map { changes in changes.compactMap { $0.map(meaning) } })
+                }
+                watch.begin()
+                return { watch.end() }
+            }
+            let watching = RecordWatch(name, type, interfaceIndex: interface?.index).follow { events in
+                let changes = events.compactMap { event -> Change<Element>? in
+                    switch event {
+                    case .added(let record): meaning(Record(record)).map { .added($0) }
+                    case .removed(let record): meaning(Record(record)).map { .removed($0) }
+                    case .denied: nil
+                    }
+                }
+                if !changes.isEmpty { report(.success(changes)) }
+            }
+            return { watching.stop() }
+        }
+    }
+}
+
+extension ServiceDiscovery.Change {
+    fileprivate func map<Other>(_ meaning: (Element) -> Other?) -> ServiceDiscovery.Change<Other>? {
+        switch self {
+        case .added(let element): meaning(element).map { .added($0) }
+        case .removed(let element): meaning(element).map { .removed($0) }
+        }
+    }
+}
+
+extension ServiceDiscovery.Identity {
+    /// Of an instance's name: its label, two of the type, and the domain.
+    init?(of record: ServiceDiscovery.Record) {
+        guard record.type == "PTR", let instance = DNSName(record.content), let label = instance.firstLabel else {
+            return nil
+        }
+        let rest = instance.droppingFirst()
+        let labels = rest.labels.prefix(2).map { DNSName.escaped($0) }
+        guard labels.count == 2 else { return nil }
+        self.init(
+            name: String(decoding: label, as: UTF8.self), type: labels.joined(separator: "."),
+            domain: rest.droppingFirst(2).description)
+    }
+
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` where a part cannot be.
+    func instance() throws -> DNSName {
+        guard let parsed = try? DNSServiceType(type), let parent = DNSName(domain.isEmpty ? "local" : domain),
+            let base = parsed.name.appending(parent), let instance = DNSName(name, in: base)
+        else { throw ServiceDiscovery.badParameter }
+        return instance
+    }
+}
+
+extension SocketAddress {
+    fileprivate var endpointHost: NWEndpoint.Host? {
+        switch self {
+        case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
+        case .ipv6(let high, let low, _, let scope):
+            .ipv6(
+                IPv6Address(
+                    high: high, low: low, interface: scope == 0 ? nil : NWInterface(index: Int(scope))))
+        case .unix: nil
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// Link-local IPv4 addresses in the order in which a host tries them: others for each host, the same each time
+/// (RFC 3927 §2.1).
+package struct LinkLocalCandidates: Sendable {
+    /// 169.254.1.0 to 169.254.254.255: the first and the last 256 addresses are reserved.
+    private static let first: UInt32 = 0xA9FE_0100
+    private static let count: UInt64 = 254 * 256
+
+    private var state: UInt64
+
+    package init(_ link: LinkAddress) { state = link.bits }
+
+    /// Whether an address is one that a host may choose.
+    package static func contains(_ address: IPv4Address) -> Bool {
+        (first..<first + UInt32(count)).contains(address.bits)
+    }
+
+    package mutating func next() -> IPv4Address {
+        // Addresses of cards from one box differ in their last bits only: those must change everything.
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed ^= mixed >> 31
+        return IPv4Address(bits: Self.first + UInt32(mixed.multipliedFullWidth(by: Self.count).high))
+    }
+}

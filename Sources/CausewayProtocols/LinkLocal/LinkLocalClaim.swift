@@ -1,0 +1,235 @@
+package import CausewayTypes
+package import CausewayWire
+
+/// Finds an IPv4 address for a host without a server, and keeps it while nobody else has it (RFC 3927).
+///
+/// It reads no clock and owns no socket: its owner reports the link, packets and the time, performs the actions that each report
+/// returns, and calls ``advance(to:)`` at ``nextDeadline``. Calls that come early, late or twice do no harm.
+package struct LinkLocalClaim: Sendable {
+    package enum Action: Equatable, Sendable {
+        /// Send to everybody on the link.
+        case send(ARPPacket)
+        /// Nobody else has it: put it on the interface.
+        case assign(IPv4Address)
+        /// Take it off the interface.
+        case release(IPv4Address, Reason)
+        /// Keep it for what uses it, and offer it to nobody new; or the contrary (RFC 3927 §1.9).
+        case prefer(IPv4Address, Bool)
+        /// Somebody else has an address that was tried.
+        case conflicted(IPv4Address, with: LinkAddress)
+    }
+
+    package enum Reason: Equatable, Sendable {
+        case conflict(LinkAddress)
+        case linkWentDown
+        case ended
+    }
+
+    private struct Probing: Sendable {
+        var address: IPv4Address
+        var sent = 0
+        var next: Duration
+    }
+
+    private struct Holding: Sendable {
+        var address: IPv4Address
+        var since: Duration
+        var announced = 0
+        var next: Duration?
+        var lastConflict: Duration?
+        var lastAnswer: Duration?
+        var isPreferred = true
+    }
+
+    private enum State: Sendable {
+        /// The link is down, or has addresses that reach further.
+        case waiting
+        case probing(Probing)
+        case holding(Holding)
+        case ended
+    }
+
+    // RFC 3927 §9.
+    private static let firstWait: Range<Duration> = .zero..<Duration.seconds(1)
+    private static let probeCount = 3
+    private static let probeSpacing: Range<Duration> = .seconds(1)..<Duration.seconds(2)
+    private static let lastWait: Duration = .seconds(2)
+    private static let announcementCount = 2
+    private static let announcementSpacing: Duration = .seconds(2)
+    private static let conflictLimit = 10
+    private static let slowInterval: Duration = .seconds(60)
+    private static let defenceInterval: Duration = .seconds(10)
+    /// Whoever asks is answered, to all, but not more often than this: the kernel answers each asker anyway.
+    private static let answerSpacing: Duration = .seconds(1)
+
+    private let link: LinkAddress
+    private var candidates: LinkLocalCandidates
+    /// What to try first: the address of the last time.
+    private var remembered: IPv4Address?
+    private var state: State = .waiting
+    private var conflicts = 0
+    /// When an address was first probed for.
+    private var lastStart: Duration?
+    private var random: any RandomNumberGenerator & Sendable
+
+    /// - Parameter remembered: The address that the host had the last time; ignored if none could be chosen so.
+    package init(
+        _ link: LinkAddress, remembered: IPv4Address? = nil,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        self.link = link
+        self.random = random
+        candidates = LinkLocalCandidates(link)
+        self.remembered = remembered.flatMap { LinkLocalCandidates.contains($0) ? $0 : nil }
+    }
+
+    /// The address that the host has; `nil` while it has none.
+    package var address: IPv4Address? {
+        if case .holding(let holding) = state { holding.address } else { nil }
+    }
+
+    /// The address that is tried at the moment.
+    package var candidate: IPv4Address? {
+        if case .probing(let probing) = state { probing.address } else { nil }
+    }
+
+    // MARK: The link
+
+    /// - Parameter hasRoutable: Whether the interface has an IPv4 address that reaches further than the link.
+    package mutating func linkChanged(isUp: Bool, hasRoutable: Bool, at now: Duration) -> [Action] {
+        switch state {
+        case .ended: return []
+        case .waiting:
+            if isUp, !hasRoutable { begin(at: now) }
+            return []
+        case .probing(let probing):
+            if isUp, !hasRoutable { return [] }
+            remembered = probing.address
+            state = .waiting
+            return []
+        case .holding(var holding):
+            guard isUp else {
+                // On another link somebody else may have it: it is probed for before it is used again (RFC 3927 §2.2).
+                remembered = holding.address
+                state = .waiting
+                return [.release(holding.address, .linkWentDown)]
+            }
+            guard holding.isPreferred == hasRoutable else { return [] }
+            holding.isPreferred = !hasRoutable
+            state = .holding(holding)
+            return [.prefer(holding.address, holding.isPreferred)]
+        }
+    }
+
+    /// Gives the address back. Nothing follows.
+    package mutating func end() -> [Action] {
+        defer { state = .ended }
+        return address.map { [.release($0, .ended)] } ?? []
+    }
+
+    /// Tries the next address.
+    private mutating func begin(at now: Duration) {
+        let address = remembered.take() ?? candidates.next()
+        var start = now
+        // Who answers for every address must not make this host ask without end (RFC 3927 §2.2.1).
+        if conflicts >= Self.conflictLimit, let lastStart { start = max(now, lastStart + Self.slowInterval) }
+        state = .probing(Probing(address: address, next: start + .random(in: Self.firstWait, using: &random)))
+    }
+
+    // MARK: Packets
+
+    /// Whatever a packet says, it does no harm.
+    package mutating func received(_ packet: ARPPacket, at now: Duration) -> [Action] {
+        // What this host said itself comes back from some switches.
+        guard packet.senderLink != link else { return [] }
+        switch state {
+        case .waiting, .ended: return []
+        case .probing(let probing):
+            let isProbe = packet.operation == .request && packet.sender.bits == 0
+            guard packet.sender == probing.address || (isProbe && packet.target == probing.address) else { return [] }
+            conflicts += 1
+            begin(at: now)
+            return [.conflicted(probing.address, with: packet.senderLink)]
+        case .holding(var holding):
+            if packet.sender == holding.address { return defend(holding, from: packet.senderLink, at: now) }
+            guard packet.operation == .request, packet.target == holding.address,
+                holding.lastAnswer.map({ now - $0 >= Self.answerSpacing }) ?? true
+            else { return [] }
+            holding.lastAnswer = now
+            state = .holding(holding)
+            // By broadcast, so that a second owner of the address is found out (RFC 3927 §2.5).
+            return [
+                .send(
+                    ARPPacket(
+                        .reply, senderLink: link, sender: holding.address, targetLink: packet.senderLink,
+                        target: packet.sender))
+            ]
+        }
+    }
+
+    /// Defended once; given up when that does not help (RFC 3927 §2.5).
+    private mutating func defend(_ holding: Holding, from other: LinkAddress, at now: Duration) -> [Action] {
+        var holding = holding
+        if let last = holding.lastConflict, now - last < Self.defenceInterval {
+            conflicts += 1
+            begin(at: now)
+            return [.release(holding.address, .conflict(other))]
+        }
+        holding.lastConflict = now
+        state = .holding(holding)
+        return [announcement(of: holding.address)]
+    }
+
+    private func announcement(of address: IPv4Address) -> Action {
+        .send(ARPPacket(.request, senderLink: link, sender: address, target: address))
+    }
+
+    // MARK: Time
+
+    package var nextDeadline: Duration? {
+        switch state {
+        case .probing(let probing): probing.next
+        case .holding(let holding): holding.next
+        case .waiting, .ended: nil
+        }
+    }
+
+    package mutating func advance(to now: Duration) -> [Action] {
+        switch state {
+        case .waiting, .ended: return []
+        case .probing(let probing): return now < probing.next ? [] : probe(probing, at: now)
+        case .holding(let holding):
+            guard let next = holding.next, now >= next else { return [] }
+            return announce(holding, at: now)
+        }
+    }
+
+    private mutating func probe(_ probing: Probing, at now: Duration) -> [Action] {
+        var probing = probing
+        guard probing.sent < Self.probeCount else {
+            return [.assign(probing.address)] + announce(Holding(address: probing.address, since: now), at: now)
+        }
+        if probing.sent == 0 { lastStart = now }
+        probing.sent += 1
+        let isLast = probing.sent == Self.probeCount
+        probing.next = now + (isLast ? Self.lastWait : .random(in: Self.probeSpacing, using: &random))
+        state = .probing(probing)
+        return [.send(ARPPacket(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
+    }
+
+    /// Says twice that the address is this host's; what follows is that it has proved good.
+    private mutating func announce(_ holding: Holding, at now: Duration) -> [Action] {
+        var holding = holding
+        guard holding.announced < Self.announcementCount else {
+            conflicts = 0
+            holding.next = nil
+            state = .holding(holding)
+            return []
+        }
+        holding.announced += 1
+        let isLast = holding.announced == Self.announcementCount
+        holding.next = isLast ? holding.since + Self.slowInterval : now + Self.announcementSpacing
+        state = .holding(holding)
+        return [announcement(of: holding.address)]
+    }
+}

@@ -1,0 +1,215 @@
+internal import CausewayProtocols
+package import CausewaySystem
+package import CausewayTypes
+package import CausewayWire
+internal import Dispatch
+
+/// Keeps a link-local IPv4 address on one interface, as long as it has none that reaches further (RFC 3927).
+///
+/// Everything happens on its loop; every method may be called from any thread, and the handler is called on the loop.
+/// Needs `CAP_NET_RAW` and `CAP_NET_ADMIN`.
+package final class LinkLocalDriver: ReadinessHandler {
+    package enum Event: Sendable, Equatable {
+        case waiting(Idleness)
+        case probing(IPv4Address)
+        /// Somebody else has it.
+        case conflicted(IPv4Address, with: LinkAddress)
+        case assigned(IPv4Address)
+        /// Taken off the interface, because of somebody else who has it.
+        case lost(IPv4Address, to: LinkAddress)
+        /// Taken off because the link is down, or at the end.
+        case released(IPv4Address)
+        /// Whether it is for new connections.
+        case preferred(IPv4Address, Bool)
+        /// Nothing follows.
+        case failed(SystemError)
+    }
+
+    /// What is waited for.
+    package enum Idleness: Sendable, Equatable {
+        case link
+        /// The interface has an address that reaches further: nothing is wanting.
+        case nothing
+    }
+
+    private struct State {
+        var claim: LinkLocalClaim
+        var registration: Registration?
+        var watch: NetworkChangeMonitor.Subscription?
+        var timer: TimerID?
+        var told: Event?
+        var hasEnded = false
+    }
+
+    /// Frames read in one turn of the loop.
+    private static let budget = 64
+
+    private let interface: NWInterface
+    private let loop: any EventLoop
+    private let handler: @Sendable (Event) -> Void
+    private let descriptor: CInt
+    private let state: LoopBound<State>
+
+    /// - Parameters:
+    ///   - remembered: The address of the last time.
+    ///   - loop: `nil` for one of the process's.
+    /// - Throws: ``SystemError``, `EPERM` where the process may not have raw sockets.
+    package init(
+        _ interface: NWInterface, _ link: LinkAddress, remembered: IPv4Address?, on loop: (any EventLoop)? = nil,
+        _ handler: @escaping @Sendable (Event) -> Void
+    ) throws(SystemError) {
+        self.interface = interface
+        self.handler = handler
+        let loop = loop ?? Engine.nextLoop()
+        self.loop = loop
+        descriptor = try PacketSockets.arp(interface: UInt32(interface.index)).release()
+        state = LoopBound(State(claim: LinkLocalClaim(link, remembered: remembered)), to: loop)
+    }
+
+    package func start() {
+        loop.execute {
+            do throws(SystemError) {
+                self.state.value.registration = try self.loop.register(self.descriptor, for: .readable, self)
+            } catch {
+                return self.fail(error)
+            }
+            self.state.value.watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.look() }
+            self.look()
+        }
+    }
+
+    /// Takes the address off the interface. `completion` is called when that is done.
+    package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
+        loop.execute {
+            self.perform(self.state.value.claim.end())
+            self.close()
+            completion()
+        }
+    }
+
+    private func close() {
+        state.value.hasEnded = true
+        state.value.watch = nil
+        if let timer = state.value.timer.take() { loop.cancel(timer) }
+        if let registration = state.value.registration.take() {
+            loop.close(registration, Descriptor(adopting: descriptor))
+        }
+    }
+
+    private func fail(_ error: SystemError) {
+        guard !state.value.hasEnded else { return }
+        close()
+        handler(.failed(error))
+    }
+
+    // MARK: The interface
+
+    /// The kernel is asked elsewhere: that may take a moment, and a loop never waits.
+    private func look() {
+        DispatchQueue.global().async { [weak self] in
+            guard let self, let snapshot = try? NetworkSnapshot.current() else { return }
+            loop.execute { self.adopt(snapshot) }
+        }
+    }
+
+    private func adopt(_ snapshot: NetworkSnapshot) {
+        guard !state.value.hasEnded else { return }
+        guard let facts = snapshot.interfaces.first(where: { $0.interface.index == interface.index }) else {
+            return fail(SystemError(errno: Errno.noDevice, call: "the interface \(interface.name)"))
+        }
+        let (isUp, hasRoutable) = (facts.isUp && facts.isRunning, facts.hasRoutableIPv4)
+        let hadAddress = state.value.claim.address != nil
+        settle { claim in claim.linkChanged(isUp: isUp, hasRoutable: hasRoutable, at: Machine.now) }
+        guard !hadAddress, state.value.claim.candidate == nil, state.value.claim.address == nil else { return }
+        tell(.waiting(isUp ? .nothing : .link))
+    }
+
+    // MARK: Turns
+
+    package func ready(for readiness: Readiness) {
+        guard state.value.registration != nil else { return }
+        var frame = [UInt8](repeating: 0, count: 128)
+        for _ in 0..<Self.budget {
+            let result = frame.withUnsafeMutableBytes { Socket.receive(descriptor, into: $0) }
+            // A link that goes down is an error once, and heard of elsewhere.
+            guard case .moved(let count) = result else {
+                if let registration = state.value.registration { loop.await(.readable, of: registration) }
+                return
+            }
+            guard let packet = try? ARPPacket(parsingFrame: frame.span.extracting(first: min(count, frame.count)))
+            else { continue }
+            settle { claim in claim.received(packet, at: Machine.now) }
+            guard state.value.registration != nil else { return }
+        }
+        loop.execute { self.ready(for: .readable) }
+    }
+
+    /// Lets something happen to the claim, does what it asks for, and sets the clock.
+    private func settle(_ event: (inout LinkLocalClaim) -> [LinkLocalClaim.Action]) {
+        perform(event(&state.value.claim))
+        guard !state.value.hasEnded else { return }
+        if let candidate = state.value.claim.candidate { tell(.probing(candidate)) }
+        if let timer = state.value.timer.take() { loop.cancel(timer) }
+        guard let next = state.value.claim.nextDeadline else { return }
+        state.value.timer = loop.schedule(after: max(next - Machine.now, .zero)) { [weak self] in
+            self?.state.value.timer = nil
+            self?.settle { claim in claim.advance(to: Machine.now) }
+        }
+    }
+
+    /// What is told again only when something else was told between.
+    private func tell(_ event: Event) {
+        guard state.value.told != event else { return }
+        state.value.told = event
+        handler(event)
+    }
+
+    private func perform(_ actions: [LinkLocalClaim.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let packet):
+                // A frame that cannot be sent is lost, as on the wire.
+                _ = packet.broadcastFrame.withUnsafeBytes { Socket.send(descriptor, $0) }
+            case .assign(let address):
+                if change(.putLinkLocal(address, on: interface.index, isPreferred: true)) { tell(.assigned(address)) }
+            case .prefer(let address, let isPreferred):
+                let request = NetlinkRequest.putLinkLocal(address, on: interface.index, isPreferred: isPreferred)
+                if change(request) { tell(.preferred(address, isPreferred)) }
+            case .release(let address, let reason):
+                // It may be gone with the interface, or by somebody's hand.
+                try? request(.takeLinkLocal(address, from: interface.index))
+                if case .conflict(let other) = reason {
+                    tell(.lost(address, to: other))
+                } else {
+                    tell(.released(address))
+                }
+            case .conflicted(let address, let other): tell(.conflicted(address, with: other))
+            }
+        }
+    }
+
+    private func change(_ request: NetlinkRequest) -> Bool {
+        do throws(SystemError) {
+            try self.request(request)
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    private func request(_ request: NetlinkRequest) throws(SystemError) {
+        var socket = try NetlinkSocket()
+        try socket.perform(request)
+    }
+}
+
+extension NetworkSnapshot.Interface {
+    /// Whether it has an IPv4 address that reaches further than the link.
+    package var hasRoutableIPv4: Bool {
+        addresses.contains { own in
+            guard case .ipv4(let address) = own.address else { return false }
+            return !address.isLinkLocal && !address.isLoopback && own.flags.isDisjoint(with: [.duplicate, .deprecated])
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import Causeway
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+
+/// `nw linklocal`: an IPv4 address where nobody gives any.
+struct LinkLocalCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "linklocal",
+        abstract: "Give an interface an IPv4 address of its own where nobody else gives it one.",
+        discussion: """
+            The address is in 169.254/16 (RFC 3927). It is probed for, defended against others, exchanged where they insist, and taken \
+            off at the end. While the interface has an address that reaches further, no other is tried, and one that is there is left \
+            to the connections that have it.
+
+            It needs capabilities; without root, once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
+
+            Examples:
+              nw linklocal eth0
+              nw linklocal eth0 --remember /var/lib/eth0.linklocal   the same address next time
+            """)
+
+    @Argument(help: "The interface.")
+    var interface: String
+
+    @Option(help: ArgumentHelp("Begin with the address in this file, and keep it there.", valueName: "file"))
+    var remember: String?
+
+    @Option(name: .customLong("try"), help: ArgumentHelp("Begin with this address.", valueName: "address"))
+    var first: String?
+
+    func validate() throws {
+        guard first.map({ IPv4Address($0)?.isLinkLocal == true }) ?? true else {
+            throw ValidationError("--try needs an address in 169.254.0.0/16.")
+        }
+    }
+
+    func run() async throws {
+        try await reporting("linklocal") {
+            let facts = try facts()
+            let link = LinkAddress(facts.link.hardwareAddress)
+            guard let link, link.bits != 0, !facts.isLoopback else {
+                throw Failure("\(interface) is no interface of Ethernet's kind: it has no ARP")
+            }
+            let (events, feed) = AsyncStream<LinkLocalDriver.Event>.makeStream()
+            let driver: LinkLocalDriver
+            let first = remembered(facts)
+            do throws(SystemError) {
+                driver = try LinkLocalDriver(facts.interface, link, remembered: first) { feed.yield($0) }
+            } catch {
+                throw explain(error)
+            }
+            driver.start()
+            do {
+                try await untilInterrupted { for await event in events { try show(event) } }
+            } catch {
+                await withCheckedContinuation { gone in driver.stop { gone.resume() } }
+                throw error
+            }
+        }
+    }
+
+    private func facts() throws -> NetworkSnapshot.Interface {
+        let snapshot: NetworkSnapshot
+        do {
+            snapshot = try NetworkSnapshot.current()
+        } catch {
+            throw Failure("the kernel does not tell: \(error)")
+        }
+        guard let facts = snapshot.interfaces.first(where: { $0.interface.name == interface }) else {
+            throw Failure("there is no interface \(interface)")
+        }
+        return facts
+    }
+
+    /// What was asked for, what the file says, or what the interface still has.
+    private func remembered(_ facts: NetworkSnapshot.Interface) -> IPv4Address? {
+        if let first { return IPv4Address(first) }
+        if let remember, let octets = try? Data(contentsOf: URL(fileURLWithPath: remember)),
+            let line = String(decoding: octets, as: UTF8.self).split(separator: "\n").first,
+            let address = IPv4Address(String(line))
+        {
+            return address
+        }
+        for own in facts.addresses {
+            if case .ipv4(let address) = own.address, address.isLinkLocal { return address }
+        }
+        return nil
+    }
+
+    private func show(_ event: LinkLocalDriver.Event) throws {
+        switch event {
+        case .waiting(.link): printLine("waiting for the link")
+        case .waiting(.nothing): printLine("nothing to do: \(interface) has an address that reaches further")
+        case .probing(let address): printLine("probing for \(address)")
+        case .conflicted(let address, let other): printLine("\(address) belongs to \(other)")
+        case .assigned(let address):
+            try keep(address)
+            printLine("\(interface) has \(address)")
+        case .lost(let address, let other): printLine("\(address) lost to \(other)")
+        case .released(let address): printLine("\(address) released")
+        case .preferred(let address, let isPreferred):
+            printLine(
+                isPreferred
+                    ? "\(address) is in use again" : "\(address) is left to its connections: there is a better address")
+        case .failed(let error): throw explain(error)
+        }
+    }
+
+    private func keep(_ address: IPv4Address) throws {
+        guard let remember else { return }
+        do {
+            try Data("\(address)\n".utf8).write(to: URL(fileURLWithPath: remember), options: .atomic)
+        } catch {
+            throw Failure("\(remember) cannot be written: \(describe(error))")
+        }
+    }
+
+    private func explain(_ error: SystemError) -> Failure {
+        guard error.errno == Errno.notPermitted else { return Failure(error.call, NWError(errno: error.errno)) }
+        return Failure(
+            "setting an address takes capabilities: run as root, or once: "
+                + "setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "nw")")
+    }
+}

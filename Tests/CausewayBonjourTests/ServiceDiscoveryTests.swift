@@ -1,0 +1,52 @@
+import Causeway
+import CausewayBonjour
+import Foundation
+import Testing
+
+@Suite("Discovery as sequences: what cannot be")
+struct ServiceDiscoveryTests {
+    private typealias Identity = ServiceDiscovery.Identity
+
+    @Test("C116: an identity is saved and read back, and is an endpoint")
+    func saved() throws {
+        let identity = Identity(name: "Küche. 1", type: "_http._tcp")
+        let copy = try JSONDecoder().decode(Identity.self, from: JSONEncoder().encode(identity))
+        #expect(copy == identity)
+        #expect(copy.endpoint == .service(name: "Küche. 1", type: "_http._tcp", domain: "local.", interface: nil))
+    }
+
+    @Test(
+        "Types, names and domains that cannot be are refused at once",
+        arguments: ["", "http", "_http._sctp", "_a_b._tcp"])
+    func refused(_ type: String) async {
+        #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.browse(type) }
+        #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.resolve(Identity(name: "a", type: type)) }
+        await #expect(throws: NWError.dns(-65_540)) { _ = try await ServiceDiscovery.register(type: type, port: 1) }
+        #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.records(of: "a..b", type: "A") }
+        #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.records(of: "a.local", type: "NOPE") }
+    }
+
+    @Test("Records that cannot be are refused at once")
+    func refusedRecords() async {
+        await #expect(throws: NWError.dns(-65_540)) {
+            _ = try await ServiceDiscovery.register(record: "a.example.com", type: "TXT", content: [0])
+        }
+        await #expect(throws: NWError.dns(-65_540)) {
+            _ = try await ServiceDiscovery.register(record: "a.local", type: "A", content: [1, 2, 3])
+        }
+    }
+
+    @Test("Services of other domains are no link's to resolve")
+    func otherDomain() {
+        let identity = Identity(name: "a", type: "_http._tcp", domain: "example.com")
+        #expect(throws: NWError.dns(-65_544)) { _ = try ServiceDiscovery.resolve(identity) }
+    }
+
+    @Test("The link's own domains are known without asking")
+    func domains() async throws {
+        for try await change in try ServiceDiscovery.domains(.browsing, of: "local.") {
+            #expect(change == .added("local."))
+            break
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Foundation
+import Testing
+
+/// Many hosts on one link. `CAUSEWAY_CROWD=300` makes them as many as the goals say.
+@Suite("Multicast DNS: crowds and links that flap")
+struct MulticastCrowdTests {
+    private static let count =
+        ProcessInfo.processInfo.environment["CAUSEWAY_CROWD"].flatMap { Int($0) } ?? 16
+
+    private static func join(_ wire: VirtualLink, _ host: Int) {
+        let records = Printer.records("Printer \(host)", host: "h\(host)") + Printer.address("h\(host)")
+        wire.hosts[host].link.register(records, Printer.id, at: wire.now)
+    }
+
+    @Test(
+        "Hosts that join at once all find each other's services, with 14 packets each at most, and are quiet then"
+    )
+    func crowd() {
+        let wire = VirtualLink(Self.count)
+        for host in 0..<Self.count {
+            Self.join(wire, host)
+            wire.hosts[host].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
+        }
+        wire.run(for: .seconds(60))
+        for host in 0..<Self.count { #expect(wire.known(1, to: host).count == Self.count) }
+        // Three probes, four announcements, and questions with their answers, of which others' spare most.
+        #expect(wire.packets.count <= Self.count * 14)
+        let before = wire.packets.count
+        wire.run(for: .seconds(600))
+        #expect(wire.packets.count - before <= Self.count * 8)
+    }
+
+    @Test(
+        "Half of the hosts vanish without a word: what they had is gone when its time is over, and what others have stays"
+    )
+    func vanished() {
+        let wire = VirtualLink(6)
+        for host in 1..<6 { Self.join(wire, host) }
+        wire.hosts[0].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(60))
+        for host in 3..<6 { wire.hosts[host].isConnected = false }
+        wire.run(for: .seconds(4_600))
+        let left = (1..<3).map { Printer.records("Printer \($0)")[0] }
+        #expect(wire.known(1, to: 0).map(\.data).count == 2)
+        #expect(Set(wire.known(1, to: 0).map(\.data)) == Set(left.map(\.data)))
+    }
+
+    @Test("A link that flaps every two seconds for two minutes brings no storm, and all is found afterwards")
+    func flaps() {
+        let wire = VirtualLink(3)
+        for host in 0..<3 { Self.join(wire, host) }
+        wire.hosts[0].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        for _ in 0..<60 {
+            wire.hosts[1].isConnected = false
+            wire.run(for: .seconds(1))
+            wire.hosts[1].isConnected = true
+            wire.hosts[1].link.restart(at: wire.now)
+            wire.run(for: .seconds(1))
+        }
+        // In each two seconds three probes and an announcement or two, and what those make others say.
+        #expect(wire.packets.count - before <= 60 * 10)
+        wire.run(for: .seconds(30))
+        #expect(wire.known(1, to: 0).count == 3)
+        #expect(wire.hosts.allSatisfy { host in !host.events.contains(.conflicted(Printer.id, Printer.instance)) })
+    }
+}

@@ -1,0 +1,99 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+/// Items of the conformance list; `Scripts/bonjour-conformance` prints them all.
+@Suite("Multicast DNS: who is answered, and by what way")
+struct ResponderReceiversTests {
+    private static let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: 5_353)
+
+    @Test("C19: a probe that accepts unicast is answered by unicast, at once")
+    func probeByUnicast() {
+        let wire = VirtualLink.settled()
+        wire.run(for: .seconds(2_000))
+        wire.inject(DNSMessage.probe("alpha.local", Printer.address("alpha", "10.9.9.9")[0], acceptsUnicast: true))
+        #expect(wire.packets.last!.receiver == Self.peer && wire.packets.last!.time == wire.now)
+        #expect(wire.packets.last!.message.answers == Printer.address())
+    }
+
+    @Test("C20: answers by unicast have the bit of unique records, additional ones and the delay of shared ones")
+    func unicastRules() {
+        let wire = VirtualLink.settled()
+        let asked = wire.now
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)))
+        wire.run(for: .milliseconds(200))
+        let reply = wire.packets.last!
+        #expect(reply.receiver == Self.peer && reply.time - asked >= .milliseconds(20))
+        #expect(reply.message.answers.allSatisfy { !$0.flushesCache })
+        #expect(reply.message.additionals.allSatisfy(\.flushesCache) && reply.message.additionals.count >= 3)
+    }
+
+    @Test("C21: a question to this host alone is answered alone if it is from the link, and not at all if it is not")
+    func directQuestion() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)), isMulticast: false, isOnLink: false)
+        wire.run(for: .seconds(2))
+        #expect(wire.packets.count == before)
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)), isMulticast: false)
+        #expect(wire.packets.count == before + 1 && wire.packets.last!.receiver == Self.peer)
+    }
+
+    @Test("C25: what is not here is answered by silence; no answer ever bears an error")
+    func silence() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion("nobody.local", .a), DNSQuestion("_no._tcp.local", .ptr)))
+        wire.run(for: .seconds(1))
+        #expect(wire.packets.count == before)
+        #expect(wire.packets.allSatisfy { $0.message.responseCode == .noError })
+    }
+
+    @Test("C26 C74: a question within an answer, or with another operation or an error, is none")
+    func strangeQuestions() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        var message = DNSMessage.query(DNSQuestion(Printer.instance, .srv))
+        message.flags = [.isResponse]
+        wire.inject(message)
+        message.flags = []
+        message.operation = 5
+        wire.inject(message)
+        message.operation = 0
+        message.responseCode = .refused
+        wire.inject(message)
+        wire.run(for: .seconds(1))
+        #expect(wire.packets.count == before)
+    }
+
+    @Test("C31: answers go to the group unless somebody wished otherwise")
+    func toAll() {
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
+        #expect(wire.packets.allSatisfy { $0.receiver == nil })
+    }
+
+    @Test("C43: a simple resolver's answer has no compressed SRV target")
+    func legacyTarget() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records() + Printer.address(), Printer.id, at: wire.now)
+        wire.run(for: .seconds(30))
+        let octets = DNSMessage.query(DNSQuestion(Printer.instance, .srv)).encoded()
+        let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.7")!), port: 40_000)
+        wire.hosts[0].link.received(octets.span, MulticastArrival(from: peer), at: wire.now)
+        for case .reply(let reply, _) in wire.hosts[0].link.takeActions() {
+            let target = DNSName("alpha", in: "local")!.wire
+            #expect(reply.indices.contains { reply[$0...].starts(with: target) })
+            return
+        }
+        Issue.record("no reply")
+    }
+
+    @Test("C69: an asker from beyond the link is answered by multicast, whatever he wished")
+    func offLink() {
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv, acceptsUnicast: true)), isOnLink: false)
+        #expect(wire.packets.last!.receiver == nil && wire.packets.last!.message.answers.map(\.type) == [.srv])
+    }
+}

@@ -1,0 +1,96 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+/// Items of the conformance list; `Scripts/bonjour-conformance` prints them all.
+@Suite("Multicast DNS: when and how often is answered")
+struct ResponderTimingTests {
+    @Test("C32: additional records as well are multicast once a second only, and none goes early with others")
+    func additionalSpacing() {
+        let wire = VirtualLink.settled()
+        for step in 0..<40 {
+            wire.inject(DNSMessage.query(DNSQuestion(step % 2 == 0 ? Printer.type : Printer.instance, .any)))
+            wire.run(for: .milliseconds(70))
+        }
+        var last: [DNSRecord: Duration] = [:]
+        for packet in wire.packets {
+            for record in packet.message.answers + packet.message.additionals
+            where packet.message.flags.contains(.isResponse) {
+                if let time = last[record] { #expect(packet.time - time >= .seconds(1), "\(record)") }
+                last[record] = packet.time
+            }
+        }
+    }
+
+    @Test("C32: in defence a record is given again after a quarter of a second, and not before")
+    func defenceSpacing() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        let proposal = Printer.address("alpha", "10.9.9.9")[0]
+        for _ in 0..<20 {
+            wire.inject(DNSMessage.probe("alpha.local", proposal))
+            wire.run(for: .milliseconds(50))
+        }
+        let times = wire.packets.dropFirst(before).map(\.time)
+        #expect(times.count >= 4 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(250) })
+    }
+
+    @Test("C39: several questions are answered after 20 to 120 ms, though all of them be for unique records")
+    func severalQuestions() {
+        let wire = VirtualLink.settled()
+        let asked = wire.now
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv), DNSQuestion(Printer.instance, .txt)))
+        wire.run(for: .milliseconds(200))
+        #expect(wire.packets.count == before + 1)
+        #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(wire.packets.last!.time - asked))
+    }
+
+    @Test("C40: questions that come soon after each other are answered together")
+    func aggregation() {
+        let wire = VirtualLink.settled(Printer.records("A") + Printer.records("B", host: "alpha"))
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
+        wire.run(for: .milliseconds(5))
+        wire.inject(
+            DNSMessage.query(DNSQuestion("_services._dns-sd._udp.local", .ptr), DNSQuestion(Printer.type, .ptr)))
+        wire.run(for: .milliseconds(300))
+        #expect(wire.packets.count == before + 1)
+    }
+
+    @Test("C42: who makes others forget what holds is contradicted, once a second at most")
+    func rescue() {
+        let wire = VirtualLink.settled()
+        var goodbye = DNSMessage()
+        goodbye.flags = [.isResponse, .isAuthoritative]
+        goodbye.answers = Printer.address()
+        goodbye.answers[0].timeToLive = 59
+        let before = wire.packets.count
+        for _ in 0..<50 {
+            wire.inject(goodbye)
+            wire.run(for: .milliseconds(50))
+        }
+        #expect((2...3).contains(wire.packets.count - before))
+        #expect(wire.packets.last!.message.answers == Printer.address())
+    }
+
+    @Test("C46: each part of a long list of known answers makes the answer wait for the next")
+    func longList() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        var part = DNSMessage.query(DNSQuestion(Printer.type, .ptr))
+        part.flags = [.isTruncated]
+        wire.inject(part)
+        part.questions = []
+        for _ in 0..<3 {
+            wire.run(for: .milliseconds(350))
+            part.answers = Printer.records("Other")
+            wire.inject(part)
+        }
+        wire.run(for: .milliseconds(380))
+        #expect(wire.packets.count == before)
+        wire.run(for: .milliseconds(140))
+        #expect(wire.packets.count == before + 1)
+    }
+}

@@ -1,0 +1,34 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@testable import CausewayRuntime
+
+@Suite("Which addresses a host tells the link")
+struct AddressRecordTests {
+    private static func own(_ address: String, _ flags: NetlinkAddress.Flags = []) -> NetlinkAddress {
+        let four = IPv4Address(address).map { InternetAddress.ipv4($0) }
+        let address = four ?? .ipv6(IPv6Address(address)!)
+        return NetlinkAddress(interfaceIndex: 2, address: address, prefixLength: 16, flags: flags)
+    }
+
+    private static func told(_ addresses: NetlinkAddress...) -> [String] {
+        LinkDriver.addressRecords(of: "alpha.local", at: addresses).map { $0.data.description }
+    }
+
+    @Test("C70 C37: those of the interface that are valid, each with the bit of unique records")
+    func valid() {
+        let records = LinkDriver.addressRecords(
+            of: "alpha.local", at: [Self.own("10.0.0.1"), Self.own("fe80::1"), Self.own("fe80::2", .tentative)])
+        #expect(records.map { $0.data.description } == ["10.0.0.1", "fe80::1"])
+        #expect(records.allSatisfy { $0.flushesCache && $0.name == "alpha.local" })
+        #expect(Self.told(Self.own("10.0.0.1", .duplicate), Self.own("10.0.0.2", .deprecated)).isEmpty)
+    }
+
+    @Test("C102: a link-local IPv4 address is told only where there is none that reaches further")
+    func linkLocal() {
+        #expect(Self.told(Self.own("169.254.7.7"), Self.own("fe80::1")) == ["169.254.7.7", "fe80::1"])
+        #expect(Self.told(Self.own("169.254.7.7"), Self.own("10.0.0.1")) == ["10.0.0.1"])
+        #expect(Self.told(Self.own("169.254.7.7"), Self.own("10.0.0.1", .deprecated)) == ["169.254.7.7"])
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Bounds are on packets, not on time: what is lost is said again, and no storm comes of it.
+    @Suite("Bonjour on bad links", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
+    struct BonjourFaultTests {
+        @Test(
+            "Services are found and gone again, though frames are lost, doubled and reordered",
+            arguments: [(0.0, 0.3, 60), (0.2, 0.05, 30), (0.5, 0.05, 30)])
+        func faults(_ loss: Double, _ doubling: Double, _ delay: Int) async throws {
+            try await FaultyLink.run(loss: loss, doubling: doubling, delay: delay) { hosts, scratch in
+                let browser = try scratch.start(try Built.nw(), ["browse", "_bad._tcp"], on: hosts.near)
+                let registrar = try scratch.start(
+                    try Built.nw(), ["register", "s", "_bad._tcp", "9", "--count", "5"], on: hosts.far)
+                try await eventually("all are found: \(browser.text)") {
+                    browser.text.split(separator: "\n").count { $0.hasPrefix("+ s") } == 5
+                }
+                let (near, far) = (try hosts.sent(by: hosts.near), try hosts.sent(by: hosts.far))
+                print("loss \(loss), doubling \(doubling): the browser sent \(near) packets, the registrar \(far)")
+                // A dozen of neighbour discovery and group reports, and both families.
+                #expect(near <= 60 && far <= 100)
+                // What was said before must not come behind the goodbye: announcements last for seven seconds.
+                if loss == 0 { try await Task.sleep(for: .seconds(8)) }
+                try registrar.interrupt()
+                // Who ends says goodbye once: where that may be lost, nothing follows.
+                guard loss == 0 else { return }
+                try await eventually("all are gone: \(browser.text)") {
+                    browser.text.split(separator: "\n").count { $0.hasPrefix("- s") } == 5
+                }
+            }
+        }
+
+        @Test("80 per cent of frames lost, nothing storms")
+        func terrible() async throws {
+            try await FaultyLink.run(loss: 0.8, doubling: 0.05, delay: 30) { hosts, scratch in
+                let browser = try scratch.start(try Built.nw(), ["browse", "_bad._tcp", "-t", "12"], on: hosts.near)
+                _ = try scratch.start(
+                    try Built.nw(), ["register", "s", "_bad._tcp", "9", "--count", "5"], on: hosts.far)
+                #expect(try await browser.finished() == 0)
+                let (near, far) = (try hosts.sent(by: hosts.near), try hosts.sent(by: hosts.far))
+                print("loss 0.8: the browser sent \(near) packets, the registrar \(far)")
+                #expect(near <= 60 && far <= 100)
+            }
+        }
+    }
+}
