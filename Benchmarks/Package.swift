@@ -15,6 +15,14 @@ let package = Package(
         .executableTarget(
             name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
+        // Measured beside other tools by Scripts/packet-goals.
+        .executableTarget(
+            name: "PacketGoals",
+            dependencies: [
+                .product(name: "CausewayCapture", package: "causeway"),
+                .product(name: "CausewayPackets", package: "causeway"),
+            ],
+            swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -83,7 +83,9 @@ public struct PacketCapture: ~Copyable {
     ) throws(CaptureError) -> PacketFilter? {
         guard !expression.isEmpty else { return nil }
         let filter: PacketFilter
-        do { filter = try PacketFilter(expression, linkType: linkType) } catch {
+        var settings = FilterSettings()
+        settings.isLive = true
+        do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
         // Cooked headers are made here, and VLAN tags put back here: the kernel sees neither.
@@ -139,16 +141,21 @@ public struct PacketCapture: ~Copyable {
         let described = CapturedPacket(
             time: CaptureTime(seconds: Int64(packet.seconds), nanoseconds: packet.nanoseconds),
             originalCount: Int(packet.original) + added, capturedCount: captured + added, linkType: linkType)
-        guard !scratch.isEmpty else { return try give(described, Octets(octets.bytes), body) }
+        guard !scratch.isEmpty else { return try give(described, Octets(octets.bytes), packet, body) }
         let whole = scratch
-        return try give(described, Octets(whole.span), body)
+        return try give(described, Octets(whole.span), packet, body)
     }
 
     private func give(
-        _ packet: CapturedPacket, _ octets: borrowing Octets,
+        _ packet: CapturedPacket, _ octets: borrowing Octets, _ origin: RingPacket,
         _ body: (CapturedPacket, borrowing Octets) throws -> Bool
     ) throws -> Bool {
-        if let filter, !filter.matches(octets, originalCount: packet.originalCount) { return true }
+        if let filter,
+            !filter.matches(
+                octets, originalCount: packet.originalCount, direction: origin.direction, interface: origin.interface)
+        {
+            return true
+        }
         let kept = octets.prefix(options.snapLength ?? octets.count)
         var described = packet
         described.capturedCount = kept.count

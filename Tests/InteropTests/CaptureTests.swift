@@ -147,6 +147,82 @@ extension Interop {
             }
         }
 
+        @Test("Directions are told apart, by the kernel and where the kernel cannot", arguments: ["", " or vlan"])
+        func directions(_ more: String) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                for (word, type) in [("inbound", "reply"), ("outbound", "request")] {
+                    let capture = try scratch.start(
+                        try Built.nw(),
+                        ["capture", "-i", TwoHosts.link, "-c", "3", "(icmp and \(word))\(more)"], on: hosts.near)
+                    try await eventually("the capture begins") { capture.errors.contains("listening") }
+                    let ping = try scratch.start(
+                        try Built.nw(), ["ping", "-q", "-c", "4", "-i", "0.05", TwoHosts.far4], on: hosts.near)
+                    #expect(try await ping.finished() == 0, "\(ping.errors)")
+                    #expect(try await capture.finished() == 0, "\(capture.errors)")
+                    let lines = String(decoding: capture.output, as: UTF8.self).split(separator: "\n")
+                    #expect(lines.count == 3 && lines.allSatisfy { $0.contains("echo \(type)") }, "\(lines)")
+                }
+            }
+        }
+
+        @Test(
+            "A full disk is said, what was stored is whole, and what was lost is counted",
+            arguments: ["pcap", "pcapng"])
+        func fullDisk(_ form: String) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let directory = try scratch.newDirectory("small")
+                let mount = try scratch.startProgram(
+                    "/usr/bin/env", ["mount", "-t", "tmpfs", "-o", "size=256k", "nw-full-disk", directory.path])
+                #expect(try await mount.finished() == 0, "\(mount.errors)")
+                do {
+                    let file = directory.appendingPathComponent("trace.\(form)")
+                    let capture = try await Self.capture(hosts, scratch, ["-w", file.path], pings: 500, size: 1000)
+                    #expect(try await capture.finished() == 1)
+                    let errors = capture.errors
+                    #expect(errors.contains("No space left on device") && errors.contains(file.path), "\(errors)")
+                    #expect(errors.contains("packets captured") && errors.contains("not stored"), "\(errors)")
+                    // tcpdump ends with an error where a packet is cut off.
+                    #expect(try await Self.count(file, scratch) > 50)
+                } catch {
+                    _ = try? await scratch.startProgram("/usr/bin/env", ["umount", directory.path]).finished()
+                    throw error
+                }
+                let unmount = try scratch.startProgram("/usr/bin/env", ["umount", directory.path])
+                #expect(try await unmount.finished() == 0, "\(unmount.errors)")
+            }
+        }
+
+        @Test("What is injected arrives, all of it and in order")
+        func injection() async throws {
+            let index = UInt8.random(in: 1...254)
+            var options = CaptureOptions(interface: "lo")
+            options.filter = "ether src 02:00:00:00:77:\(String(index, radix: 16)) and ether proto 0x88B5 and inbound"
+            options.isImmediate = true
+            var capture = try PacketCapture(options)
+            var injector = try PacketInjector(interface: "lo")
+            for number in 0..<200 {
+                let frame: [UInt8] =
+                    [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0x77, index, 0x88, 0xB5, UInt8(number)]
+                    + [UInt8](repeating: 0, count: number)
+                try injector.add(frame.span)
+            }
+            try injector.flush()
+            #expect(injector.sent == 200)
+            var seen: [UInt8] = []
+            for _ in 0..<100 where seen.count < 200 {
+                _ = try capture.take(waitingMilliseconds: 20) { packet, octets in
+                    #expect(packet.originalCount == 15 + seen.count)
+                    seen += octets.array[14...14]
+                    return true
+                }
+            }
+            #expect(seen == (0..<200).map { UInt8($0) })
+            do {
+                _ = try PacketInjector(interface: "no-such-link")
+                Issue.record("there is no such interface")
+            } catch { #expect(error.code == .noSuchInterface) }
+        }
+
         @Test("What cannot be captured is said at once")
         func errors() throws {
             do {

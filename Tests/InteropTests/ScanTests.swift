@@ -184,6 +184,76 @@ extension Interop {
             }
         }
 
+        @Test("Neighbours are found by asking the link, also where they hide from echo requests", arguments: [4, 6])
+        func neighbours(_ version: Int) async throws {
+            try await Self.run { hosts, scratch in
+                let nft = try scratch.start(
+                    try #require(Peer.find("nft")),
+                    [
+                        "add rule inet t c icmp type echo-request drop; add rule inet t c icmpv6 type echo-request drop"
+                    ], on: hosts.far)
+                #expect(try await nft.finished() == 0, "\(nft.errors)")
+                let network = version == 4 ? "10.77.8.0/27" : "fd77:8::/124"
+                let nw = try scratch.start(try Built.nw(), ["scan", "--hosts", "--json", network], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let nmap = try scratch.start(
+                    try #require(Peer.find("nmap")),
+                    ["-n", "-sn", "-oG", "-"] + (version == 6 ? ["-6"] : []) + [network], on: hosts.near)
+                #expect(try await nmap.finished() == 0, "\(nmap.errors)")
+                let theirs = String(decoding: nmap.output, as: UTF8.self).split(separator: "\n")
+                    .filter { $0.hasSuffix("Status: Up") }.map { String($0.split(separator: " ")[1]) }
+                let ours = String(decoding: nw.output, as: UTF8.self).split(separator: "\n")
+                    .filter { $0.contains("\"up\"") }.map { String($0.split(separator: "\"")[3]) }
+                #expect(Set(ours) == Set(theirs) && ours.count == 3, "ours \(ours), theirs \(theirs)")
+                let reason = version == 4 ? "arp-response" : "nd-response"
+                let asked = String(decoding: nw.output, as: UTF8.self).split(separator: "\n").filter {
+                    $0.contains(reason)
+                }
+                // The third is this host itself.
+                #expect(asked.count == 2, "\(String(decoding: nw.output, as: UTF8.self))")
+            }
+        }
+
+        @Test(
+            "Where packets are lost, the same ports are found as nmap finds",
+            arguments: [("--syn", 10), ("--syn", 30), ("--connect", 10)])
+        func losses(_ technique: String, _ percent: Int) async throws {
+            try await Self.run { hosts, scratch in
+                for host in [hosts.near, hosts.far] {
+                    // Each way a part is lost, whatever it is: netem where the kernel has it, else a filter.
+                    let tc = try scratch.start(
+                        "/usr/bin/env",
+                        ["tc", "qdisc", "add", "dev", TwoHosts.link, "root", "netem", "loss", "\(percent)%"], on: host)
+                    if try await tc.finished() == 0 { continue }
+                    let rule = "ip protocol tcp numgen random mod 100 < \(percent) drop"
+                    let nft = try scratch.start(
+                        try #require(Peer.find("nft")),
+                        [
+                            "add table ip l; add chain ip l c { type filter hook prerouting priority -300; }; add rule ip l c \(rule)"
+                        ],
+                        on: host)
+                    #expect(try await nft.finished() == 0, "\(nft.errors)")
+                }
+                let ports = "20-90,101,2000,3000,4000,2500"
+                let nw = try scratch.start(
+                    try Built.nw(), ["scan", technique, "--retries", "10", "-p", ports, TwoHosts.far4], on: hosts.near)
+                let nmap = try scratch.start(
+                    try #require(Peer.find("nmap")),
+                    ["-n", "-Pn", "--reason", "--max-retries", "10", technique == "--syn" ? "-sS" : "-sT", "-p", ports]
+                        + [TwoHosts.far4], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(try await nmap.finished() == 0, "\(nmap.errors)")
+                let open =
+                    ["22/tcp open syn-ack", "80/tcp open syn-ack"]
+                    + [2000, 3000, 4000].map { "\($0)/tcp open syn-ack" }
+                #expect(Self.table(nw).filter { $0.contains(" open ") } == open)
+                #expect(Self.table(nmap).filter { $0.contains(" open ") } == open)
+                // What is lost every time looks filtered: with three in ten lost each way that is seldom, and then told by both alike.
+                let filtered = Self.table(nw).filter { $0.contains("filtered") }
+                #expect(filtered.contains("101/tcp filtered no-response") && filtered.count <= (percent > 10 ? 3 : 1))
+            }
+        }
+
         @Test("An interrupt ends a scan with what it has")
         func interrupt() async throws {
             try await Self.run { hosts, scratch in

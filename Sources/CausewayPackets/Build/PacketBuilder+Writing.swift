@@ -22,27 +22,35 @@ extension PacketBuilder {
         append(UInt16(truncatingIfNeeded: address.bits))
     }
 
+    /// Appends numbers in network byte order that lie behind each other: once for a header, because each time has its cost.
+    @inline(__always)
+    private mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
+        unsafe withUnsafeBytes(of: numbers) { bytes in unsafe octets.append(contentsOf: bytes) }
+    }
+
     mutating func put(_ header: EthernetHeader) {
-        append(header.destination)
-        append(header.source)
-        append(header.type.rawValue)
+        let (destination, source) = (header.destination.bits, header.source.bits)
+        append(
+            inOrder: (
+                (destination << 16 | source >> 32).bigEndian, UInt32(truncatingIfNeeded: source).bigEndian,
+                header.type.rawValue.bigEndian
+            ))
     }
 
     mutating func put(_ header: IPv4Header) {
-        octets.append(0x40 | UInt8(header.byteCount / 4))
-        octets.append(header.typeOfService)
-        append(header.totalLength ?? 0)
-        append(header.identification)
+        let first = UInt32(0x40 | header.byteCount / 4) << 24 | UInt32(header.typeOfService) << 16
         var fragment = header.fragmentOffset & 0x1FFF
         if header.reserved { fragment |= 0x8000 }
         if header.dontFragment { fragment |= 0x4000 }
         if header.moreFragments { fragment |= 0x2000 }
-        append(fragment)
-        octets.append(header.timeToLive)
-        octets.append(header.proto.rawValue)
-        append(header.checksum ?? 0)
-        append(header.source.bits)
-        append(header.destination.bits)
+        let third = UInt32(header.timeToLive) << 24 | UInt32(header.proto.rawValue) << 16
+        append(
+            inOrder: (
+                (first | UInt32(header.totalLength ?? 0)).bigEndian,
+                (UInt32(header.identification) << 16 | UInt32(fragment)).bigEndian,
+                (third | UInt32(header.checksum ?? 0)).bigEndian, header.source.bits.bigEndian,
+                header.destination.bits.bigEndian
+            ))
         put(options: header.options)
     }
 
@@ -58,14 +66,14 @@ extension PacketBuilder {
     }
 
     mutating func put(_ header: TCPHeader) {
-        append(UInt32(header.sourcePort) << 16 | UInt32(header.destinationPort))
-        append(header.sequence)
-        append(header.acknowledgement)
-        let words = UInt16(header.dataOffset ?? UInt8(header.byteCount / 4)) & 15
-        append(words << 12 | header.flags.rawValue & 0x1FF)
-        append(header.window)
-        append(header.checksum ?? 0)
-        append(header.urgentPointer)
+        let words = UInt32(header.dataOffset ?? UInt8(header.byteCount / 4)) & 15
+        let flags = words << 28 | UInt32(header.flags.rawValue & 0x1FF) << 16
+        append(
+            inOrder: (
+                (UInt32(header.sourcePort) << 16 | UInt32(header.destinationPort)).bigEndian, header.sequence.bigEndian,
+                header.acknowledgement.bigEndian, (flags | UInt32(header.window)).bigEndian,
+                (UInt32(header.checksum ?? 0) << 16 | UInt32(header.urgentPointer)).bigEndian
+            ))
         put(options: header.options)
     }
 

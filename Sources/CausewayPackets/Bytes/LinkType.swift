@@ -30,20 +30,60 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     }
 
     /// The name that tools know it by, or its number.
-    public var name: String {
-        switch self {
-        case .null: "NULL"
-        case .ethernet: "EN10MB"
-        case .slip: "SLIP"
-        case .ppp: "PPP"
-        case .raw: "RAW"
-        case .wireless: "IEEE802_11"
-        case .loop: "LOOP"
-        case .linuxCooked: "LINUX_SLL"
-        case .ipv4: "IPV4"
-        case .ipv6: "IPV6"
-        case .linuxCooked2: "LINUX_SLL2"
-        default: "\(rawValue)"
-        }
+    public var name: String { Self.names[self] ?? "\(rawValue)" }
+}
+
+/// Links that filters know, besides those that packets are decoded of.
+extension LinkType {
+    static let tokenRing = LinkType(rawValue: 6)
+    static let arcnet = LinkType(rawValue: 7)
+    static let fddi = LinkType(rawValue: 10)
+    static let pppSerial = LinkType(rawValue: 50)
+    static let pppEthernet = LinkType(rawValue: 51)
+    static let symantecFirewall = LinkType(rawValue: 99)
+    static let atm = LinkType(rawValue: 100)
+    static let slipBSD = LinkType(rawValue: 102)
+    static let pppBSD = LinkType(rawValue: 103)
+    static let hdlc = LinkType(rawValue: 104)
+    static let atmClassical = LinkType(rawValue: 106)
+    static let frameRelay = LinkType(rawValue: 107)
+    static let encapsulated = LinkType(rawValue: 109)
+    static let pflog = LinkType(rawValue: 117)
+    static let wirelessPrism = LinkType(rawValue: 119)
+    static let fibreChannel = LinkType(rawValue: 122)
+    static let wirelessRadio = LinkType(rawValue: 127)
+    static let arcnetLinux = LinkType(rawValue: 129)
+    static let fireWire = LinkType(rawValue: 138)
+    static let mtp2Header = LinkType(rawValue: 139)
+    static let mtp2 = LinkType(rawValue: 140)
+    static let wirelessAVS = LinkType(rawValue: 163)
+    static let bacnet = LinkType(rawValue: 165)
+    static let pppDirected = LinkType(rawValue: 166)
+    static let wirelessPPI = LinkType(rawValue: 192)
+    static let ipnet = LinkType(rawValue: 226)
+    static let netAnalyzer = LinkType(rawValue: 240)
+    static let netAnalyzerTransparent = LinkType(rawValue: 241)
+    static let broadcomTag = LinkType(rawValue: 281)
+    static let broadcomTagFirst = LinkType(rawValue: 282)
+    static let dsa = LinkType(rawValue: 284)
+    static let dsaExtended = LinkType(rawValue: 285)
+
+    private static let names: [LinkType: String] = [
+        .null: "NULL", .ethernet: "EN10MB", .slip: "SLIP", .ppp: "PPP", .raw: "RAW", .wireless: "IEEE802_11",
+        .loop: "LOOP", .linuxCooked: "LINUX_SLL", .ipv4: "IPV4", .ipv6: "IPV6", .linuxCooked2: "LINUX_SLL2",
+        .tokenRing: "IEEE802", .arcnet: "ARCNET", .fddi: "FDDI", .pppSerial: "PPP_SERIAL", .pppEthernet: "PPP_ETHER",
+        .symantecFirewall: "SYMANTEC_FIREWALL", .atm: "ATM_RFC1483", .slipBSD: "SLIP_BSDOS", .pppBSD: "PPP_BSDOS",
+        .hdlc: "C_HDLC", .atmClassical: "ATM_CLIP", .frameRelay: "FRELAY", .encapsulated: "ENC", .pflog: "PFLOG",
+        .wirelessPrism: "PRISM_HEADER", .fibreChannel: "IP_OVER_FC", .wirelessRadio: "IEEE802_11_RADIO",
+        .arcnetLinux: "ARCNET_LINUX", .fireWire: "APPLE_IP_OVER_IEEE1394", .mtp2Header: "MTP2_WITH_PHDR",
+        .mtp2: "MTP2", .wirelessAVS: "IEEE802_11_RADIO_AVS", .bacnet: "BACNET_MS_TP", .pppDirected: "PPP_PPPD",
+        .wirelessPPI: "PPI", .ipnet: "IPNET", .netAnalyzer: "NETANALYZER",
+        .netAnalyzerTransparent: "NETANALYZER_TRANSPARENT", .broadcomTag: "DSA_TAG_BRCM",
+        .broadcomTagFirst: "DSA_TAG_BRCM_PREPEND", .dsa: "DSA_TAG_DSA", .dsaExtended: "DSA_TAG_EDSA",
+    ]
+
+    /// The link type of a name that tools know.
+    package static func named(_ name: String) -> LinkType? {
+        names.first { $0.value.lowercased() == name.lowercased() }?.key
     }
 }

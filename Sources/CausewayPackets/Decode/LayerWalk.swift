@@ -8,7 +8,20 @@ extension PacketLayers {
     ///   - originalCount: Octets on the wire, which may be more than were captured.
     public init(_ packet: borrowing Octets, linkType: LinkType, originalCount: Int? = nil) {
         self.init()
-        var walk = LayerWalk(limit: packet.count, wireLimit: max(originalCount ?? packet.count, packet.count))
+        find(in: packet, linkType: linkType, originalCount: originalCount)
+    }
+
+    /// The same for another packet, in the place of the one before: for loops over many packets, which need no new value for each.
+    public mutating func find(in packet: borrowing Octets, linkType: LinkType, originalCount: Int? = nil) {
+        forget()
+        let wireCount = max(originalCount ?? packet.count, packet.count)
+        if linkType == .ethernet, findUsual(packet, wireCount: wireCount) { return }
+        walk(packet, linkType, wireCount)
+    }
+
+    /// Finds them step by step, whatever they are.
+    mutating func walk(_ packet: borrowing Octets, _ linkType: LinkType, _ wireCount: Int) {
+        var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
         var next = LayerWalk.Next(linkType)
         do throws(CutOff) {
             while let step = next { next = try walk.step(step, packet, &self) }

@@ -41,7 +41,8 @@ public struct PacketLayers: Sendable {
     /// The most layers that are told apart.
     public static let capacity = 16
 
-    private var storage = InlineArray<16, Layer>(repeating: Layer(kind: .none, byteCount: 0, offset: 0))
+    /// Each layer as one number, all written where they are: what is made elsewhere would have to be copied for every packet.
+    private var storage: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     public private(set) var count = 0
     public internal(set) var issues: Issues = []
     /// What no header covers: the application's octets, as far as captured, without link-layer padding.
@@ -51,12 +52,31 @@ public struct PacketLayers: Sendable {
     private var network: UInt8 = 0xFF
     private var transport: UInt8 = 0xFF
 
-    init() {}
+    /// Of no packet yet: see ``find(in:linkType:originalCount:)``.
+    public init() {}
+
+    @inline(__always)
+    mutating func forget() {
+        (count, issues, network, transport) = (0, [], 0xFF, 0xFF)
+    }
+
+    @inline(__always)
+    private static func packed(_ kind: LayerKind, _ offset: Int, _ byteCount: Int) -> UInt64 {
+        UInt64(UInt32(truncatingIfNeeded: offset)) << 32 | UInt64(UInt16(truncatingIfNeeded: byteCount)) << 8
+            | UInt64(kind.rawValue)
+    }
+
+    private func layer(_ position: Int) -> Layer {
+        let packed = storage[position]
+        return Layer(
+            kind: LayerKind(rawValue: UInt8(truncatingIfNeeded: packed)) ?? .none,
+            byteCount: UInt16(truncatingIfNeeded: packed >> 8), offset: UInt32(truncatingIfNeeded: packed >> 32))
+    }
 
     /// The layer at `position`, from the outermost.
     public subscript(position: Int) -> Layer {
         precondition(position >= 0 && position < count, "there are \(count) layers")
-        return storage[position]
+        return layer(position)
     }
 
     /// Adds a layer, unless there are too many.
@@ -66,23 +86,43 @@ public struct PacketLayers: Sendable {
             issues.insert(.tooManyLayers)
             return false
         }
-        storage[count] = Layer(
-            kind: kind, byteCount: UInt16(truncatingIfNeeded: byteCount), offset: UInt32(truncatingIfNeeded: offset))
+        storage[count] = Self.packed(kind, offset, byteCount)
         count &+= 1
         return true
+    }
+
+    /// The layers of a packet of Ethernet, IP and one more, with a VLAN tag where the second begins behind one.
+    @inline(__always)
+    mutating func note(
+        _ kind: LayerKind, _ offset: Int, _ byteCount: Int, _ upper: LayerKind, _ upperOffset: Int,
+        _ upperByteCount: Int
+    ) {
+        storage[0] = Self.packed(.ethernet, 0, 14)
+        var place = 1
+        if offset == 18 {
+            storage[1] = Self.packed(.vlan, 14, 4)
+            place = 2
+        }
+        storage[place] = Self.packed(kind, offset, byteCount)
+        storage[place &+ 1] = Self.packed(upper, upperOffset, upperByteCount)
+        count = place &+ 2
+        network = UInt8(truncatingIfNeeded: place)
+        if upper == .tcp || upper == .udp { transport = UInt8(truncatingIfNeeded: place &+ 1) }
     }
 
     @inline(__always) mutating func noteNetwork() { network = UInt8(truncatingIfNeeded: count &- 1) }
     @inline(__always) mutating func noteTransport() { transport = UInt8(truncatingIfNeeded: count &- 1) }
 
     /// The innermost network layer.
-    public var innermostNetwork: Layer? { network < count ? storage[Int(network)] : nil }
+    public var innermostNetwork: Layer? { network < count ? layer(Int(network)) : nil }
     /// The innermost transport layer.
-    public var innermostTransport: Layer? { transport < count ? storage[Int(transport)] : nil }
+    public var innermostTransport: Layer? { transport < count ? layer(Int(transport)) : nil }
 
     /// The outermost layer of `kind`.
     public func first(_ kind: LayerKind) -> Layer? {
-        for position in 0..<count where storage[position].kind == kind { return storage[position] }
+        for position in 0..<count where UInt8(truncatingIfNeeded: storage[position]) == kind.rawValue {
+            return layer(position)
+        }
         return nil
     }
 }

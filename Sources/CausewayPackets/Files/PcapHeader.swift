@@ -100,20 +100,25 @@ public struct PcapWriter: Sendable {
 
     /// Appends one packet to `output`.
     public func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to output: inout [UInt8]) {
-        append(UInt32(truncatingIfNeeded: packet.time.seconds), to: &output)
         let same = packet.time.isNanoseconds == isNanoseconds
         let fraction =
             same
             ? packet.time.fraction
             : UInt32(truncatingIfNeeded: isNanoseconds ? packet.time.nanoseconds : packet.time.microseconds)
-        append(fraction, to: &output)
-        append(UInt32(truncatingIfNeeded: octets.count), to: &output)
-        append(UInt32(truncatingIfNeeded: packet.originalCount), to: &output)
+        // At once: each time has its cost.
+        let header = (
+            ordered(UInt32(truncatingIfNeeded: packet.time.seconds)), ordered(fraction),
+            ordered(UInt32(truncatingIfNeeded: octets.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
+        )
+        unsafe withUnsafeBytes(of: header) { bytes in unsafe output.append(contentsOf: bytes) }
         unsafe octets.bytes.withUnsafeBytes { bytes in unsafe output.append(contentsOf: bytes) }
     }
 
+    @inline(__always)
+    private func ordered(_ value: UInt32) -> UInt32 { isBigEndian ? value.bigEndian : value.littleEndian }
+
     private func append(_ value: UInt32, to output: inout [UInt8]) {
-        unsafe withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { bytes in
+        unsafe withUnsafeBytes(of: ordered(value)) { bytes in
             unsafe output.append(contentsOf: bytes)
         }
     }

@@ -18,7 +18,7 @@ extension FilterNode {
             return [indent + "\(load.text)\(Self.mask(mask)) in \(shown.joined(separator: ", "))\(more)"]
         case .relation(let left, let comparison, let right):
             return [indent + "\(left.text) \(comparison.text) \(right.text)"]
-        case .tunnel(let slot, _, _): return [indent + "frame \(slot) begins here"]
+        case .mark(let slot, let place): return [indent + "place \(slot) is \(place.text)"]
         case .chain(let version6, _, _, let proto):
             return [indent + "the headers of IPv\(version6 ? 6 : 4) lead to protocol \(proto)"]
         case .hosts(let hosts): return hosts.expanded.lines(depth)
@@ -41,7 +41,7 @@ extension FilterComparison {
 
 extension FilterPlace {
     func text(_ offset: String) -> String {
-        let base = slot.map { "frame \($0) + " } ?? ""
+        let base = slot.map { "place \($0) + " } ?? ""
         return header == nil ? "[\(base)\(offset)]" : "[\(base)IPv4 header + \(offset)]"
     }
 }
@@ -60,6 +60,7 @@ extension FilterExpression {
                 + (size == 1 ? "" : ":\(size)")
         case .binary(let left, let operation, let right): "(\(left.text) \(operation.rawValue) \(right.text))"
         case .negative(let inner): "-\(inner.text)"
+        case .place(let place): place.slot.map { "place \($0)" } ?? "0"
         }
     }
 }

@@ -23,7 +23,7 @@ struct FilterGenerator {
     private var registers = Registers.unknown
     private var isTooComplex = false
 
-    /// Slots of the kernel's scratch memory: the lower half for computing, the upper for tunnels.
+    /// Slots of the kernel's scratch memory: the lower half for computing, the upper for places.
     private static let computingSlots = 8
 
     /// - Returns: `nil` where the expression needs more scratch memory than there is.
@@ -126,8 +126,11 @@ struct FilterGenerator {
             search(ranges[...], yes, no)
         case .relation(let left, let comparison, let right): relation(left, comparison, right, yes, no)
         case .hosts(let hosts): emit(hosts.expanded, yes, no)
-        case .tunnel(let slot, let place, let offset):
-            beginTunnel(slot, place, offset)
+        case .mark(let slot, let expression):
+            compute(expression, 0)
+            put(Code.store, UInt32(slot + Self.computingSlots))
+            // What was loaded by way of this place may have meant another one.
+            registers = .unknown
             jump(yes)
         case .chain(let version6, let at, let slot, let proto):
             chains.append(FilterProgram.Chain(version6: version6, at: at, slot: slot.map { $0 + 8 }, proto: proto))
@@ -221,18 +224,6 @@ struct FilterGenerator {
         registers.x = place
     }
 
-    private mutating func beginTunnel(_ slot: Int, _ place: FilterPlace, _ offset: Int) {
-        if place == .packet {
-            put(Code.loadNumber, UInt32(truncatingIfNeeded: offset))
-        } else {
-            setX(place)
-            put(Code.fromX)
-            put(Code.arithmetic(.add), UInt32(truncatingIfNeeded: offset))
-        }
-        put(Code.store, UInt32(slot + Self.computingSlots))
-        registers.a = nil
-    }
-
     private mutating func relation(
         _ left: FilterExpression, _ comparison: FilterComparison, _ right: FilterExpression, _ yes: Label, _ no: Label
     ) {
@@ -255,6 +246,10 @@ struct FilterGenerator {
         switch expression {
         case .number(let number): put(Code.loadNumber, number)
         case .length: put(Code.loadLength)
+        case .place(.packet): put(Code.loadNumber, 0)
+        case .place(let place):
+            setX(place)
+            put(Code.fromX)
         case .negative(let inner):
             compute(inner, depth)
             put(Code.negate)

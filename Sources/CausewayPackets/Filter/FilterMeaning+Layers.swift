@@ -1,16 +1,17 @@
 /// Primitives that change where everything behind them is looked for.
 extension FilterLayout {
     mutating func vlan(_ number: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        guard link == .ethernet || link == .cooked else {
+        guard link == .ethernet || link == .cooked || link == .wireless else {
             throw .init("'vlan' needs Ethernet, and the link type is \(linkType.name)")
         }
         if let number, number > 4095 { throw .init("a VLAN has a number of at most 4095, not \(number)") }
         guard labels == 0 else { throw .init("'vlan' cannot stand behind 'mpls'") }
         let types = FilterRanges.merged([0x8100...0x8100, 0x88A8...0x88A8, 0x9100...0x9100])
         var nodes = [FilterNode.member(load(2, typeAt), mask: .max, types)]
-        let control = link == .ethernet ? typeAt + 2 : networkAt
+        if link == .wireless { nodes.insert(carriesData, at: 0) }
+        let control = link == .cooked ? networkAt : typeAt + 2
         if let number { nodes.append(.equal(load(2, control), number, mask: 0xFFF)) }
-        if link == .ethernet {
+        if link != .cooked {
             typeAt += 4
         } else {
             // Behind the first tag the type stands where Ethernet has it.
@@ -28,7 +29,7 @@ extension FilterLayout {
             nodes.append(.equal(load(1, networkAt - 2), 0, mask: 1))
         } else {
             switch link {
-            case .ethernet, .cooked, .ppp: nodes.append(type(0x8847))
+            case .ethernet, .cooked, .ppp, .hdlc: nodes.append(type(0x8847))
             default: throw .init("'mpls' is not to be had with link type \(linkType.name)")
             }
         }
@@ -62,7 +63,8 @@ extension FilterLayout {
             let flags = isGeneve ? FilterNode.equal(at(1, 8), 0, mask: 0xC0) : .equal(at(1, 8), 0x08, mask: 0x08)
             var nodes = [FilterNode.equal(at(2, 2), port), flags]
             if let network { nodes.append(.equal(at(4, 12), network << 8, mask: 0xFFFF_FF00)) }
-            nodes.append(.tunnel(slot: slot, place: at(1, 0).place, offset: at(1, 0).offset + 16))
+            let udp = at(1, 0)
+            nodes.append(.mark(slot: slot, .binary(.place(udp.place), .add, .number(UInt32(udp.offset + 16)))))
             return nodes
         }
         let version4 = FilterNode.all(
@@ -70,17 +72,25 @@ extension FilterLayout {
         let version6 = FilterNode.all(
             [type(0x86DD), .equal(self.network(1, 6), 17)] + tunnel({ self.network($0, 40 + $1) }, 0))
         slots += 1
-        self.slot = slot
-        (link, typeAt, networkAt, labels) = (.ethernet, 12, 14, 0)
+        enterFrame(slot)
         return .any([version4, version6])
     }
 
+    /// What must hold for an LLC header, and where its control field is.
+    private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
+        switch link {
+        case .ethernet:
+            let hasLength = FilterNode.not(.test(load(2, typeAt), mask: .max, .greater, 1500))
+            return (.all([hasLength, .not(.equal(load(2, typeAt + 2), 0xFFFF))]), typeAt + 4)
+        case .llc: return (.constant(true), typeAt - 4)
+        case .wireless: return (carriesData, typeAt - 4)
+        default: throw .init("'llc' needs Ethernet or another link of IEEE 802, and the link type is \(linkType.name)")
+        }
+    }
+
     func llc(_ name: String?) throws(FilterMeaningError) -> FilterNode {
-        guard link == .ethernet else { throw .init("'llc' needs Ethernet, and the link type is \(linkType.name)") }
-        let hasLength = FilterNode.not(.test(load(2, typeAt), mask: .max, .greater, 1500))
-        let isLLC = FilterNode.all([hasLength, .not(.equal(load(2, typeAt + 2), 0xFFFF))])
+        let (isLLC, at) = try llcHeader()
         guard let name else { return isLLC }
-        let at = typeAt + 4
         let supervisory: [String: UInt32] = ["rr": 0x01, "rnr": 0x05, "rej": 0x09]
         let unnumbered: [String: UInt32] = [
             "ui": 0x03, "ua": 0x63, "disc": 0x43, "sabme": 0x6F, "test": 0xE3, "xid": 0xAF, "frmr": 0x87,
@@ -96,37 +106,13 @@ extension FilterLayout {
         throw .init("there is no LLC type '\(name)'")
     }
 
-    func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
-        let outgoing: FilterNode
-        switch linkType {
-        case .linuxCooked: outgoing = .equal(FilterLoad(size: 2, offset: 0), 4)
-        case .linuxCooked2: outgoing = .equal(FilterLoad(size: 1, offset: 10), 4)
-        default:
-            guard isLive else {
-                throw .init(
-                    "'\(isIn ? "in" : "out")bound' can be told in a live capture only, not from link type \(linkType.name)"
-                )
-            }
-            outgoing = .equal(FilterLoad(size: 1, offset: FilterProgram.ancillary + 4), 4)
-        }
-        return isIn ? .not(outgoing) : outgoing
-    }
-
-    func interface(_ index: UInt32) throws(FilterMeaningError) -> FilterNode {
-        if linkType == .linuxCooked2 { return .equal(FilterLoad(size: 4, offset: 4), index) }
-        guard isLive else {
-            throw .init("'ifindex' can be told in a live capture only, not from link type \(linkType.name)")
-        }
-        return .equal(FilterLoad(size: 4, offset: FilterProgram.ancillary + 8), index)
-    }
-
     /// What `proto[...]` counts from, and what must hold for it.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
-        case .link: return (FilterPlace(slot: slot), slot == nil ? 0 : typeAt - 12, .constant(true))
+        case .link: return (FilterPlace(slot: linkSlot), linkAt, .constant(true))
         case .ip, .ip6, .arp, .rarp, .atalk, .decnet, .lat, .sca, .mopdl, .moprc:
             guard let node = abbreviation(proto) else { break }
-            return (FilterPlace(slot: slot), networkAt, node)
+            return (networkPlace, networkAt, node)
         case .tcp, .udp, .sctp, .icmp, .igmp, .igrp, .pim, .vrrp, .carp:
             let number: UInt32 =
                 switch proto {
@@ -140,13 +126,15 @@ extension FilterLayout {
                 default: 112
                 }
             return (
-                FilterPlace(slot: slot, header: networkAt), networkAt,
+                FilterPlace(slot: networkPlace.slot, header: networkAt), networkAt,
                 .all([ipProtocol(number, version6: false), firstFragment])
             )
         case .icmp6:
             return (
-                FilterPlace(slot: slot), networkAt + 40, .all([type(0x86DD), .equal(network(1, 6), 58)])
+                networkPlace, networkAt + 40, .all([type(0x86DD), .equal(network(1, 6), 58)])
             )
+        case .radio where [.wirelessRadio, .wirelessAVS, .wirelessPrism].contains(linkType):
+            return (.packet, 0, .constant(true))
         case .radio: throw .init("'radio' needs radiotap headers, and the link type is \(linkType.name)")
         default: break
         }

@@ -56,16 +56,6 @@ extension FilterLayout {
         }
     }
 
-    /// Where ISO's protocols begin: behind LLC's three octets.
-    private var isoAt: Int { networkAt + 3 }
-
-    func isoProtocol(_ number: UInt32) -> FilterNode {
-        .all([type(0xFE), .equal(load(1, isoAt), number)])
-    }
-    func isisTypes(_ types: [UInt32]) -> FilterNode {
-        .any(types.map { .all([isoProtocol(0x83), .equal(load(1, isoAt + 4), $0, mask: 0x1F)]) })
-    }
-
     /// IPv4 hosts: in IP's headers, and where nothing else is asked for in ARP's too.
     func host(_ address: UInt32, mask: UInt32, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let ip = FilterHosts.Form(
@@ -127,19 +117,6 @@ extension FilterLayout {
         return .all([type(0x6003), directed(direction, one(3, 15), one(1, 7))])
     }
 
-    /// Hardware addresses.
-    func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
-        guard link == .ethernet, linkType == .ethernet || slot != nil else { return nil }
-        let base = typeAt - 12
-        func one(_ offset: Int) -> FilterNode {
-            .all([
-                .equal(load(4, base + offset + 2), UInt32(truncatingIfNeeded: bits)),
-                .equal(load(2, base + offset), UInt32(truncatingIfNeeded: bits >> 32)),
-            ])
-        }
-        return directed(direction, one(6), one(0))
-    }
-
     /// Ports of the transports that have them.
     func ports(_ range: ClosedRange<UInt32>, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let numbers: [UInt32]
@@ -171,37 +148,6 @@ extension FilterLayout {
 
     /// No fragment but the first holds a transport's header.
     var firstFragment: FilterNode { .equal(network(2, 6), 0, mask: 0x1FFF) }
-
-    func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {
-        switch qualifiers.proto {
-        case nil, .link:
-            guard let node = hardware(0xFFFF_FFFF_FFFF, .destination) else {
-                throw .init("'broadcast' needs Ethernet, and the link type is \(linkType.name)")
-            }
-            return node
-        case .ip:
-            guard let netmask else {
-                throw .init("'ip broadcast' needs the network's mask, which is not known for this capture")
-            }
-            let host = ~netmask
-            let load = network(4, 16)
-            return .all([type(0x800), .any([.equal(load, 0, mask: host), .equal(load, host, mask: host)])])
-        default: throw .init("only 'link' and 'ip' have broadcasts")
-        }
-    }
-
-    func multicast(_ qualifiers: FilterQualifiers) throws(FilterMeaningError) -> FilterNode {
-        switch qualifiers.proto {
-        case nil, .link:
-            guard link == .ethernet else {
-                throw .init("'multicast' needs Ethernet, and the link type is \(linkType.name)")
-            }
-            return .equal(load(1, typeAt - 12), 1, mask: 1)
-        case .ip: return .all([type(0x800), .test(network(1, 16), mask: .max, .greaterOrEqual, 224)])
-        case .ip6: return .all([type(0x86DD), .equal(network(1, 24), 255)])
-        default: throw .init("only 'link', 'ip' and 'ip6' have multicasts")
-        }
-    }
 }
 
 /// Why a primitive means nothing here; the parser knows the place.

@@ -1,6 +1,6 @@
 /// A place in a packet, from which loads count their offsets.
 struct FilterPlace: Hashable, Sendable {
-    /// A scratch slot that holds the beginning of a tunnelled frame; `nil`: the packet's beginning.
+    /// A scratch slot that holds a place found in the packet; `nil`: the packet's beginning.
     var slot: Int?
     /// Where an IPv4 header lies whose length is added.
     var header: Int?
@@ -29,10 +29,23 @@ indirect enum FilterExpression: Hashable, Sendable {
     case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
     case binary(FilterExpression, FilterOperator, FilterExpression)
     case negative(FilterExpression)
+    /// How far from the packet's beginning a place is.
+    case place(FilterPlace)
 
     var constant: UInt32? {
         if case .number(let number) = self { return number }
         return nil
+    }
+
+    /// Numbers of the packet's beginning.
+    static func octet(_ offset: Int) -> FilterExpression {
+        .load(size: 1, offset: offset, place: .packet, index: .number(0))
+    }
+    static func word(_ offset: Int) -> FilterExpression {
+        .load(size: 4, offset: offset, place: .packet, index: .number(0))
+    }
+    static func littleEndian16(_ offset: Int) -> FilterExpression {
+        .binary(.binary(octet(offset + 1), .left, .number(8)), .or, octet(offset))
     }
 }
 
@@ -60,8 +73,8 @@ indirect enum FilterNode: Hashable, Sendable {
     case all([FilterNode])
     case any([FilterNode])
     case not(FilterNode)
-    /// True; notes where a tunnelled frame begins.
-    case tunnel(slot: Int, place: FilterPlace, offset: Int)
+    /// True; notes a place that only the packet knows, such as where a tunnelled frame begins.
+    case mark(slot: Int, FilterExpression)
     /// The chain of headers from a network header on holds a protocol.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
     /// Hosts of one kind: direction, mask and addresses, kept apart so that many become one search.
@@ -141,6 +154,8 @@ struct FilterQualifiers: Hashable, Sendable {
     var proto: FilterProtocol?
     var direction = FilterDirection.unspecified
     var kind: FilterAddressKind?
+    /// Which of 802.11's addresses, where one is named.
+    var wireless: String?
 }
 
 enum FilterProtocol: String, Hashable, Sendable, CaseIterable {
@@ -182,7 +197,7 @@ extension FilterNode {
             case let inner: return .not(inner)
             }
         case .hosts(let hosts): return hosts.expanded.optimized
-        case .constant, .test, .member, .relation, .tunnel, .chain: return self
+        case .constant, .test, .member, .relation, .mark, .chain: return self
         }
     }
 
@@ -208,5 +223,40 @@ extension FilterNode {
         }
         if result.isEmpty { return .constant(neutral) }
         return result.count == 1 ? result[0] : make(result)
+    }
+}
+
+extension FilterNode {
+    /// The slots that the filter reads.
+    var slots: Set<Int> {
+        switch self {
+        case .constant: []
+        case .test(let load, _, _, _), .member(let load, _, _): load.place.slots
+        case .relation(let left, _, let right): left.slots.union(right.slots)
+        case .all(let nodes), .any(let nodes): nodes.reduce(into: []) { $0.formUnion($1.slots) }
+        case .not(let node): node.slots
+        case .mark(_, let expression): expression.slots
+        case .chain(_, _, let slot, _): slot.map { [$0] } ?? []
+        case .hosts(let hosts):
+            hosts.forms.reduce(into: []) {
+                $0.formUnion($1.condition.slots.union($1.source.place.slots).union($1.destination.place.slots))
+            }
+        }
+    }
+}
+
+extension FilterPlace {
+    fileprivate var slots: Set<Int> { slot.map { [$0] } ?? [] }
+}
+
+extension FilterExpression {
+    fileprivate var slots: Set<Int> {
+        switch self {
+        case .number, .length: []
+        case .load(_, _, let place, let index): place.slots.union(index.slots)
+        case .binary(let left, _, let right): left.slots.union(right.slots)
+        case .negative(let inner): inner.slots
+        case .place(let place): place.slots
+        }
     }
 }

@@ -32,7 +32,7 @@ extension FilterParser {
         return ["=", "==", "!=", "<", ">", "<=", ">="].contains(symbol) ? symbol : nil
     }
 
-    private static func relation(
+    static func relation(
         _ left: FilterExpression, _ symbol: String, _ right: FilterExpression
     ) -> FilterNode {
         switch symbol {

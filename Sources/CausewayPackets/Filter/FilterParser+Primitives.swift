@@ -15,16 +15,17 @@ extension FilterParser {
             return try ipv6(high, low, first, qualifiers)
         case .mac(let bits):
             advance()
-            let kind = qualifiers.kind ?? .host
-            guard kind == .host, qualifiers.proto == .link else {
-                return try fail("a hardware address needs 'ether host' before it", at: first)
+            return try hardware(first, qualifiers, "of six octets") { layout, qualifiers in
+                if let wireless = qualifiers.wireless { return layout.wirelessAddress(wireless, bits) }
+                return layout.hardware(bits, qualifiers.direction)
             }
-            guard let node = layout.hardware(bits, qualifiers.direction) else {
-                return try fail(
-                    "hardware addresses need Ethernet, and the link type is \(layout.linkType.name)", at: first)
+        case .shortMAC(let number):
+            advance()
+            return try hardware(first, qualifiers, "of one octet") { layout, qualifiers in
+                qualifiers.wireless == nil ? layout.shortHardware(number, qualifiers.direction) : nil
             }
-            return node
-        case .shortMAC: return try fail("an ARCnet address, and the link type is \(layout.linkType.name)")
+        case _ where qualifiers.wireless != nil: return try expected("a hardware address")
+        case _ where layout.link == .opaque: return try expected("a hardware address")
         case .number(let number):
             advance()
             return try self.number(number, first, qualifiers)
@@ -46,6 +47,20 @@ extension FilterParser {
             return node
         case .symbol, .end: return try expected("a name or address")
         }
+    }
+
+    private func hardware(
+        _ first: FilterToken, _ qualifiers: FilterQualifiers, _ size: String,
+        _ node: (FilterLayout, FilterQualifiers) -> FilterNode?
+    ) throws(FilterError) -> FilterNode {
+        guard qualifiers.kind ?? .host == .host, qualifiers.proto == .link else {
+            return try fail("a hardware address needs 'ether host' before it", at: first)
+        }
+        guard let node = node(layout, qualifiers) else {
+            return try fail(
+                "there are no hardware addresses \(size) with link type \(layout.linkType.name)", at: first)
+        }
+        return node
     }
 
     private func requireAddressKind(_ qualifiers: FilterQualifiers, _ first: FilterToken) throws(FilterError) {
@@ -93,7 +108,7 @@ extension FilterParser {
         return try host(address, mask, first, qualifiers)
     }
 
-    private func host(
+    func host(
         _ address: UInt32, _ mask: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
         guard let node = layout.host(address, mask: mask, qualifiers) else {
@@ -152,7 +167,7 @@ extension FilterParser {
         }
     }
 
-    private func ports(
+    func ports(
         _ range: ClosedRange<UInt32>, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
         guard range.upperBound <= 65535 else { return try fail("a port is at most 65535", at: first) }
@@ -162,70 +177,8 @@ extension FilterParser {
         return node
     }
 
-    private func name(
-        _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
-    ) throws(FilterError) -> FilterNode {
-        switch qualifiers.kind {
-        case nil, .host, .net: return try hostName(name, first, qualifiers)
-        case .gateway: return try fail("the hardware address of '\(name)' is not known", at: first)
-        case .port:
-            guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
-            return try ports(try port(name, first)...(try port(name, first)), first, qualifiers)
-        case .portrange:
-            guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
-            if let number = FilterNames.services[name] { return try ports(number...number, first, qualifiers) }
-            let parts = name.split(separator: "-", maxSplits: 1)
-            guard parts.count == 2 else { return try fail("'\(name)' is no range of ports", at: first) }
-            let (one, other) = (try port(String(parts[0]), first), try port(String(parts[1]), first))
-            return try ports(min(one, other)...max(one, other), first, qualifiers)
-        case .proto, .protochain:
-            let table: [String: UInt32]
-            switch qualifiers.proto {
-            case nil, .ip, .ip6: table = FilterNames.ipProtocols
-            case .link: table = FilterNames.etherTypes
-            case .iso: table = FilterNames.isoProtocols
-            default: table = [:]
-            }
-            guard let number = table[name] else { return try fail("the protocol '\(name)' is not known", at: first) }
-            return qualifiers.kind == .proto
-                ? try proto(number, first, qualifiers) : try chain(number, first, qualifiers)
-        }
-    }
-
-    private func port(_ text: String, _ first: FilterToken) throws(FilterError) -> UInt32 {
-        if let number = UInt32(text) { return number }
-        guard let number = FilterNames.services[text.lowercased()] else {
-            return try fail("the service '\(text)' is not known", at: first)
-        }
-        return number
-    }
-
-    private func hostName(
-        _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
-    ) throws(FilterError) -> FilterNode {
-        if qualifiers.proto == .decnet { return try decnetHost(name, first, qualifiers) }
-        if qualifiers.kind == .net { return try fail("the network '\(name)' is not known", at: first) }
-        guard qualifiers.proto != .link else {
-            return try fail("the hardware address of '\(name)' is not known", at: first)
-        }
-        let addresses = settings.resolve(name)
-        var nodes: [FilterNode] = []
-        for address in addresses {
-            switch address {
-            case .ipv4(let address):
-                if let node = layout.host(address.bits, mask: .max, qualifiers) { nodes.append(node) }
-            case .ipv6(let address):
-                if let node = layout.host6(high: address.high, low: address.low, length: 128, qualifiers) {
-                    nodes.append(node)
-                }
-            }
-        }
-        guard !nodes.isEmpty else { return try fail("the host '\(name)' is not known", at: first) }
-        return nodes.count == 1 ? nodes[0] : .any(nodes)
-    }
-
     /// An area and a node.
-    private func decnetHost(
+    func decnetHost(
         _ text: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {
         let parts = text.split(separator: ".").map { UInt32($0) }
@@ -233,141 +186,5 @@ extension FilterParser {
             node < 1024
         else { return try fail("'\(text)' is no DECnet address", at: first) }
         return layout.decnetHost(area << 10 | node, qualifiers.direction)
-    }
-
-    private func proto(
-        _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
-    ) throws(FilterError) -> FilterNode {
-        let limit: UInt32 = qualifiers.proto == .link ? 65535 : qualifiers.proto == .isis ? 31 : 255
-        guard number <= limit else { return try fail("the protocol is at most \(limit)", at: first) }
-        switch qualifiers.proto {
-        case nil: return layout.ipProtocol(number)
-        case .ip: return layout.ipProtocol(number, version6: false)
-        case .ip6: return layout.ipProtocol(number, version4: false)
-        case .link: return layout.type(number)
-        case .iso: return layout.isoProtocol(number)
-        case .isis: return layout.isisTypes([number])
-        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") proto' says nothing", at: first)
-        }
-    }
-
-    private func chain(
-        _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
-    ) throws(FilterError) -> FilterNode {
-        guard number <= 255 else { return try fail("the protocol is at most 255", at: first) }
-        guard layout.slot == nil else { return try fail("'protochain' cannot stand behind a tunnel", at: first) }
-        let version4 = FilterNode.all([
-            layout.type(0x800), .chain(version6: false, at: layout.networkAt, slot: layout.slot, proto: number),
-        ])
-        let version6 = FilterNode.all([
-            layout.type(0x86DD), .chain(version6: true, at: layout.networkAt, slot: layout.slot, proto: number),
-        ])
-        switch qualifiers.proto {
-        case nil: return .any([version4, version6])
-        case .ip: return version4
-        case .ip6: return version6
-        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") protochain' says nothing", at: first)
-        }
-    }
-
-    /// Words that are filters by themselves; `nil` where `word` is none.
-    mutating func special(_ word: String) throws(FilterError) -> FilterNode? {
-        let first = token
-        if let link = FilterKeywords.unsupported[word] {
-            return try fail("'\(word)' needs \(link), and the link type is \(layout.linkType.name)")
-        }
-        switch word {
-        case "less", "greater":
-            advance()
-            let number = try literal()
-            return word == "less"
-                ? .not(.relation(.length, .greater, .number(number)))
-                : .relation(.length, .greaterOrEqual, .number(number))
-        case "byte":
-            advance()
-            return try byte()
-        case "inbound", "outbound":
-            advance()
-            let layout = self.layout
-            return try meaning(at: first) { () throws(FilterMeaningError) in try layout.bound(isIn: word == "inbound") }
-        case "ifindex":
-            advance()
-            let (layout, index) = (self.layout, try literal())
-            return try meaning(at: first) { () throws(FilterMeaningError) in try layout.interface(index) }
-        case "llc":
-            advance()
-            var name: String?
-            if case .word(let type, _) = token.kind, isJoint() == nil {
-                name = type
-                advance()
-            }
-            let layout = self.layout
-            return try meaning(at: first) { () throws(FilterMeaningError) in try layout.llc(name) }
-        case "vlan", "mpls", "pppoed", "pppoes", "geneve", "vxlan": return try layered(word, first)
-        default: return nil
-        }
-    }
-
-    private mutating func layered(_ word: String, _ first: FilterToken) throws(FilterError) -> FilterNode {
-        advance()
-        var number: UInt32?
-        if word != "pppoed", case .number(let value) = token.kind, !isComputed(1) {
-            number = value
-            advance()
-        }
-        if word == "pppoed" { return layout.type(0x8863) }
-        var layout = self.layout
-        let node = try meaning(at: first) { () throws(FilterMeaningError) in
-            switch word {
-            case "vlan": try layout.vlan(number)
-            case "mpls": try layout.mpls(number)
-            case "pppoes": try layout.pppoe(number)
-            default: try layout.overlay(isGeneve: word == "geneve", number)
-            }
-        }
-        self.layout = layout
-        return node
-    }
-
-    private func isComputed(_ distance: Int) -> Bool {
-        guard case .symbol(let symbol) = peek(distance).kind else { return false }
-        return !["&&", "||", ")"].contains(symbol)
-    }
-
-    mutating func literal() throws(FilterError) -> UInt32 {
-        if take(symbol: "(") {
-            let number = try literal()
-            guard take(symbol: ")") else { return try expected("')'") }
-            return number
-        }
-        guard case .number(let number) = token.kind else { return try expected("a number") }
-        advance()
-        return number
-    }
-
-    /// `byte N op V`: one octet of the packet.
-    private mutating func byte() throws(FilterError) -> FilterNode {
-        let offset = try literal()
-        guard case .symbol(let symbol) = token.kind, ["=", "==", "<", ">", "&", "|"].contains(symbol) else {
-            return try expected("'=', '<', '>', '&' or '|'")
-        }
-        advance()
-        let place = token
-        let value = try literal()
-        guard value <= 255 else { return try fail("an octet is at most 255", at: place) }
-        guard offset <= 0xFFFF else { return try fail("no packet has octet \(offset)", at: place) }
-        let load = FilterLoad(size: 1, offset: Int(offset), place: FilterPlace(slot: layout.slot))
-        switch symbol {
-        case "<": return .not(.test(load, mask: .max, .greaterOrEqual, value))
-        case ">": return .test(load, mask: .max, .greater, value)
-        case "&": return .not(.equal(load, 0, mask: value))
-        case "|":
-            return .not(
-                .relation(
-                    .binary(
-                        .load(size: 1, offset: load.offset, place: load.place, index: .number(0)), .or, .number(value)),
-                    .equal, .number(0)))
-        default: return .equal(load, value)
-        }
     }
 }

@@ -151,11 +151,13 @@ struct FilterParser {
     /// A primitive that begins with a protocol, a direction or a kind.
     private mutating func qualified() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
         let first = token
+        if layout.link == .opaque, layout.addresses == .none { return try unknownLink(first) }
         var qualifiers = FilterQualifiers()
         if let word = word(), let proto = FilterProtocol.named(word) {
             qualifiers.proto = proto
             advance()
         }
+        if qualifiers.proto == .link, let node = try wirelessFrame() { return (node, nil) }
         if let word = word(), word == "broadcast" || word == "multicast" {
             advance()
             let (layout, settings) = (self.layout, self.settings)
@@ -175,7 +177,12 @@ struct FilterParser {
             qualifiers.kind = kind
             advance()
         }
-        if let proto = qualifiers.proto, qualifiers.direction == .unspecified, qualifiers.kind == nil {
+        let isAddressed = qualifiers.direction != .unspecified || qualifiers.wireless != nil || qualifiers.kind != nil
+        // What a link without known types has are addresses.
+        if layout.link == .opaque, qualifiers.proto != .link || !isAddressed || qualifiers.kind == .proto {
+            return try unknownLink(first)
+        }
+        if let proto = qualifiers.proto, !isAddressed {
             guard let node = layout.abbreviation(proto) else {
                 return try fail(
                     "'\(first.text.dropFirst().dropLast())' alone says nothing: 'host', 'proto' or an index must follow",
@@ -183,16 +190,24 @@ struct FilterParser {
             }
             return (node, qualifiers)
         }
-        guard qualifiers.direction != .unspecified || qualifiers.kind != nil else {
-            return try expected("a filter")
-        }
+        guard isAddressed else { return try expected("a filter") }
         return (try primitive(qualifiers), qualifiers)
+    }
+
+    private func unknownLink<T>(_ first: FilterToken) throws(FilterError) -> T {
+        try fail(
+            "\(first.text) says nothing here: of link type \(layout.linkType.name) only octets (link[0]) and lengths are known",
+            at: first)
     }
 
     private mutating func direction(_ qualifiers: inout FilterQualifiers) throws(FilterError) {
         guard let first = word() else { return }
         if FilterKeywords.wirelessDirections.contains(first) {
-            return try fail("'\(first)' needs IEEE 802.11, and the link type is \(layout.linkType.name)")
+            guard layout.addresses == .wireless else {
+                return try fail("'\(first)' needs IEEE 802.11, and the link type is \(layout.linkType.name)")
+            }
+            qualifiers.wireless = first
+            return advance()
         }
         guard first == "src" || first == "dst" else { return }
         advance()
@@ -221,17 +236,18 @@ enum FilterJoint {
 
 /// Words that name no host.
 enum FilterKeywords {
-    static let wirelessDirections: Set<String> = ["addr1", "addr2", "addr3", "addr4", "ra", "ta"]
+    static let wirelessDirections: Set<String> = [
+        "addr1", "addr2", "addr3", "addr4", "address1", "address2", "address3", "address4", "ra", "ta",
+    ]
+    static let wireless: Set<String> = ["type", "subtype", "dir", "direction"]
+    static let signalUnits: Set<String> = ["fisu", "lssu", "lsu", "msu", "hfisu", "hlssu", "hmsu"]
+    static let signalFields: Set<String> = ["sio", "opc", "dpc", "sls", "hsio", "hopc", "hdpc", "hsls"]
     static let unsupported: [String: String] = [
-        "type": "IEEE 802.11", "subtype": "IEEE 802.11", "dir": "IEEE 802.11", "direction": "IEEE 802.11",
         "vpi": "SUNATM", "vci": "SUNATM", "lane": "SUNATM", "llcatm": "SUNATM", "metac": "SUNATM", "bcc": "SUNATM",
         "oam": "SUNATM", "oamf4": "SUNATM", "oamf4ec": "SUNATM", "oamf4sc": "SUNATM", "sc": "SUNATM",
         "ilmic": "SUNATM", "connectmsg": "SUNATM", "metaconnect": "SUNATM",
         "rnr": "PFLOG", "rulenum": "PFLOG", "srnr": "PFLOG", "subrulenum": "PFLOG", "reason": "PFLOG",
         "rset": "PFLOG", "ruleset": "PFLOG", "action": "PFLOG", "on": "PFLOG", "ifname": "PFLOG",
-        "fisu": "SS7", "lssu": "SS7", "lsu": "SS7", "msu": "SS7", "hfisu": "SS7", "hlssu": "SS7", "hmsu": "SS7",
-        "sio": "SS7", "opc": "SS7", "dpc": "SS7", "sls": "SS7", "hsio": "SS7", "hopc": "SS7", "hdpc": "SS7",
-        "hsls": "SS7",
     ]
     static let all: Set<String> = {
         var words: Set<String> = [
@@ -242,6 +258,9 @@ enum FilterKeywords {
         words.formUnion(FilterProtocol.allCases.map(\.rawValue))
         words.formUnion(["host", "net", "port", "portrange", "proto", "protochain", "gateway"])
         words.formUnion(wirelessDirections)
+        words.formUnion(wireless)
+        words.formUnion(signalUnits)
+        words.formUnion(signalFields)
         words.formUnion(unsupported.keys)
         words.formUnion(FilterNames.constants.keys)
         return words

@@ -11,6 +11,8 @@ struct FilterInstruction: Hashable, Sendable {
 struct FilterProgram: Hashable, Sendable {
     /// Loads from here on ask the kernel for what it knows besides the octets.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
+    static let directionAt = ancillary + 4
+    static let interfaceAt = ancillary + 8
 
     /// What classic BPF cannot: following a chain of headers of any length.
     struct Chain: Hashable, Sendable {
@@ -20,8 +22,31 @@ struct FilterProgram: Hashable, Sendable {
         var proto: UInt32
     }
 
-    var instructions: [FilterInstruction]
-    var chains: [Chain] = []
+    /// What the kernel tells of a packet besides its octets.
+    struct KernelFacts: Sendable {
+        /// 0 to this host, 4 from it; between them broadcasts, multicasts and what is meant for others.
+        var direction: UInt8
+        var interface: UInt32
+
+        func value(_ place: UInt32) -> UInt32? {
+            switch Int(place) {
+            case directionAt: UInt32(direction)
+            case interfaceAt: interface
+            default: nil
+            }
+        }
+    }
+
+    let instructions: [FilterInstruction]
+    let chains: [Chain]
+    /// What runs here: the same, with a load and the comparison behind it as one step.
+    private let steps: [FilterStep]
+
+    init(instructions: [FilterInstruction], chains: [Chain] = []) {
+        self.instructions = instructions
+        self.chains = chains
+        steps = FilterStep.steps(instructions)
+    }
 
     enum Code {
         static let loadWord: UInt16 = 0x20
@@ -70,8 +95,8 @@ struct FilterProgram: Hashable, Sendable {
     /// Runs the program. Loads outside the packet refuse it, as in the kernel.
     ///
     /// - Returns: How many octets of the packet to keep; 0 refuses it.
-    func run(_ packet: borrowing Octets, originalCount: Int) -> UInt32 {
-        let program = instructions.span
+    func run(_ packet: borrowing Octets, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
+        let program = steps.span
         var scratch = InlineArray<16, UInt32>(repeating: 0)
         var (a, x): (UInt32, UInt32) = (0, 0)
         var position = 0
@@ -81,18 +106,42 @@ struct FilterProgram: Hashable, Sendable {
             position &+= 1
             let k = instruction.k
             switch instruction.code {
+            case FilterStep.halfEqual:
+                guard let value = try? packet.u16(Int(k)) else { return 0 }
+                a = UInt32(value) & instruction.mask
+                position = instruction.next(a & instruction.tested == instruction.value)
+            case FilterStep.byteEqual:
+                guard let value = (try? packet.u8(Int(k))).map(UInt32.init) ?? facts?.value(k) else { return 0 }
+                a = value & instruction.mask
+                position = instruction.next(a & instruction.tested == instruction.value)
+            case FilterStep.wordEqual:
+                guard let value = (try? packet.u32(Int(k))) ?? facts?.value(k) else { return 0 }
+                a = value & instruction.mask
+                position = instruction.next(a & instruction.tested == instruction.value)
+            case FilterStep.halfAtXEqual:
+                guard let value = try? packet.u16(Int(x &+ k)) else { return 0 }
+                a = UInt32(value) & instruction.mask
+                position = instruction.next(a & instruction.tested == instruction.value)
             case Code.loadHalf:
                 guard let value = try? packet.u16(Int(k)) else { return 0 }
                 a = UInt32(value)
-            case Code.jumpEqual: position = Int(a == k ? instruction.jt : instruction.jf)
+            case Code.jumpEqual: position = instruction.next(a == k)
             case Code.loadByte:
-                guard let value = try? packet.u8(Int(k)) else { return 0 }
-                a = UInt32(value)
+                if let value = try? packet.u8(Int(k)) {
+                    a = UInt32(value)
+                } else {
+                    guard let value = facts?.value(k) else { return 0 }
+                    a = value
+                }
             case Code.loadWord:
-                guard let value = try? packet.u32(Int(k)) else { return 0 }
-                a = value
+                if let value = try? packet.u32(Int(k)) {
+                    a = value
+                } else {
+                    guard let value = facts?.value(k) else { return 0 }
+                    a = value
+                }
             case Code.arithmetic(.and): a &= k
-            case Code.jumpAny: position = Int(a & k != 0 ? instruction.jt : instruction.jf)
+            case Code.jumpAny: position = instruction.next(a & k != 0)
             case Code.xHeaderLength:
                 guard let value = try? packet.u8(Int(k)) else { return 0 }
                 x = UInt32(value & 15) << 2
@@ -105,8 +154,8 @@ struct FilterProgram: Hashable, Sendable {
             case Code.loadWordAtX:
                 guard let value = try? packet.u32(Int(x &+ k)) else { return 0 }
                 a = value
-            case Code.jumpGreater: position = Int(a > k ? instruction.jt : instruction.jf)
-            case Code.jumpGreaterOrEqual: position = Int(a >= k ? instruction.jt : instruction.jf)
+            case Code.jumpGreater: position = instruction.next(a > k)
+            case Code.jumpGreaterOrEqual: position = instruction.next(a >= k)
             case Code.answer: return k
             case Code.jump: position = Int(instruction.jt)
             case Code.loadNumber: a = k
@@ -119,9 +168,9 @@ struct FilterProgram: Hashable, Sendable {
             case Code.toX: x = a
             case Code.fromX: a = x
             case Code.negate: a = 0 &- a
-            case Code.jumpEqual | Code.viaX: position = Int(a == x ? instruction.jt : instruction.jf)
-            case Code.jumpGreater | Code.viaX: position = Int(a > x ? instruction.jt : instruction.jf)
-            case Code.jumpGreaterOrEqual | Code.viaX: position = Int(a >= x ? instruction.jt : instruction.jf)
+            case Code.jumpEqual | Code.viaX: position = instruction.next(a == x)
+            case Code.jumpGreater | Code.viaX: position = instruction.next(a > x)
+            case Code.jumpGreaterOrEqual | Code.viaX: position = instruction.next(a >= x)
             case Code.chain:
                 let chain = chains[Int(k)]
                 a = chain.holds(packet, scratch[chain.slot ?? 0]) ? 1 : 0

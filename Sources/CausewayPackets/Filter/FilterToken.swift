@@ -10,8 +10,8 @@ struct FilterToken: Sendable {
         case ipv4(UInt32, width: Int, text: String)
         case ipv6(high: UInt64, low: UInt64)
         case mac(UInt64)
-        /// `$` and two digits: an address of ARCnet.
-        case shortMAC
+        /// `$` and two digits: an address of one octet.
+        case shortMAC(UInt32)
         case symbol(String)
         case end
     }
@@ -27,7 +27,7 @@ struct FilterToken: Sendable {
         case .ipv4(_, _, let text): "'\(text)'"
         case .ipv6: "an IPv6 address"
         case .mac: "a hardware address"
-        case .shortMAC: "an ARCnet address"
+        case .shortMAC: "an address of one octet"
         case .symbol(let symbol): "'\(symbol)'"
         case .end: "the end"
         }
@@ -124,10 +124,10 @@ struct FilterLexer {
     private static func classify(_ text: String, at position: Int) throws(FilterError) -> FilterToken.Kind {
         if text.hasPrefix("$") {
             let digits = text.dropFirst()
-            guard (1...2).contains(digits.count), digits.allSatisfy(\.isHexDigit) else {
-                throw FilterError("'\(text)' is no ARCnet address", at: position)
+            guard (1...2).contains(digits.count), let number = UInt32(digits, radix: 16) else {
+                throw FilterError("'\(text)' is no address of one octet", at: position)
             }
-            return .shortMAC
+            return .shortMAC(number)
         }
         if text.contains(":") { return try colons(text, at: position) }
         if text.contains("-") {

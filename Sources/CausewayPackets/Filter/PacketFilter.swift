@@ -36,11 +36,9 @@ public struct PacketFilter: Hashable, Sendable {
     }
 
     package init(_ expression: String, linkType: LinkType, _ settings: FilterSettings) throws(FilterError) {
-        guard let layout = FilterLayout(linkType, isLive: settings.isLive) else {
-            throw FilterError("filters for link type \(linkType.name) are not supported", at: 0)
-        }
+        let layout = FilterLayout(linkType, isLive: settings.isLive)
         var parser = try FilterParser(expression, layout, settings)
-        let node = try parser.parse().optimized
+        let node = layout.completed(try parser.parse().optimized).optimized
         if node == .constant(false) {
             throw FilterError("the expression matches no packet of link type \(linkType.name)", at: 0)
         }
@@ -56,6 +54,16 @@ public struct PacketFilter: Hashable, Sendable {
     /// Whether a packet matches. What lies behind its end refuses it.
     public func matches(_ packet: borrowing Octets, originalCount: Int? = nil) -> Bool {
         program.run(packet, originalCount: originalCount ?? packet.count) != 0
+    }
+
+    /// The same for a packet of a live capture, of which the kernel tells more than its octets.
+    ///
+    /// - Parameter direction: As in Linux's cooked headers: 4 for what this host sent.
+    package func matches(
+        _ packet: borrowing Octets, originalCount: Int, direction: UInt8, interface: UInt32
+    ) -> Bool {
+        let facts = FilterProgram.KernelFacts(direction: direction, interface: interface)
+        return program.run(packet, originalCount: originalCount, facts) != 0
     }
 
     /// How many instructions the filter has.

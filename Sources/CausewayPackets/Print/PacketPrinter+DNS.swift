@@ -104,7 +104,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func request(
+    mutating func request(
         _ p: borrowing Octets, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
     ) throws(CutOff) {
         if flags & 0x0100 != 0 { out.put("+") }
@@ -136,11 +136,11 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func type(_ number: UInt16) {
+    mutating func type(_ number: UInt16) {
         out.put(" ")
         if let name = Self.types[number] { out.put(name) } else { put("Type", number) }
     }
-    private mutating func recordClass(_ number: UInt16) {
+    mutating func recordClass(_ number: UInt16) {
         let names: [UInt16: StaticString] = [3: "CHAOS", 4: "HS", 255: "ANY"]
         out.put(" ")
         if let name = names[number] { out.put(name) } else { put("(Class ", number, ")") }
@@ -161,7 +161,7 @@ extension PacketPrinter {
         return offset + 4
     }
 
-    private mutating func records(
+    mutating func records(
         _ p: borrowing Octets, _ start: Int, _ count: Int, _ isMulticast: Bool
     ) throws(CutOff) -> Int {
         var offset = start
@@ -173,7 +173,7 @@ extension PacketPrinter {
         return offset
     }
 
-    private mutating func record(_ p: borrowing Octets, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
+    mutating func record(_ p: borrowing Octets, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
         var offset = start
         if verbosity > 0 {
             out.put(" ")
@@ -216,112 +216,13 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func nameOrEnd(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    mutating func nameOrEnd(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
         out.put(" ")
         guard try dnsName(p, offset) != nil else { throw CutOff() }
     }
 
-    private mutating func recordData(
-        _ type: UInt16, _ p: borrowing Octets, _ start: Int, _ end: Int, _ recordClass: UInt16, _ ttl: UInt32
-    ) throws(CutOff) {
-        switch type {
-        case 1:
-            out.put(" ")
-            out.ipv4(try p.u32(start))
-        case 2, 5, 12, 39, 7, 8, 9: try nameOrEnd(p, start)
-        case 6 where verbosity > 0:
-            try nameOrEnd(p, start)
-            let next = try skipName(p, start)
-            try nameOrEnd(p, next)
-            let numbers = try skipName(p, next)
-            for index in 0..<5 { put(" ", try p.u32(numbers + index * 4)) }
-        case 15:
-            try nameOrEnd(p, start + 2)
-            put(" ", try p.u16(start))
-        case 16, 99:
-            var offset = start
-            while offset < end {
-                out.put(" \"")
-                let length = Int(try p.u8(offset))
-                try p.require(length, at: offset + 1)
-                visible(p.clamped(offset + 1, offset + 1 + length))
-                out.put("\"")
-                offset += 1 + length
-            }
-        case 33:
-            try nameOrEnd(p, start + 6)
-            put(":", try p.u16(start + 4))
-            put(" ", try p.u16(start))
-            put(" ", try p.u16(start + 2))
-        case 28:
-            out.put(" ")
-            out.ipv6(high: try p.u64(start), low: try p.u64(start + 8))
-        case 41:
-            put(" UDPsize=", recordClass)
-            if ttl & 0x8000 != 0 { out.put(" DO") }
-            if start < end { try extensionOptions(p, start, end) }
-        case 256:
-            put(" ", try p.u16(start))
-            put(" ", try p.u16(start + 2), " \"")
-            visible(p.clamped(start + 4, end))
-            out.put("\"")
-        default: break
-        }
-    }
-
-    /// RFC 6891 §6.1.2.
-    private mutating func extensionOptions(_ p: borrowing Octets, _ start: Int, _ end: Int) throws(CutOff) {
-        let names: [UInt16: StaticString] = [
-            1: "LLQ", 2: "UL", 3: "NSID", 5: "DAU", 6: "DHU", 7: "N3U", 8: "ECS", 9: "EXPIRE", 10: "COOKIE",
-            11: "KEEPALIVE",
-            12: "PADDING", 13: "CHAIN", 14: "KEY-TAG", 16: "CLIENT-TAG", 17: "SERVER-TAG", 15: "EDE",
-        ]
-        out.put(" [")
-        var offset = start
-        while offset < end {
-            let code = try p.u16(offset)
-            let length = Int(try p.u16(offset + 2))
-            offset += 4
-            if let name = names[code] { out.put(name) } else { put("Opt", code) }
-            guard offset + length <= end else { throw CutOff() }
-            switch code {
-            case 8 where length >= 4:
-                let family = try p.u16(offset)
-                out.put(" ")
-                subnet(p.clamped(offset + 4, offset + length), isIPv6: family == 2)
-                put("/", try p.u8(offset + 2))
-                put("/", try p.u8(offset + 3))
-            case 9 where length == 4: put(" ", try p.u32(offset), " sec")
-            case 11 where length == 2:
-                put(" ", try p.u16(offset) / 10)
-                put(".", try p.u16(offset) % 10, " sec")
-            case 12: put(" (", length, ")")
-            case 5, 6, 7:
-                for index in 0..<length { put(" ", try p.u8(offset + index)) }
-            default:
-                if length > 0 { out.put(" ") }
-                for index in 0..<length { out.hex(try p.u8(offset + index), width: 2) }
-            }
-            offset += length
-            if offset < end { out.put(",") }
-        }
-        out.put("]")
-    }
-
-    private mutating func subnet(_ p: borrowing Octets, isIPv6: Bool) {
-        var halves: (UInt64, UInt64) = (0, 0)
-        for index in 0..<min(p.count, 16) {
-            if index < 8 {
-                halves.0 |= UInt64(p[index]) << UInt64(56 - 8 * index)
-            } else {
-                halves.1 |= UInt64(p[index]) << UInt64(120 - 8 * index)
-            }
-        }
-        if isIPv6 { out.ipv6(high: halves.0, low: halves.1) } else { out.ipv4(UInt32(halves.0 >> 32)) }
-    }
-
     /// Where a name ends, without following pointers.
-    private func skipName(_ p: borrowing Octets, _ start: Int) throws(CutOff) -> Int {
+    func skipName(_ p: borrowing Octets, _ start: Int) throws(CutOff) -> Int {
         var offset = start
         while true {
             let length = Int(try p.u8(offset))

@@ -33,6 +33,8 @@ public struct PortSurvey: ~Copyable, Sendable {
         public var shortestWait: Duration = .milliseconds(50)
         public var longestWait: Duration = .seconds(1)
         public var technique: ScanTechnique
+        /// All hosts are neighbours: those that are there answer about equally soon.
+        public var isNear = false
 
         public init(_ technique: ScanTechnique) { self.technique = technique }
     }
@@ -47,6 +49,10 @@ public struct PortSurvey: ~Copyable, Sendable {
     /// In microseconds, of which differences count: it wraps after an hour.
     private var left: [UInt32]
     private var estimates: [RoundTripEstimate]
+    /// Of all hosts together, for those that have not answered yet.
+    private var common = RoundTripEstimate()
+    /// Whether a host has answered only when asked again: then silence may be a loss too.
+    private var hasSeenLoss = false
     private var pace: ScanPace
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
@@ -126,7 +132,14 @@ public struct PortSurvey: ~Copyable, Sendable {
     }
 
     private func patience(_ index: Int) -> Int64 {
-        let once = estimates[index % hosts].patience(shortest: shortest, longest: longest)
+        let estimate = estimates[index % hosts]
+        var once = estimate.patience(shortest: shortest, longest: longest)
+        if !estimate.isKnown, common.isKnown, settings.technique == .echo {
+            // Others have answered: this one is not there, or somewhat farther away.
+            once = min(
+                max(4 * common.patience(shortest: 0, longest: longest), shortest * (settings.isNear ? 3 : 12) / 2),
+                longest)
+        }
         return min(once << Int64(min(attempts[index], 8)), max(longest, once))
     }
 
@@ -138,7 +151,8 @@ public struct PortSurvey: ~Copyable, Sendable {
             guard reason(index) == .waiting, attempts[index] == entry.attempt else { continue }
             waiting -= 1
             givenUp.append(probe(index))
-            let allowed = estimates[index % hosts].isKnown ? settings.attempts : min(settings.attempts, 2)
+            let isWorthwhile = estimates[index % hosts].isKnown || (hasSeenLoss && settings.technique == .echo)
+            let allowed = isWorthwhile ? settings.attempts : min(settings.attempts, 2)
             if Int(attempts[index]) + 1 < allowed {
                 reasons[index] = ScanFinding.Reason.waitingAgain.rawValue
                 again.append(entry.probe)
@@ -186,7 +200,11 @@ public struct PortSurvey: ~Copyable, Sendable {
         } else {
             let taken = Int64(UInt32(truncatingIfNeeded: time) &- left[index])
             // An error may come from a host's neighbour after seconds of asking who has the address: no round trip.
-            if reason != .hostUnreachable, reason != .addressUnreachable { estimates[probe.host].learn(taken) }
+            if reason != .hostUnreachable, reason != .addressUnreachable {
+                estimates[probe.host].learn(taken)
+                common.learn(taken)
+            }
+            if probe.attempt > 0 { hasSeenLoss = true }
             // What the network or its hosts allow of ICMP is no sign of a crowded way.
             if probe.attempt > 0, settings.technique != .udp { pace.lost(time, roundTrip: taken) }
         }

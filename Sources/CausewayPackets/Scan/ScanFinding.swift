@@ -6,7 +6,7 @@ public enum ScanTechnique: String, Hashable, Sendable {
     case connect
     /// A datagram: an answer means open, ICMP's port unreachable means closed (RFC 1122 §4.1.3.1). Needs no privilege.
     case udp
-    /// An echo request: not a port but the host.
+    /// An echo request, or on the same link a question to the neighbours: not a port but the host.
     case echo
 }
 
@@ -29,6 +29,7 @@ public struct ScanFinding: Hashable, Sendable {
         case portUnreachable, hostUnreachable, netUnreachable, protocolUnreachable
         case hostProhibited, netProhibited, adminProhibited
         case noRoute, addressUnreachable, timeExceeded
+        case arpResponse, neighbourResponse
 
         /// The word that scanners have for it.
         public var name: String {
@@ -51,6 +52,8 @@ public struct ScanFinding: Hashable, Sendable {
             case .noRoute: "no-route"
             case .addressUnreachable: "addr-unreach"
             case .timeExceeded: "time-exceeded"
+            case .arpResponse: "arp-response"
+            case .neighbourResponse: "nd-response"
             }
         }
 
@@ -82,7 +85,7 @@ public struct ScanFinding: Hashable, Sendable {
         self.reason = reason
         switch reason {
         case .notAsked, .waiting, .waitingAgain: state = .unknown
-        case .synAck, .udpResponse, .echoReply: state = .open
+        case .synAck, .udpResponse, .echoReply, .arpResponse, .neighbourResponse: state = .open
         case .reset, .connectionRefused: state = .closed
         case .portUnreachable: state = technique == .udp ? .closed : .filtered
         case .noResponse: state = technique == .udp ? .openOrFiltered : .filtered

@@ -28,6 +28,56 @@ package enum PacketSockets {
         Descriptor(adopting: try check(cw_arp_socket(interface), "socket(AF_PACKET)"))
     }
 
+    /// Frames go to the device without waiting in a queue, where the kernel allows it: it refuses them where there is no room.
+    package static func sendAtOnce(_ fd: CInt) {
+        // SOL_PACKET and PACKET_QDISC_BYPASS of <linux/if_packet.h>.
+        var on: CInt = 1
+        setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// Sends frames that lie behind each other, many with one call; waits where there is no room. Blocks its thread.
+    ///
+    /// - Returns: How many were sent: all of them.
+    package static func sendFrames(
+        _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int]
+    ) throws(SystemError) -> Int {
+        guard let base = frames.baseAddress else { return 0 }
+        var (offset, done, refusals) = (0, 0, 0)
+        var pieces = lengths.map { length in
+            defer { offset += length }
+            return iovec(iov_base: base + offset, iov_len: length)
+        }
+        while done < lengths.count {
+            let result = pieces.withUnsafeMutableBufferPointer { send(fd, $0, from: done) }
+            if result > 0 {
+                done += Int(result)
+                refusals = 0
+                continue
+            }
+            // A device that is down has no room for ever: a second is patience enough.
+            guard -result == ENOBUFS || -result == EAGAIN, refusals < 1000 else {
+                throw SystemError(errno: -result, call: "sendmmsg")
+            }
+            refusals += 1
+            usleep(1000)
+        }
+        return done
+    }
+
+    private static func send(_ fd: CInt, _ pieces: UnsafeMutableBufferPointer<iovec>, from first: Int) -> CInt {
+        let count = min(pieces.count - first, 32)
+        return withUnsafeTemporaryAllocation(of: cw_outgoing.self, capacity: count) { entries in
+            for place in 0..<count {
+                var entry = cw_outgoing()
+                entry.pieces = UnsafePointer(pieces.baseAddress.map { $0 + first + place })
+                entry.piece_count = 1
+                entry.traffic_class = -1
+                entries.initializeElement(at: place, to: entry)
+            }
+            return cw_send_packets(fd, entries.baseAddress, CInt(count))
+        }
+    }
+
     /// Sends IP packets whose header is given.
     package static func rawIP(isIPv6: Bool) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_ip_socket(isIPv6), "socket(SOCK_RAW)"))

@@ -86,6 +86,12 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
+    /// Takes away what lies behind so many octets, and goes on writing there. What cannot be cut, such as a pipe, stays.
+    func cut(to byteCount: Int) {
+        guard ftruncate(descriptor, off_t(byteCount)) == 0 else { return }
+        lseek(descriptor, off_t(byteCount), SEEK_SET)
+    }
+
     /// Blocks until the disk holds what was written.
     func synchronize() throws(NWError) {
         guard fsync(descriptor) == 0 else { throw NWError(errno: errno) }

@@ -21,6 +21,8 @@ final class CaptureFiles: Sendable {
         var file: OpenFile?
         var number = 0
         var names: [String] = []
+        /// Octets of the present file, which end with a whole packet.
+        var written = 0
         var failure: Failure?
     }
 
@@ -82,7 +84,7 @@ final class CaptureFiles: Sendable {
         }
         waiting.wrappingAdd(octets.count, ordering: .relaxed)
         queue.async { [self] in
-            write(octets)
+            write(octets, packets: packets)
             waiting.wrappingSubtract(octets.count, ordering: .relaxed)
         }
     }
@@ -110,19 +112,33 @@ final class CaptureFiles: Sendable {
         hasFailed.store(true, ordering: .relaxed)
     }
 
-    private func write(_ octets: [UInt8]) {
-        guard !hasFailed.load(ordering: .relaxed), !isFull else { return }
-        do {
-            try state.withLock { state throws in
+    /// What does not fit any more is taken away again up to the last whole packet, so that every reader can read what there is.
+    private func write(_ octets: [UInt8], packets: Int) {
+        guard !isFull else { return }
+        guard !hasFailed.load(ordering: .relaxed) else {
+            dropped.wrappingAdd(packets, ordering: .relaxed)
+            return
+        }
+        let failure: Failure? = state.withLock { state in
+            do {
                 try octets.withUnsafeBytes { try state.file?.writeAll($0) }
+                state.written += octets.count
+                return nil
+            } catch {
+                state.file?.cut(to: state.written)
+                return Failure("write \(state.names.last ?? path) failed", error)
             }
-        } catch { fail(Failure("write failed", error)) }
+        }
+        guard let failure else { return }
+        dropped.wrappingAdd(packets, ordering: .relaxed)
+        fail(failure)
     }
 
     private func beginFile() throws {
         try state.withLock { state throws in
             state.number += 1
             state.file = nil
+            state.written = 0
             if rotation.byteCount == nil, let count = rotation.fileCount, state.number >= count {
                 return hasEnded.store(true, ordering: .relaxed)
             }

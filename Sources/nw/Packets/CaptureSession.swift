@@ -24,6 +24,20 @@ final class CaptureSession {
         if command.output.store != nil || command.output.json == false {
             printError("nw: capture: listening on \(command.interface), link type \(capture.linkType.name)")
         }
+        // Whatever ends the capture, what was captured and lost is told.
+        let outcome = Result { try take(until: stop) }
+        let statistics = capture.statistics()
+        let end = Result { try shown.finish(capture.linkType) }
+        let lost =
+            shown.droppedCount > 0 ? ", \(shown.droppedCount) not stored because the disk is too slow or full" : ""
+        printError(
+            "\(shown.count) packets captured, \(statistics.seen) seen by the filter, \(statistics.droppedByKernel) dropped by the kernel\(lost)"
+        )
+        try outcome.get()
+        try end.get()
+    }
+
+    private func take(until stop: StopMark) throws {
         var goesOn = true
         while goesOn, !stop.isSet, !shown.isFull {
             let count = command.output.count ?? .max
@@ -35,11 +49,5 @@ final class CaptureSession {
             } catch let error as CaptureError { throw Failure(error.description) }
             try shown.endBatch()
         }
-        let statistics = capture.statistics()
-        try shown.finish(capture.linkType)
-        let lost = shown.droppedCount > 0 ? ", \(shown.droppedCount) dropped because storing is too slow" : ""
-        printError(
-            "\(shown.count) packets captured, \(statistics.seen) seen by the filter, \(statistics.droppedByKernel) dropped by the kernel\(lost)"
-        )
     }
 }

@@ -16,7 +16,9 @@ struct FilterCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Link type: EN10MB, RAW, IPV4, IPV6, NULL, LOOP, LINUX_SLL, LINUX_SLL2.", valueName: "type"))
+        help: ArgumentHelp(
+            "Link type as tcpdump names it: EN10MB, RAW, LINUX_SLL2, PPP, IEEE802_11_RADIO, MTP2, DSA_TAG_BRCM, ...",
+            valueName: "type"))
     var link = "EN10MB"
 
     @Argument(help: "The expression.")
@@ -24,8 +26,7 @@ struct FilterCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting("filter") {
-            let types: [LinkType] = [.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2]
-            guard let type = types.first(where: { $0.name == link.uppercased() }) else {
+            guard let type = LinkType.named(link) else {
                 throw Failure("the link type \(link) is not known")
             }
             let text = expression.joined(separator: " ")

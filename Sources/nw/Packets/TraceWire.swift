@@ -59,11 +59,7 @@ final class TraceByDatagram: TraceWire {
         socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
         // Reports of routers then wait in the socket's error queue: no raw socket is needed.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
-        if command.unfragmented {
-            try PacketSockets.setFragmentation(socket.rawValue, isIPv6: target.isIPv6, isAllowed: false)
-        }
-        let headers = target.isIPv6 ? 48 : 28
-        content = [UInt8](repeating: 0x40, count: max(0, (command.size ?? headers + 32) - headers))
+        content = try TraceSending.content(command, target, over: socket.rawValue)
     }
 
     func send(_ probe: TraceProbe) -> CInt? {
@@ -100,11 +96,7 @@ final class TraceByEcho: TraceWire {
         var isRaw = false
         socket = try PingSession.open(target.isIPv6, &isRaw)
         self.isRaw = isRaw
-        if command.unfragmented {
-            try PacketSockets.setFragmentation(socket.rawValue, isIPv6: target.isIPv6, isAllowed: false)
-        }
-        let headers = target.isIPv6 ? 48 : 28
-        content = [UInt8](repeating: 0x40, count: max(0, (command.size ?? headers + 32) - headers))
+        content = try TraceSending.content(command, target, over: socket.rawValue)
     }
 
     func send(_ probe: TraceProbe) -> CInt? {
@@ -187,6 +179,18 @@ final class TraceByConnection: TraceWire {
 
 /// What the ways of tracing have in common.
 enum TraceSending {
+    /// What a packet carries behind its headers of 28 or 48 octets, so that it has the size that was asked for. From now on the socket
+    /// lets nobody cut it up, where that was asked for.
+    static func content(
+        _ command: TraceCommand, _ target: HostAddress, over socket: CInt
+    ) throws(SystemError) -> [UInt8] {
+        if command.unfragmented {
+            try PacketSockets.setFragmentation(socket, isIPv6: target.isIPv6, isAllowed: false)
+        }
+        let headers = target.isIPv6 ? 48 : 28
+        return [UInt8](repeating: 0x40, count: max(0, (command.size ?? headers + 32) - headers))
+    }
+
     /// Returns the errno where the packet did not leave.
     static func send(_ octets: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
         var last: CInt = 0

@@ -9,7 +9,8 @@ struct ScanCommand: AsyncParsableCommand {
         abstract: "Show which ports of hosts are open, closed or filtered, and why.",
         discussion: """
             Asks by SYN where this program may use raw sockets, else by connections of the kernel's, which need no privilege; or by \
-            datagrams (--udp), or only whether the hosts are there (--hosts). Hosts are addresses, names, networks and ranges: only \
+            datagrams (--udp), or only whether the hosts are there (--hosts: on the same link by ARP and its like for IPv6, where this \
+            program may send frames; else by ICMP echo). Hosts are addresses, names, networks and ranges: only \
             what is named is asked. Probes leave as fast as answers show that they get through, never faster than --rate; silent ports \
             are asked again. On interrupt, what is known so far is shown.
 
@@ -40,7 +41,7 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(name: [.long, .customLong("sU", withSingleDash: true)], help: "Ask UDP ports.")
     var udp = false
 
-    @Flag(name: [.long, .customLong("sn", withSingleDash: true)], help: "Only whether the hosts are there: ICMP echo.")
+    @Flag(name: [.long, .customLong("sn", withSingleDash: true)], help: "Only whether the hosts are there.")
     var hosts = false
 
     @Option(help: ArgumentHelp("At most so many probes a second.", valueName: "count"))

@@ -7,6 +7,8 @@ final class ScanSession {
     private let targets: [ScanTarget]
     private let technique: ScanTechnique
     private let ports: [UInt16]
+    /// Where hosts are asked as neighbours.
+    private let links: [NeighbourLink]
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
     private let showsProgress = OpenFile.standardError.kind == .terminal
@@ -22,6 +24,7 @@ final class ScanSession {
         self.targets = targets
         technique = try Self.technique(command)
         ports = try command.portList(technique)
+        links = technique == .echo ? NeighbourLink.find(targets) : []
         start = clock.now
         lastProgress = start
     }
@@ -67,7 +70,7 @@ final class ScanSession {
             case .syn: return try SynWire(group, ports)
             case .connect: return try ConnectWire(group, ports)
             case .udp: return try DatagramWire(group, ports, attempts: command.retries + 1)
-            case .echo: return try EchoWire(group)
+            case .echo: return try NeighbourWire(group, links)
             }
         } catch let failure as Failure {
             throw failure
@@ -81,6 +84,11 @@ final class ScanSession {
         settings.attempts = command.retries + 1
         settings.mostWaiting = wire.mostWaiting
         settings.longestWait = .seconds(command.wait)
+        if (wire as? NeighbourWire)?.isNear == true {
+            settings.isNear = true
+            // Who has an address is answered at once, or by nobody.
+            settings.longestWait = min(settings.longestWait, .milliseconds(200))
+        }
         var scan = PortSurvey(hosts: group.count, ports: ports.count, settings: settings)
         var answers: [ScanAnswer] = []
         while !stop.isSet, let pause = sendSome(&scan, wire) {

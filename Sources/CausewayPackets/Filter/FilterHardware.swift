@@ -1,0 +1,64 @@
+/// Hardware addresses, and what is sent to many.
+extension FilterLayout {
+    /// Addresses of six octets; `nil` where the link has none.
+    func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
+        switch addresses {
+        case .none, .short: nil
+        case .long(let destination, let source): directed(direction, address(bits, source), address(bits, destination))
+        case .wireless:
+            directed(direction, wirelessSource { address(bits, $0) }, wirelessDestination { address(bits, $0) })
+        }
+    }
+
+    /// Addresses of one octet; `nil` where the link has none.
+    func shortHardware(_ number: UInt32, _ direction: FilterDirection) -> FilterNode? {
+        guard case .short(let destination, let source, _) = addresses else { return nil }
+        return directed(
+            direction, .equal(linkHeader(1, source), number), .equal(linkHeader(1, destination), number))
+    }
+
+    /// Six octets of the link's header.
+    func address(_ bits: UInt64, _ offset: Int) -> FilterNode {
+        .all([
+            .equal(linkHeader(4, offset + 2), UInt32(truncatingIfNeeded: bits)),
+            .equal(linkHeader(2, offset), UInt32(truncatingIfNeeded: bits >> 32)),
+        ])
+    }
+
+    func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {
+        switch qualifiers.proto {
+        case nil, .link:
+            if case .short(let destination, _, let everybody) = addresses {
+                return .equal(linkHeader(1, destination), everybody)
+            }
+            guard let node = hardware(0xFFFF_FFFF_FFFF, .destination) else {
+                throw .init("'broadcast' needs hardware addresses, and the link type is \(linkType.name)")
+            }
+            return node
+        case .ip:
+            guard let netmask else {
+                throw .init("'ip broadcast' needs the network's mask, which is not known for this capture")
+            }
+            let host = ~netmask
+            let load = network(4, 16)
+            return .all([type(0x800), .any([.equal(load, 0, mask: host), .equal(load, host, mask: host)])])
+        default: throw .init("only 'link' and 'ip' have broadcasts")
+        }
+    }
+
+    func multicast(_ qualifiers: FilterQualifiers) throws(FilterMeaningError) -> FilterNode {
+        switch qualifiers.proto {
+        case nil, .link:
+            func isGroup(_ offset: Int) -> FilterNode { .equal(linkHeader(1, offset), 1, mask: 1) }
+            switch addresses {
+            case .long(let destination, _): return isGroup(destination)
+            case .short(let destination, _, let everybody): return .equal(linkHeader(1, destination), everybody)
+            case .wireless: return wirelessDestination(isGroup)
+            case .none: throw .init("'multicast' needs hardware addresses, and the link type is \(linkType.name)")
+            }
+        case .ip: return .all([type(0x800), .test(network(1, 16), mask: .max, .greaterOrEqual, 224)])
+        case .ip6: return .all([type(0x86DD), .equal(network(1, 24), 255)])
+        default: throw .init("only 'link', 'ip' and 'ip6' have multicasts")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/// Where the headers of each link type lie.
+enum FilterLinks {
+    /// How a link tells its type, where that stands, and where the network layer begins.
+    static func place(_ linkType: LinkType) -> (FilterLayout.Link, typeAt: Int, networkAt: Int) {
+        switch linkType {
+        case .ethernet: (.ethernet, 12, 14)
+        case .linuxCooked: (.cooked, 14, 16)
+        case .linuxCooked2: (.cooked, 0, 20)
+        // The family is in the byte order of the host that captured: this one's.
+        case .null: (.loopback(ipv4: 0x0200_0000, ipv6: 0x0A00_0000), 0, 4)
+        case .loop: (.loopback(ipv4: 2, ipv6: 10), 0, 4)
+        case .encapsulated: (.loopback(ipv4: 0x0200_0000, ipv6: 0x0A00_0000), 0, 12)
+        case .raw: (.rawIP(only: nil), 0, 0)
+        case .ipv4: (.rawIP(only: 4), 0, 0)
+        case .ipv6: (.rawIP(only: 6), 0, 0)
+        case .slip: (.rawIP(only: nil), 0, 16)
+        case .slipBSD: (.rawIP(only: nil), 0, 24)
+        case .ppp, .pppSerial, .pppDirected: (.ppp, 2, 4)
+        case .pppEthernet: (.ppp, 6, 8)
+        case .pppBSD: (.pppBSD, 5, 24)
+        case .hdlc: (.hdlc, 2, 4)
+        case .frameRelay: (.frameRelay, 2, 4)
+        case .arcnet: (.arcnet, 2, 6)
+        case .arcnetLinux: (.arcnet, 4, 8)
+        case .fddi: (.llc, 19, 21)
+        case .tokenRing: (.llc, 20, 22)
+        case .atm, .atmClassical: (.llc, 6, 8)
+        case .fibreChannel: (.llc, 22, 24)
+        case .fireWire: (.etherType, 16, 18)
+        case .symantecFirewall: (.etherType, 6, 44)
+        case .ipnet: (.family(ipv4: 2, ipv6: 0x1A), 1, 24)
+        case .pflog: (.family(ipv4: 2, ipv6: 10), 1, 0)
+        case .wireless, .wirelessRadio, .wirelessAVS, .wirelessPrism, .wirelessPPI: (.wireless, 6, 8)
+        case .dsa, .broadcomTag, .broadcomTagFirst: (.ethernet, 16, 18)
+        case .dsaExtended: (.ethernet, 20, 22)
+        case .netAnalyzer: (.ethernet, 16, 18)
+        case .netAnalyzerTransparent: (.ethernet, 24, 26)
+        default: juniper[linkType.rawValue].map { (.juniper, 0, $0) } ?? (.opaque, 0, 0)
+        }
+    }
+
+    /// Where the link's header begins, and the addresses in it.
+    static func addresses(_ linkType: LinkType) -> (linkAt: Int, FilterLayout.Addresses) {
+        let ethernet = FilterLayout.Addresses.long(destination: 0, source: 6)
+        return switch linkType {
+        case .ethernet, .dsa, .dsaExtended, .broadcomTag: (0, ethernet)
+        case .netAnalyzer, .broadcomTagFirst: (4, ethernet)
+        case .netAnalyzerTransparent: (12, ethernet)
+        case .fddi: (0, .long(destination: 1, source: 7))
+        case .tokenRing: (0, .long(destination: 2, source: 8))
+        case .fibreChannel: (0, .long(destination: 2, source: 10))
+        case .arcnet, .arcnetLinux: (0, .short(destination: 1, source: 0, everybody: 0))
+        case .bacnet: (0, .short(destination: 3, source: 4, everybody: 0xFF))
+        case .wireless, .wirelessRadio, .wirelessAVS, .wirelessPrism, .wirelessPPI: (0, .wireless)
+        default: (0, .none)
+        }
+    }
+
+    /// Where the network layer begins behind Juniper's headers, by the number of the link type.
+    private static let juniper: [UInt16: Int] = [
+        // Bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE over ATM.
+        130: 4, 131: 4, 134: 4, 179: 4, 180: 4, 181: 4, 137: 4, 135: 8, 164: 12, 133: 12, 178: 32, 167: 32, 168: 6,
+    ]
+}
+
+extension FilterLayout {
+    /// Whether a packet came in or went out.
+    func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
+        func octet(_ offset: Int, mask: UInt32 = .max, _ incoming: UInt32, _ outgoing: UInt32) -> FilterNode {
+            .equal(FilterLoad(size: 1, offset: offset), isIn ? incoming : outgoing, mask: mask)
+        }
+        let outgoing: FilterNode
+        switch linkType {
+        case .linuxCooked: outgoing = .equal(FilterLoad(size: 2, offset: 0), 4)
+        case .linuxCooked2: outgoing = .equal(FilterLoad(size: 1, offset: 10), 4)
+        case .slip, .pppDirected: return octet(0, 0, 1)
+        case .ipnet: return .equal(FilterLoad(size: 2, offset: 2), isIn ? 2 : 1)
+        case .pflog: return octet(60, 1, 2)
+        // Marvell's command: to the processor, or from it. Broadcom's operation: leaving the switch, or entering it.
+        case .dsa: return octet(12, mask: 0xC0, 0, 0x40)
+        case .dsaExtended: return octet(16, mask: 0xC0, 0, 0x40)
+        case .broadcomTag: return octet(12, mask: 0xE0, 0, 0x20)
+        case .broadcomTagFirst: return octet(0, mask: 0xE0, 0, 0x20)
+        default:
+            if link == .juniper { return octet(3, mask: 1, 1, 0) }
+            guard isLive else {
+                throw .init(
+                    "'\(isIn ? "in" : "out")bound' can be told in a live capture only, not from link type \(linkType.name)"
+                )
+            }
+            outgoing = .equal(FilterLoad(size: 1, offset: FilterProgram.directionAt), 4)
+        }
+        return isIn ? .not(outgoing) : outgoing
+    }
+
+    func interface(_ index: UInt32) throws(FilterMeaningError) -> FilterNode {
+        if linkType == .linuxCooked2 { return .equal(FilterLoad(size: 4, offset: 4), index) }
+        guard isLive else {
+            throw .init("'ifindex' can be told in a live capture only, not from link type \(linkType.name)")
+        }
+        return .equal(FilterLoad(size: 4, offset: FilterProgram.interfaceAt), index)
+    }
+}

@@ -1,0 +1,86 @@
+/// Words that certain links have: frames of 802.11, signals of SS7.
+extension FilterParser {
+    /// `type`, `subtype` and `dir`; `nil` where something else comes.
+    mutating func wirelessFrame() throws(FilterError) -> FilterNode? {
+        let first = token
+        guard let word = word(), FilterKeywords.wireless.contains(word) else { return nil }
+        guard layout.addresses == .wireless else {
+            return try fail("'\(word)' needs IEEE 802.11, and the link type is \(layout.linkType.name)", at: first)
+        }
+        advance()
+        switch word {
+        case "type": return try frameType()
+        case "subtype":
+            guard case .word(let name, _) = token.kind, let known = FilterWirelessNames.subtype(name) else {
+                return try expected("a subtype's name")
+            }
+            advance()
+            return .equal(layout.linkHeader(1, 0), known.type | known.subtype, mask: 0xFC)
+        default:
+            let number = try nameOrNumber(
+                FilterWirelessNames.directions, mask: 3, "a direction: nods, tods, fromds or dstods")
+            return .equal(layout.linkHeader(1, 1), number, mask: 3)
+        }
+    }
+
+    /// A type, and a subtype where one follows.
+    private mutating func frameType() throws(FilterError) -> FilterNode {
+        let type = try nameOrNumber(FilterWirelessNames.types, mask: 0x0C, "a type: mgt, ctl or data")
+        guard take(word: "subtype") else { return .equal(layout.linkHeader(1, 0), type, mask: 0x0C) }
+        let subtype = try nameOrNumber(
+            FilterWirelessNames.subtypes[type] ?? [:], mask: 0xF0, "a subtype of this type")
+        return .equal(layout.linkHeader(1, 0), type | subtype, mask: 0xFC)
+    }
+
+    private mutating func nameOrNumber(
+        _ names: [String: UInt32], mask: UInt32, _ what: String
+    ) throws(FilterError) -> UInt32 {
+        switch token.kind {
+        case .number(let number):
+            guard number & ~mask == 0 else {
+                return try fail("\(number) is not \(what)")
+            }
+            advance()
+            return number
+        case .word(let name, _):
+            guard let number = names[name] else { return try expected(what) }
+            advance()
+            return number
+        default: return try expected(what)
+        }
+    }
+
+    /// A kind of unit, or a field with the numbers it may have.
+    mutating func signal(_ word: String) throws(FilterError) -> FilterNode {
+        let first = token
+        advance()
+        if let node = layout.signalUnit(word), FilterKeywords.signalUnits.contains(word) { return node }
+        guard let (field, limit) = layout.signalField(word) else {
+            return try fail("'\(word)' needs SS7, and the link type is \(layout.linkType.name)", at: first)
+        }
+        if take(symbol: "(") {
+            var node = try signalValue(field, limit)
+            while isJoint() == .or {
+                advance()
+                node = FilterJoint.or.join(node, try signalValue(field, limit))
+            }
+            guard take(symbol: ")") else { return try expected("'or' or ')'") }
+            return node
+        }
+        return try signalValue(field, limit)
+    }
+
+    private mutating func signalValue(
+        _ field: FilterExpression, _ limit: UInt32
+    ) throws(FilterError) -> FilterNode {
+        var comparison = "="
+        if case .symbol(let symbol) = token.kind, ["=", "==", "!=", "<", ">", "<=", ">="].contains(symbol) {
+            comparison = symbol
+            advance()
+        }
+        guard case .number(let number) = token.kind else { return try expected("a number") }
+        guard number <= limit else { return try fail("the field holds at most \(limit)") }
+        advance()
+        return Self.relation(field, comparison, .number(number))
+    }
+}

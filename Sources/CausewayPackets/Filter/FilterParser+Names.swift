@@ -1,0 +1,104 @@
+import CausewayTypes
+import CausewayWire
+
+/// Names of hosts, ports and protocols.
+extension FilterParser {
+    func name(
+        _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
+    ) throws(FilterError) -> FilterNode {
+        switch qualifiers.kind {
+        case nil, .host, .net: return try hostName(name, first, qualifiers)
+        case .gateway: return try fail("the hardware address of '\(name)' is not known", at: first)
+        case .port:
+            guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
+            return try ports(try port(name, first)...(try port(name, first)), first, qualifiers)
+        case .portrange:
+            guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
+            if let number = FilterNames.services[name] { return try ports(number...number, first, qualifiers) }
+            let parts = name.split(separator: "-", maxSplits: 1)
+            guard parts.count == 2 else { return try fail("'\(name)' is no range of ports", at: first) }
+            let (one, other) = (try port(String(parts[0]), first), try port(String(parts[1]), first))
+            return try ports(min(one, other)...max(one, other), first, qualifiers)
+        case .proto, .protochain:
+            let table: [String: UInt32]
+            switch qualifiers.proto {
+            case nil, .ip, .ip6: table = FilterNames.ipProtocols
+            case .link: table = FilterNames.etherTypes
+            case .iso: table = FilterNames.isoProtocols
+            default: table = [:]
+            }
+            guard let number = table[name] else { return try fail("the protocol '\(name)' is not known", at: first) }
+            return qualifiers.kind == .proto
+                ? try proto(number, first, qualifiers) : try chain(number, first, qualifiers)
+        }
+    }
+
+    private func port(_ text: String, _ first: FilterToken) throws(FilterError) -> UInt32 {
+        if let number = UInt32(text) { return number }
+        guard let number = FilterNames.services[text.lowercased()] else {
+            return try fail("the service '\(text)' is not known", at: first)
+        }
+        return number
+    }
+
+    private func hostName(
+        _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
+    ) throws(FilterError) -> FilterNode {
+        if qualifiers.proto == .decnet { return try decnetHost(name, first, qualifiers) }
+        if qualifiers.kind == .net { return try fail("the network '\(name)' is not known", at: first) }
+        guard qualifiers.proto != .link else {
+            return try fail("the hardware address of '\(name)' is not known", at: first)
+        }
+        let addresses = settings.resolve(name)
+        var nodes: [FilterNode] = []
+        for address in addresses {
+            switch address {
+            case .ipv4(let address):
+                if let node = layout.host(address.bits, mask: .max, qualifiers) { nodes.append(node) }
+            case .ipv6(let address):
+                if let node = layout.host6(high: address.high, low: address.low, length: 128, qualifiers) {
+                    nodes.append(node)
+                }
+            }
+        }
+        guard !nodes.isEmpty else { return try fail("the host '\(name)' is not known", at: first) }
+        return nodes.count == 1 ? nodes[0] : .any(nodes)
+    }
+
+    func proto(
+        _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
+    ) throws(FilterError) -> FilterNode {
+        let limit: UInt32 = qualifiers.proto == .link ? 65535 : qualifiers.proto == .isis ? 31 : 255
+        guard number <= limit else { return try fail("the protocol is at most \(limit)", at: first) }
+        switch qualifiers.proto {
+        case nil: return layout.ipProtocol(number)
+        case .ip: return layout.ipProtocol(number, version6: false)
+        case .ip6: return layout.ipProtocol(number, version4: false)
+        case .link: return layout.type(number)
+        case .iso: return layout.isoProtocol(number)
+        case .isis: return layout.isisTypes([number])
+        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") proto' says nothing", at: first)
+        }
+    }
+
+    func chain(
+        _ number: UInt32, _ first: FilterToken, _ qualifiers: FilterQualifiers
+    ) throws(FilterError) -> FilterNode {
+        guard number <= 255 else { return try fail("the protocol is at most 255", at: first) }
+        guard layout.networkPlace == .packet else {
+            return try fail("'protochain' needs headers that begin at the same place in every packet", at: first)
+        }
+        let version4 = FilterNode.all([
+            layout.type(0x800), .chain(version6: false, at: layout.networkAt, slot: layout.slot, proto: number),
+        ])
+        let version6 = FilterNode.all([
+            layout.type(0x86DD), .chain(version6: true, at: layout.networkAt, slot: layout.slot, proto: number),
+        ])
+        switch qualifiers.proto {
+        case nil: return .any([version4, version6])
+        case .ip: return version4
+        case .ip6: return version6
+        default: return try fail("'\(qualifiers.proto?.rawValue ?? "") protochain' says nothing", at: first)
+        }
+    }
+}

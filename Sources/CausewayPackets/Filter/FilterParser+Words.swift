@@ -1,0 +1,110 @@
+/// Words with a meaning of their own.
+extension FilterParser {
+    /// Words that are filters by themselves; `nil` where `word` is none.
+    mutating func special(_ word: String) throws(FilterError) -> FilterNode? {
+        let first = token
+        if let link = FilterKeywords.unsupported[word] {
+            return try fail("'\(word)' needs \(link), and the link type is \(layout.linkType.name)")
+        }
+        if FilterKeywords.wireless.contains(word) { return try wirelessFrame() }
+        if FilterKeywords.signalUnits.contains(word) || FilterKeywords.signalFields.contains(word) {
+            return try signal(word)
+        }
+        switch word {
+        case "less", "greater":
+            advance()
+            let number = try literal()
+            return word == "less"
+                ? .not(.relation(.length, .greater, .number(number)))
+                : .relation(.length, .greaterOrEqual, .number(number))
+        case "byte":
+            advance()
+            return try byte()
+        case "inbound", "outbound":
+            advance()
+            let layout = self.layout
+            return try meaning(at: first) { () throws(FilterMeaningError) in try layout.bound(isIn: word == "inbound") }
+        case "ifindex":
+            advance()
+            let (layout, index) = (self.layout, try literal())
+            return try meaning(at: first) { () throws(FilterMeaningError) in try layout.interface(index) }
+        case "llc":
+            advance()
+            var name: String?
+            if case .word(let type, _) = token.kind, isJoint() == nil {
+                name = type
+                advance()
+            }
+            let layout = self.layout
+            return try meaning(at: first) { () throws(FilterMeaningError) in try layout.llc(name) }
+        case "vlan", "mpls", "pppoed", "pppoes", "geneve", "vxlan": return try layered(word, first)
+        default: return nil
+        }
+    }
+
+    private mutating func layered(_ word: String, _ first: FilterToken) throws(FilterError) -> FilterNode {
+        advance()
+        var number: UInt32?
+        if word != "pppoed", case .number(let value) = token.kind, !isComputed(1) {
+            number = value
+            advance()
+        }
+        guard layout.link != .opaque else {
+            return try fail("'\(word)' needs Ethernet, and the link type is \(layout.linkType.name)", at: first)
+        }
+        if word == "pppoed" { return layout.type(0x8863) }
+        var layout = self.layout
+        let node = try meaning(at: first) { () throws(FilterMeaningError) in
+            switch word {
+            case "vlan": try layout.vlan(number)
+            case "mpls": try layout.mpls(number)
+            case "pppoes": try layout.pppoe(number)
+            default: try layout.overlay(isGeneve: word == "geneve", number)
+            }
+        }
+        self.layout = layout
+        return node
+    }
+
+    private func isComputed(_ distance: Int) -> Bool {
+        guard case .symbol(let symbol) = peek(distance).kind else { return false }
+        return !["&&", "||", ")"].contains(symbol)
+    }
+
+    mutating func literal() throws(FilterError) -> UInt32 {
+        if take(symbol: "(") {
+            let number = try literal()
+            guard take(symbol: ")") else { return try expected("')'") }
+            return number
+        }
+        guard case .number(let number) = token.kind else { return try expected("a number") }
+        advance()
+        return number
+    }
+
+    /// `byte N op V`: one octet of the packet.
+    private mutating func byte() throws(FilterError) -> FilterNode {
+        let offset = try literal()
+        guard case .symbol(let symbol) = token.kind, ["=", "==", "<", ">", "&", "|"].contains(symbol) else {
+            return try expected("'=', '<', '>', '&' or '|'")
+        }
+        advance()
+        let place = token
+        let value = try literal()
+        guard value <= 255 else { return try fail("an octet is at most 255", at: place) }
+        guard offset <= 0xFFFF else { return try fail("no packet has octet \(offset)", at: place) }
+        let load = FilterLoad(size: 1, offset: layout.linkAt + Int(offset), place: FilterPlace(slot: layout.linkSlot))
+        switch symbol {
+        case "<": return .not(.test(load, mask: .max, .greaterOrEqual, value))
+        case ">": return .test(load, mask: .max, .greater, value)
+        case "&": return .not(.equal(load, 0, mask: value))
+        case "|":
+            return .not(
+                .relation(
+                    .binary(
+                        .load(size: 1, offset: load.offset, place: load.place, index: .number(0)), .or, .number(value)),
+                    .equal, .number(0)))
+        default: return .equal(load, value)
+        }
+    }
+}

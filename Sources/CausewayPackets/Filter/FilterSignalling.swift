@@ -1,0 +1,51 @@
+/// Signalling System 7 on MTP2: kinds of units, and the fields of its routing label.
+///
+/// The label's numbers are packed from the least significant bit of its first octet on, so that they are put together here.
+extension FilterLayout {
+    /// Where the octet with the length stands.
+    private var signalAt: Int? {
+        switch linkType {
+        case .mtp2: 2
+        case .mtp2Header: 6
+        default: nil
+        }
+    }
+
+    /// Fill-in, link status and message units, with 7 and with 12 bits of sequence numbers.
+    func signalUnit(_ name: String) -> FilterNode? {
+        guard let at = signalAt else { return nil }
+        let isLong = name.hasPrefix("h")
+        let load = isLong ? FilterLoad(size: 2, offset: at + 2) : FilterLoad(size: 1, offset: at)
+        let (mask, two): (UInt32, UInt32) = isLong ? (0xFF80, 0x100) : (0x3F, 2)
+        let isMessage = FilterNode.test(load, mask: mask, .greater, two)
+        let isEmpty = FilterNode.equal(load, 0, mask: mask)
+        switch isLong ? String(name.dropFirst()) : name {
+        case "fisu": return isEmpty
+        case "lssu", "lsu": return .all([.not(isEmpty), .not(isMessage)])
+        default: return isMessage
+        }
+    }
+
+    /// A field by its name, and the most it can hold.
+    func signalField(_ name: String) -> (FilterExpression, limit: UInt32)? {
+        guard let at = signalAt else { return nil }
+        let isLong = name.hasPrefix("h")
+        let service = at + (isLong ? 4 : 1)
+        func octet(_ offset: Int, _ mask: UInt32) -> FilterExpression {
+            .binary(.octet(service + offset), .and, .number(mask))
+        }
+        func joined(_ parts: [(FilterExpression, FilterOperator, UInt32)]) -> FilterExpression {
+            let shifted = parts.map { FilterExpression.binary($0.0, $0.1, .number($0.2)) }
+            return shifted.dropFirst().reduce(shifted[0]) { .binary($0, .or, $1) }
+        }
+        switch isLong ? String(name.dropFirst()) : name {
+        case "sio": return (.octet(service), 0xFF)
+        case "dpc": return (joined([(octet(1, 0xFF), .left, 0), (octet(2, 0x3F), .left, 8)]), 0x3FFF)
+        case "opc":
+            return (
+                joined([(octet(2, 0xC0), .right, 6), (octet(3, 0xFF), .left, 2), (octet(4, 0x0F), .left, 10)]), 0x3FFF
+            )
+        default: return (joined([(octet(4, 0xF0), .right, 4)]), 0x0F)
+        }
+    }
+}

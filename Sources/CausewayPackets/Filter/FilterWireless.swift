@@ -1,0 +1,128 @@
+/// IEEE 802.11: headers whose length depends on the frame, behind others whose length they tell.
+extension FilterLayout {
+    /// Slots for where the 802.11 header begins and where it ends.
+    mutating func findWirelessHeaders() {
+        switch linkType {
+        case .wireless: break
+        case .wirelessRadio, .wirelessPPI: beginsBehind([.mark(slot: 0, .littleEndian16(2))])
+        case .wirelessAVS: beginsBehind([.mark(slot: 0, .word(4))])
+        default:
+            // Prism's header has a fixed length, but some drivers give AVS's under the same number.
+            let isAVS = FilterNode.equal(FilterLoad(size: 4, offset: 0), 0x8021_1000, mask: 0xFFFF_F000)
+            beginsBehind([.any([.all([isAVS, .mark(slot: 0, .word(4))]), .mark(slot: 0, .number(144))])])
+        }
+        // PPI tells in its own header which link type follows; only 802.11 is known here.
+        if linkType == .wirelessPPI { condition = .equal(FilterLoad(size: 4, offset: 4), 0x6900_0000) }
+        let payload = slots
+        slots += 1
+        preludes.append((payload, .all(payloadMarks(payload))))
+        slot = payload
+    }
+
+    private mutating func beginsBehind(_ nodes: [FilterNode]) {
+        preludes.append((0, .all(nodes)))
+        (linkSlot, slots) = (0, 1)
+    }
+
+    /// 24 octets, two more with quality of service; radiotap tells whether they are padded to four.
+    private func payloadMarks(_ payload: Int) -> [FilterNode] {
+        func end(_ length: UInt32) -> FilterNode {
+            .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
+        }
+        let isData = FilterNode.all([isSet(8), .not(isSet(4))])
+        let length = FilterNode.any([.all([isData, isSet(0x80), end(26)]), end(24)])
+        guard linkType == .wirelessRadio else { return [length] }
+        func present(_ mask: UInt32) -> FilterNode { .not(.equal(FilterLoad(size: 4, offset: 4), 0, mask: mask)) }
+        func isPadded(_ offset: Int) -> FilterNode { .not(.equal(FilterLoad(size: 1, offset: offset), 0, mask: 0x20)) }
+        let hasClock = present(0x0100_0000)
+        let padded = FilterNode.all([
+            isData, present(0x0200_0000), .not(present(0x80)),
+            .any([.all([hasClock, isPadded(16)]), .all([.not(hasClock), isPadded(8)])]),
+        ])
+        let rounded = FilterExpression.binary(
+            .binary(.place(FilterPlace(slot: payload)), .add, .number(3)), .and, .number(0xFFFF_FFFC))
+        // True in any case: what is marked again only where it is padded.
+        return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
+    }
+
+    /// A bit of the octet that tells the frame's type.
+    private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
+    private var isControl: FilterNode { isSet(4) }
+    private var isToDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 1)) }
+    private var isFromDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 2)) }
+
+    /// The frame is one of data, whose payload begins with LLC.
+    var carriesData: FilterNode { .all([.not(isControl), isSet(8)]) }
+
+    /// Whom the frame comes from: the address lies elsewhere the more access points it passed.
+    func wirelessSource(_ test: (Int) -> FilterNode) -> FilterNode {
+        let relayed = FilterNode.any([
+            .all([isToDistribution, test(24)]), .all([.not(isToDistribution), test(16)]),
+        ])
+        let ofData = FilterNode.any([
+            .all([isFromDistribution, relayed]), .all([.not(isFromDistribution), test(10)]),
+        ])
+        return .all([.not(isControl), .any([.all([isSet(8), ofData]), .all([.not(isSet(8)), test(10)])])])
+    }
+
+    func wirelessDestination(_ test: (Int) -> FilterNode) -> FilterNode {
+        let ofData = FilterNode.any([
+            .all([isToDistribution, test(16)]), .all([.not(isToDistribution), test(4)]),
+        ])
+        return .all([.not(isControl), .any([.all([isSet(8), ofData]), .all([.not(isSet(8)), test(4)])])])
+    }
+
+    /// One of the addresses by its place or its part: `addr1` to `addr4`, `ra`, `ta`; `nil` where the link has none.
+    func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
+        guard addresses == .wireless else { return nil }
+        // Of the frames for control, those that clear the air have no second address.
+        let hasSecond = FilterNode.not(
+            .all([
+                .equal(linkHeader(1, 0), 4, mask: 0x0C),
+                .any([.equal(linkHeader(1, 0), 0xC0, mask: 0xF0), .equal(linkHeader(1, 0), 0xD0, mask: 0xF0)]),
+            ]))
+        let second = FilterNode.all([hasSecond, address(bits, 10)])
+        switch name {
+        case "addr1", "address1": return address(bits, 4)
+        case "addr2", "address2": return second
+        case "addr3", "address3": return .all([.not(.equal(linkHeader(1, 0), 4, mask: 0x0C)), address(bits, 16)])
+        case "addr4", "address4": return .all([.equal(linkHeader(1, 1), 3, mask: 3), address(bits, 24)])
+        case "ra": return .all([isSet(8), address(bits, 4)])
+        case "ta": return .all([isSet(8), second])
+        default: return nil
+        }
+    }
+}
+
+/// The names that 802.11's types, subtypes and directions have in expressions.
+enum FilterWirelessNames {
+    static let types: [String: UInt32] = ["mgt": 0, "management": 0, "ctl": 4, "control": 4, "data": 8]
+    static let directions: [String: UInt32] = ["nods": 0, "tods": 1, "fromds": 2, "dstods": 3]
+
+    /// By type.
+    static let subtypes: [UInt32: [String: UInt32]] = [
+        0: [
+            "assocreq": 0x00, "assoc-req": 0x00, "assocresp": 0x10, "assoc-resp": 0x10, "reassocreq": 0x20,
+            "reassoc-req": 0x20, "reassocresp": 0x30, "reassoc-resp": 0x30, "probereq": 0x40, "probe-req": 0x40,
+            "proberesp": 0x50, "probe-resp": 0x50, "beacon": 0x80, "atim": 0x90, "disassoc": 0xA0,
+            "disassociation": 0xA0, "auth": 0xB0, "authentication": 0xB0, "deauth": 0xC0, "deauthentication": 0xC0,
+        ],
+        4: [
+            "ps-poll": 0xA0, "pspoll": 0xA0, "rts": 0xB0, "cts": 0xC0, "ack": 0xD0, "cf-end": 0xE0, "cf-end-ack": 0xF0,
+        ],
+        8: [
+            "data": 0x00, "data-cf-ack": 0x10, "data-cf-poll": 0x20, "data-cf-ack-poll": 0x30, "null": 0x40,
+            "cf-ack": 0x50, "cf-poll": 0x60, "cf-ack-poll": 0x70, "qos-data": 0x80, "qos-data-cf-ack": 0x90,
+            "qos-data-cf-poll": 0xA0, "qos-data-cf-ack-poll": 0xB0, "qos": 0xC0, "qos-cf-poll": 0xE0,
+            "qos-cf-ack-poll": 0xF0,
+        ],
+    ]
+
+    /// Type and subtype of a name that needs no type before it.
+    static func subtype(_ name: String) -> (type: UInt32, subtype: UInt32)? {
+        for type in subtypes.keys.sorted() {
+            if let subtype = subtypes[type]?[name] { return (type, subtype) }
+        }
+        return nil
+    }
+}

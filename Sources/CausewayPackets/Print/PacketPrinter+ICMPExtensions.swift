@@ -1,0 +1,118 @@
+/// What routers add to ICMP's errors (RFC 4884).
+extension PacketPrinter {
+    mutating func extensions(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+        let version = try p.u8(offset) >> 4
+        put("\n\tICMP Multi-Part extension v", version)
+        guard version == 2 else { return }
+        try extensionObjects(p, offset, length)
+    }
+
+    /// RFC 4884 §7, RFC 5837, RFC 4950.
+    mutating func extensionObjects(_ p: borrowing Octets, _ start: Int, _ length: Int) throws(CutOff) {
+        // The header and the first object; a probe's other octets follow.
+        let isProbe = start == 8
+        let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
+        let found = try p.u16(start + 2)
+        putHex(", checksum 0x", found, width: 4)
+        let isGood = p.holds(total, at: start) && InternetChecksum.of(p.clamped(start, start + total)) == 0
+        out.put(isGood ? " (correct), length " : " (incorrect), length ")
+        out.decimal(total)
+        var offset = start + 4
+        while offset + 4 <= start + total {
+            let size = Int(try p.u16(offset))
+            let (kind, form) = (try p.u8(offset + 2), try p.u8(offset + 3))
+            let names: [UInt8: StaticString] = [
+                1: "MPLS Stack Entry", 2: "Interface Information", 3: "Interface Identification",
+            ]
+            out.put("\n\t  ")
+            out.put(names[kind] ?? "unknown")
+            put(" Object (", kind)
+            put("), Class-Type: ", form)
+            put(", length ", size)
+            guard size >= 4, size <= start + total - offset else { return }
+            let end = offset + size
+            switch kind {
+            case 1: try labels(p, offset + 4, end)
+            case 2: try interfaceInformation(p, offset + 4, end, form)
+            case 3: try interfaceIdentification(p, offset + 4, end, form)
+            default: unknown(p.clamped(offset + 4, end), "\n\t    ")
+            }
+            offset = end
+        }
+    }
+
+    private mutating func labels(_ p: borrowing Octets, _ start: Int, _ end: Int) throws(CutOff) {
+        for offset in stride(from: start, to: end, by: 4) {
+            let entry = try p.u32(offset)
+            put("\n\t    label ", entry >> 12)
+            put(", tc ", entry >> 9 & 7)
+            if entry & 0x100 != 0 { out.put(", [S]") }
+            put(", ttl ", entry & 0xFF)
+        }
+    }
+
+    private mutating func interfaceInformation(
+        _ p: borrowing Octets, _ start: Int, _ end: Int, _ form: UInt8
+    ) throws(CutOff) {
+        let roles: [StaticString] = [
+            "Incoming IP Interface", "Sub-IP Component of Incoming IP Interface", "Outgoing IP Interface", "IP Nexthop",
+        ]
+        out.put("\n\t    Interface Role: ")
+        out.put(roles[Int(form >> 6)])
+        var offset = start
+        if form & 8 != 0, offset + 4 <= end {
+            put("\n\t    Interface Index: ", try p.u32(offset))
+            offset += 4
+        }
+        if form & 4 != 0, offset + 4 <= end {
+            let family = try p.u16(offset)
+            offset += 4
+            if family == 1, offset + 4 <= end {
+                out.put("\n\t    IP Address sub-object: ")
+                out.ipv4(try p.u32(offset))
+                offset += 4
+            } else if family == 2, offset + 16 <= end {
+                out.put("\n\t    IP Address sub-object: ")
+                out.ipv6(high: try p.u64(offset), low: try p.u64(offset + 8))
+                offset += 16
+            }
+        }
+        if form & 2 != 0, offset < end {
+            let size = Int(try p.u8(offset))
+            put("\n\t    Interface Name", size)
+            out.removeLast(String(size).utf8.count)
+            put(", length ", size, ": ")
+            for index in 1..<max(min(size, end - offset), 1) where try p.u8(offset + index) != 0 {
+                visible(try p.u8(offset + index))
+            }
+            offset += size
+        }
+        if form & 1 != 0, offset + 4 <= end { put("\n\t    MTU: ", try p.u32(offset)) }
+    }
+
+    private mutating func interfaceIdentification(
+        _ p: borrowing Octets, _ start: Int, _ end: Int, _ form: UInt8
+    ) throws(CutOff) {
+        switch form {
+        case 1:
+            put("\n\t    Interface Name, length ", end - start, ": ")
+            for offset in stride(from: start, to: end, by: 1) {
+                let octet = try p.u8(offset)
+                if octet == 0 { break }
+                visible(octet)
+            }
+        case 2: put("\n\t    Interface Index: ", try p.u32(start))
+        case 3:
+            let family = try p.u16(start)
+            out.put("\n\t    Interface Address: ")
+            if family == 1 {
+                out.ipv4(try p.u32(start + 4))
+            } else if family == 2 {
+                out.ipv6(high: try p.u64(start + 4), low: try p.u64(start + 12))
+            } else {
+                unknown(p.clamped(start + 4, end), "\n\t    ")
+            }
+        default: unknown(p.clamped(start, end), "\n\t    ")
+        }
+    }
+}

@@ -1,0 +1,125 @@
+/// IGMP: who wants to hear which groups (RFC 3376).
+extension PacketPrinter {
+    /// RFC 1112, RFC 2236, RFC 3376.
+    mutating func igmp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "igmp"
+        if options.isQuiet { return out.put("igmp") }
+        let type = try p.u8(0)
+        switch type {
+        case 0x11: try membershipQuery(p, length)
+        case 0x12, 0x16, 0x17:
+            out.put(type == 0x12 ? "igmp v1 report " : type == 0x16 ? "igmp v2 report " : "igmp leave ")
+            out.ipv4(try p.u32(4))
+            if length != 8, type != 0x17 { put(" [len ", length, "]") }
+        case 0x22:
+            out.put("igmp v3 report")
+            try membershipReport(p, length)
+        case 0x13: out.put("igmp dvmrp")
+        case 0x14: out.put("igmp pimv1")
+        case 0x1F, 0x1E:
+            put(type == 0x1F ? "mtrace " : "mresp ", try p.u32(20) & 0xFF_FFFF, ": ")
+            out.ipv4(try p.u32(8))
+            out.put(" to ")
+            out.ipv4(try p.u32(12))
+            out.put(" reply-to ")
+            out.ipv4(try p.u32(16))
+            let responseLimit = try p.u8(20)
+            if InternetChecksum.isGroup(try p.u32(16)) { put(" with-ttl ", responseLimit) }
+        default: put("igmp-", type)
+        }
+        if verbosity > 0, p.holds(length, at: 0) {
+            if InternetChecksum.of(p.prefix(length)) != 0 { putHex(" bad igmp cksum ", try p.u16(2), "!") }
+        }
+    }
+
+    private mutating func membershipQuery(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        out.put("igmp query v")
+        let code = try p.u8(1)
+        let group = try p.u32(4)
+        guard length < 12 else { return try query3(p, length, code, group) }
+        if code != 0 {
+            out.put("2")
+            if code != 100 { put(" [max resp time ", code, "]") }
+        } else {
+            out.put("1")
+        }
+        if group != 0 {
+            out.put(" [gaddr ")
+            out.ipv4(group)
+            out.put("]")
+        }
+        if length != 8 { put(" [len ", length, "]") }
+    }
+
+    private mutating func query3(
+        _ p: borrowing Octets, _ length: Int, _ code: UInt8, _ group: UInt32
+    ) throws(CutOff) {
+        out.put("3")
+        if length & 3 != 0 { return put(" [invalid len ", length, "]") }
+        if code != 100 {
+            let tenths = code < 128 ? UInt32(code) : UInt32(code & 15 | 16) << (UInt32(code & 0x70) >> 4 + 3)
+            out.put(" [max resp time ")
+            if tenths < 600 {
+                put("", tenths / 10, ".")
+                put("", tenths % 10, "s")
+            } else {
+                put("", tenths / 600, "m")
+                if tenths % 600 != 0 {
+                    put("", tenths % 600 / 10, ".")
+                    put("", tenths % 600 % 10, "s")
+                }
+            }
+            out.put("]")
+        }
+        guard group != 0 else { return }
+        out.put(" [gaddr ")
+        out.ipv4(group)
+        let sources = Int(try p.u16(10))
+        if sources > 0 {
+            if length < 12 + sources * 4 {
+                put(" [invalid number of sources ", sources, "]")
+            } else if verbosity > 1 {
+                out.put(" {")
+                for index in 0..<sources {
+                    out.put(" ")
+                    out.ipv4(try p.u32(12 + index * 4))
+                }
+                out.put(" }")
+            } else {
+                put(", ", sources, " source(s)")
+            }
+        }
+        out.put("]")
+    }
+
+    private mutating func membershipReport(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        guard length >= 16, length & 3 == 0 else { return put(" [invalid len ", length, "]") }
+        let groups = Int(try p.u16(6))
+        put(", ", groups, " group record(s)")
+        guard verbosity > 0 else { return }
+        let names: [StaticString] = ["", "is_in", "is_ex", "to_in", "to_ex", "allow", "block"]
+        var offset = 8
+        for _ in 0..<groups {
+            guard length >= offset + 8 else { return out.put(" [invalid number of groups]") }
+            out.put(" [gaddr ")
+            out.ipv4(try p.u32(offset + 4))
+            let type = try p.u8(offset)
+            out.put(" ")
+            if type > 0, type < names.count { out.put(names[Int(type)]) } else { put(" [v3-report-#", type, "]") }
+            let sources = Int(try p.u16(offset + 2))
+            guard length >= offset + 8 + sources * 4 else { return put(" [invalid number of sources ", sources, "]") }
+            if verbosity == 1 {
+                put(", ", sources, " source(s)")
+            } else {
+                out.put(" {")
+                for index in 0..<sources {
+                    out.put(" ")
+                    out.ipv4(try p.u32(offset + 8 + index * 4))
+                }
+                out.put(" }")
+            }
+            offset += 8 + sources * 4
+            out.put("]")
+        }
+    }
+}

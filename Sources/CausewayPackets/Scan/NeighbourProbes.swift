@@ -1,0 +1,66 @@
+import CausewayTypes
+package import CausewayWire
+
+/// Asking the link itself who has an address: ARP (RFC 826) and neighbour solicitations (RFC 4861 §4.3).
+///
+/// Hosts have to answer these, or nobody on the link could talk to them: a filter of theirs hides nothing here.
+package struct NeighbourProbes: Sendable {
+    private let hardware: MACAddress
+
+    /// - Parameter hardware: The interface's own address.
+    package init(hardware: MACAddress) { self.hardware = hardware }
+
+    /// What an interface has to let through for ``answer(_:)``, in the language of pcap.
+    package static let filter = "arp[6:2] = 2 or (icmp6 and ip6[40] = 136)"
+
+    /// A frame that asks who has an address; `nil` where the families differ.
+    package func request(_ address: InternetAddress, from source: InternetAddress) -> [UInt8]? {
+        var packet = PacketBuilder()
+        switch (address, source) {
+        case (.ipv4(let address), .ipv4(let source)):
+            packet.add(EthernetHeader(destination: .broadcast, source: hardware, type: .arp))
+            packet.add(
+                ARPPacket(
+                    operation: .request, senderHardware: hardware, senderAddress: source, targetAddress: address))
+        case (.ipv6(let address), .ipv6(let source)):
+            // All who share the last 24 bits hear it (RFC 4291 §2.7.1).
+            let group = IPv6Address(high: 0xFF02 << 48, low: 0x1_FF00_0000 | address.low & 0xFF_FFFF)
+            packet.add(
+                EthernetHeader(
+                    destination: MACAddress(bits: 0x3333_0000_0000 | group.low & 0xFFFF_FFFF), source: hardware,
+                    type: .ipv6))
+            packet.add(IPv6Header(source: source, destination: group, nextHeader: .icmp6, hopLimit: 255))
+            packet.add(ICMPHeader(type: 135), version6: true)
+            packet.add(payload: Self.octets(address.high, 8) + Self.octets(address.low, 8))
+            // Whom to answer: the source's link-layer address, in units of eight octets.
+            packet.add(payload: [1, 1] + Self.octets(hardware.bits, 6))
+        default: return nil
+        }
+        return packet.finish()
+    }
+
+    /// Whose address a frame says is there; `nil` where it says nothing of the kind to this host.
+    package func answer(_ frame: borrowing Octets) -> InternetAddress? {
+        guard let header = try? EthernetHeader(frame, at: 0) else { return nil }
+        switch header.type {
+        case .arp:
+            guard let packet = try? ARPPacket(frame, at: EthernetHeader.byteCount), packet.operation == .reply,
+                packet.targetHardware == hardware
+            else { return nil }
+            return .ipv4(packet.senderAddress)
+        case .ipv6:
+            let at = EthernetHeader.byteCount + IPv6Header.byteCount
+            // What passed a router is no neighbour's word (RFC 4861 §7.1.2).
+            guard let ip = try? IPv6Header(frame, at: EthernetHeader.byteCount), ip.hopLimit == 255,
+                ip.nextHeader == .icmp6, let message = try? ICMPHeader(frame, at: at), message.type == 136,
+                message.code == 0, let target = try? IPv6Address(frame, at: at + ICMPHeader.byteCount)
+            else { return nil }
+            return .ipv6(target)
+        default: return nil
+        }
+    }
+
+    private static func octets(_ number: UInt64, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }
+    }
+}
