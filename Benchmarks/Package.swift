@@ -23,6 +23,9 @@ let package = Package(
                 .product(name: "CausewayPackets", package: "causeway"),
             ],
             swiftSettings: house),
+        .executableTarget(
+            name: "ResolverRatios", dependencies: [.product(name: "CausewayTestKit", package: "causeway")],
+            swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -16,6 +16,9 @@ extension Interop {
                 var outcome: String
             }
             var winner: String?
+            var interface: String?
+            /// Milliseconds.
+            var total: Double?
             var problem: String?
             var entries: [Entry]
             var attempts: [Entry] { entries.filter { $0.kind == "attempt" } }

@@ -57,6 +57,59 @@ extension Interop {
             }
         }
 
+        /// Answers each datagram with itself. Returns its port.
+        private static func startDatagramEcho(_ scratch: Scratch) async throws -> UInt16 {
+            let port = try await scratch.freePort("127.0.0.1", using: .udp)
+            _ = try scratch.start(.socat, ["UDP4-LISTEN:\(port),bind=127.0.0.1,fork", "PIPE"])
+            try await Sockets.waitForDatagramSocket(port: port)
+            return port
+        }
+
+        @Test("Dante relays datagrams, by name and by address, and asks for a password", arguments: [false, true])
+        func relay(isByName: Bool) async throws {
+            try await Scratch.run { scratch in
+                let port = try await ProxyServer.startDante(scratch)
+                let own = try await Self.startDatagramEcho(scratch)
+                let host = isByName ? "localhost" : "127.0.0.1"
+                let nw = try scratch.startNW(
+                    ["cat", "-u", "-v", "-w", "20", "--proxy", "socks5://127.0.0.1:\(port)", host, "\(own)"],
+                    input: .held)
+                for line in ["hello\n", "again\n"] {
+                    let before = nw.output.count
+                    try nw.write(line)
+                    try await eventually("the echo comes: \(nw.errors)") { nw.output.count == before + line.utf8.count }
+                }
+                #expect(String(decoding: nw.output, as: UTF8.self) == "hello\nagain\n")
+                // It is the proxy's socket that the server hears, and its own that it does not know of.
+                let sockets = try scratch.startProgram("ss", ["-Hunp"])
+                _ = try await sockets.finished()
+                let lines = String(decoding: sockets.output, as: UTF8.self).split(separator: "\n")
+                let number = try nw.program()
+                let ours = lines.filter { $0.contains("pid=\(number),") }
+                #expect(!ours.isEmpty && !ours.contains { $0.contains(":\(own) ") }, "\(lines)")
+            }
+        }
+
+        @Test(
+            "Dante is told who asks before it relays", .enabled(if: TwoHosts.isAvailable || Interop.mustRun),
+            arguments: ["s%40cret", "guess"])
+        func relayCredential(password: String) async throws {
+            try await Scratch.run { scratch in
+                let port = try await ProxyServer.startDante(scratch, asks: true)
+                let own = try await Self.startDatagramEcho(scratch)
+                let proxy = "socks5://\(ProxyServer.user):\(password)@127.0.0.1:\(port)"
+                let nw = try scratch.startNW(
+                    ["cat", "-u", "-w", "20", "--proxy", proxy, "127.0.0.1", "\(own)"], input: .held)
+                guard password != "guess" else {
+                    #expect(try await nw.finished() == 1)
+                    #expect(nw.errors.contains("Permission denied"), "\(nw.errors)")
+                    return
+                }
+                try nw.write("hello\n")
+                try await eventually("the echo comes: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
+            }
+        }
+
         @Test("A chain through both")
         func chain() async throws {
             try await Scratch.run { scratch in
@@ -148,7 +201,11 @@ enum ProxyServer {
         return port
     }
 
-    static func startDante(_ scratch: Scratch) async throws -> UInt16 {
+    /// Whom Dante knows where it asks, with the password `s@cret`.
+    static let user = "relayed"
+
+    /// - Parameter asks: Whether clients have to say who they are.
+    static func startDante(_ scratch: Scratch, asks: Bool = false) async throws -> UInt16 {
         let program = try #require(dante, "danted is not installed")
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
         let configuration = try scratch.newFile("conf")
@@ -157,15 +214,37 @@ enum ProxyServer {
             internal: 127.0.0.1 port = \(port)
             external: lo
             clientmethod: none
-            socksmethod: none
+            socksmethod: \(asks ? "username" : "none")
             client pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
             socks block { from: 0.0.0.0/0 to: 0.0.0.0/0 port = 9 }
             socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
 
             """
         try Data(text.utf8).write(to: configuration)
-        _ = try scratch.startProgram(program, ["-f", configuration.path])
+        if asks {
+            // It knows the system's users alone: of its own view of the system, where there is one more.
+            let accounts = try await makeAccounts(scratch)
+            let words = [
+                "mount --bind \(accounts.users) /etc/passwd", "mount --bind \(accounts.passwords) /etc/shadow",
+            ]
+            let script = (words + ["exec \(program) -f \(configuration.path)"]).joined(separator: " && ")
+            _ = try scratch.startProgram("unshare", ["-m", "sh", "-c", script])
+        } else {
+            _ = try scratch.startProgram(program, ["-f", configuration.path])
+        }
         try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
         return port
+    }
+
+    private static func makeAccounts(_ scratch: Scratch) async throws -> (users: String, passwords: String) {
+        let hash = try scratch.startOpenSSL(["passwd", "-6", "s@cret"])
+        _ = try await hash.finished()
+        let word = String(decoding: hash.output, as: UTF8.self).split(separator: "\n").first ?? ""
+        let (users, passwords) = (try scratch.newFile("passwd"), try scratch.newFile("shadow"))
+        let known = try String(contentsOfFile: "/etc/passwd", encoding: .utf8)
+        try Data((known + "\(user):x:64999:64999::/:/bin/false\n").utf8).write(to: users)
+        let secrets = try String(contentsOfFile: "/etc/shadow", encoding: .utf8)
+        try Data((secrets + "\(user):\(word):19000:0:99999:7:::\n").utf8).write(to: passwords)
+        return (users.path, passwords.path)
     }
 }

@@ -30,7 +30,7 @@ extension NWConnection {
             let headers = isV6 ? 48 : 28
             // RFC 8200 §5: every link carries 1,280 octets, and the program may want no more.
             let most = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
-            return min(mtu ?? 1_500, most) - headers
+            return max(0, min(mtu ?? 1_500, most) - headers - (driver.route?.overhead ?? 0))
         } ?? 0
     }
 

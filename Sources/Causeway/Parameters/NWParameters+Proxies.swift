@@ -15,8 +15,12 @@ extension NWParameters {
         var meant: [ProxyConfiguration] = []
         for proxy in known where try proxy.isMeant(for: destination) { meant.append(proxy) }
         guard !meant.isEmpty else { return [] }
-        let isStream = defaultProtocolStack.transportProtocol is NWProtocolTCP.Options
-        let usable = isStream ? meant.filter(\.isTunnel) : []
+        let usable: [ProxyConfiguration] =
+            switch defaultProtocolStack.transportProtocol {
+            case is NWProtocolTCP.Options: meant.filter(\.isTunnel)
+            case is NWProtocolUDP.Options: meant.filter(\.relaysDatagrams)
+            default: []
+            }
         let mayGoDirect = values.preferNoProxies || meant.allSatisfy(\.allowFailover)
         guard !usable.isEmpty else {
             guard mayGoDirect else { throw .posix(.ENOTSUP) }
@@ -31,11 +35,15 @@ extension NWParameters {
     private func route(
         through proxy: ProxyConfiguration, to endpoint: NWEndpoint, _ destination: TunnelDestination
     ) throws(NWError) -> Route {
-        let passage = try proxy.passage(to: destination)
+        let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
+        let passage = isDatagram ? [.relay(destination)] : try proxy.passage(to: destination)
         guard let place = proxy.place, case .connect(let target, _) = try ConnectionDriver.Origin.connecting(to: place),
             let maker = try makeLayerMaker(to: endpoint, above: passage)
         else { throw .posix(.EINVAL) }
-        return Route(target, proxy: place, makeLayers: maker)
+        guard isDatagram else { return Route(target, proxy: place, makeLayers: maker) }
+        let request = RelayRequest(proxy: target, credential: proxy.nearestCredential.map(TunnelCredential.init))
+        return Route(
+            .relay(request), proxy: place, overhead: RelayStage.headerByteCount(to: destination), makeLayers: maker)
     }
 
     private func directRoute(to endpoint: NWEndpoint) throws(NWError) -> Route {
@@ -52,6 +60,8 @@ enum ProxyPassage: Sendable {
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
     case socks(TunnelDestination, ProxyConfiguration.Credential?)
     case connect(TunnelDestination, ProxyConfiguration.Credential?)
+    /// The header of each datagram; the proxy was asked over a connection of its own.
+    case relay(TunnelDestination)
     /// Past the proxies.
     case direct
 
@@ -68,6 +78,7 @@ enum ProxyPassage: Sendable {
             let handshake = ConnectHandshake(
                 to: destination, credential: credential.map(TunnelCredential.init), nonce: Self.nonce())
             return StackLayer(TunnelStage(handshake))
+        case .relay(let destination): return StackLayer(RelayStage(to: destination))
         case .direct: return StackLayer(TunnelStage(nil))
         }
     }
@@ -133,6 +144,20 @@ extension ProxyConfiguration {
         case .chain(let proxies): proxies.allSatisfy(\.isTunnel)
         case .relay, .obliviousHTTP: false
         }
+    }
+
+    /// Whether a proxy of this kind passes datagrams on. Behind another proxy it could not be reached by any.
+    package var relaysDatagrams: Bool {
+        switch kind {
+        case .socksV5: true
+        case .chain(let proxies): proxies.count == 1 && proxies[0].relaysDatagrams
+        case .httpCONNECT, .relay, .obliviousHTTP: false
+        }
+    }
+
+    /// Of the proxy that is connected to.
+    fileprivate var nearestCredential: Credential? {
+        if case .chain(let proxies) = kind { proxies.first?.nearestCredential } else { credential }
     }
 
     /// What is connected to.

@@ -3,10 +3,10 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection over TCP goes through the first proxy of its context that is meant for its endpoint, through the next one where that
-/// fails, and directly only where all of them allow it. The proxy resolves names. SOCKS 5 and HTTP CONNECT exist; relays do not, and
-/// neither does UDP through a proxy: a connection that has nothing but one of those, and may not go directly, fails with
-/// `.posix(.ENOTSUP)`. Unix-domain sockets and services of the link never go through a proxy.
+/// A connection goes through the first proxy of its context that is meant for its endpoint, through the next one where that
+/// fails, and directly only where all of them allow it. The proxy resolves names. SOCKS 5 and HTTP CONNECT exist, and SOCKS 5 carries UDP
+/// as well (RFC 1928 §7); relays do not exist. A connection that has nothing but proxies that cannot carry it, and may not go directly,
+/// fails with `.posix(.ENOTSUP)`. Unix-domain sockets and services of the link never go through a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {

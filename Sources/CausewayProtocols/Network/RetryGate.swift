@@ -50,10 +50,19 @@ package struct RetryGate: Sendable {
         }
     }
 
+    /// On a network of IPv6 alone an IPv4 host is reached by way of a translator (RFC 6052): wherever that is, the way to its usual
+    /// prefix tells whether there is one to everywhere.
+    private static func translated(_ addresses: [InternetAddress]) -> [InternetAddress] {
+        guard addresses.contains(where: { $0.family == .ipv4 && !$0.isLoopback }) else { return [] }
+        return [.ipv6(IPv6Address(high: 0x0064_FF9B_0000_0000, low: 0))]
+    }
+
     private static func chance(_ need: NetworkNeed, _ constraints: PathConstraints, in model: NetworkModel) -> Chance {
         switch need {
         case .addresses(let addresses):
-            return Chance(paths: addresses.map { model.path(to: $0, constraints) })
+            let paths = addresses.map { model.path(to: $0, constraints) }
+            guard !paths.contains(where: \.isSatisfied) else { return Chance(paths: paths) }
+            return Chance(paths: paths + translated(addresses).map { model.path(to: $0, constraints) })
         case .name:
             return Chance(paths: [model.path(constraints)], nameServers: model.nameServers)
         case .link:

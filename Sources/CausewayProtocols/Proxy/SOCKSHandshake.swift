@@ -43,17 +43,28 @@ package struct TunnelCredential: Hashable, Sendable, CustomStringConvertible, Cu
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Asks a SOCKS 5 proxy for a connection (RFC 1928), with a name and password where it wants them (RFC 1929).
+/// Asks a SOCKS 5 proxy for a connection, or to relay datagrams (RFC 1928), with a name and password where it wants them (RFC 1929).
 package struct SOCKSHandshake: TunnelHandshake {
     private enum Phase { case method, credential, reply }
 
+    private let command: UInt8
     private let destination: TunnelDestination
     private let credential: TunnelCredential?
     private var phase = Phase.method
 
+    /// What the proxy has bound: once it is open, where datagrams go that it is to relay. All zeros mean the proxy's own address.
+    package private(set) var bound: TunnelDestination?
+
     package init(to destination: TunnelDestination, credential: TunnelCredential?) {
-        self.destination = destination
-        self.credential = credential
+        (command, self.destination, self.credential) = (1, destination, credential)
+    }
+
+    /// Asks for an association (RFC 1928 §7): the connection is not a tunnel, its life is the association's.
+    ///
+    /// - Parameter isIPv6: The family that the datagrams are going to leave by. Their source is not known yet, so zeros stand for it.
+    package init(associatingOverIPv6 isIPv6: Bool, credential: TunnelCredential?) {
+        let unknown: InternetAddress = isIPv6 ? .ipv6(IPv6Address(high: 0, low: 0)) : .ipv4(IPv4Address(bits: 0))
+        (command, destination, self.credential) = (3, TunnelDestination(.address(unknown), port: 0), credential)
     }
 
     package mutating func begin() -> [UInt8] {
@@ -93,16 +104,8 @@ package struct SOCKSHandshake: TunnelHandshake {
 
     private mutating func ask() -> TunnelStep {
         phase = .reply
-        var request: [UInt8] = [5, 1, 0]
-        switch destination.host {
-        case .address(.ipv4(let address)): request += [1] + Self.octets(address.bits)
-        case .address(.ipv6(let address)): request += [4] + Self.octets(address.high) + Self.octets(address.low)
-        case .name(let name):
-            let octets = Array(name.utf8)
-            guard (1...255).contains(octets.count) else { return .failed(Failure(.dns, -65_540)) }
-            request += [3, UInt8(octets.count)] + octets
-        }
-        return .send(request + Self.octets(destination.port))
+        guard let place = destination.socksOctets else { return .failed(Failure(.dns, -65_540)) }
+        return .send([5, command, 0] + place)
     }
 
     private mutating func replied(_ octets: inout ByteChain) -> TunnelStep {
@@ -110,15 +113,10 @@ package struct SOCKSHandshake: TunnelHandshake {
         let head = Array(octets.front(5))
         guard head[0] == 5 else { return .failed(.tunnelBroken) }
         guard head[1] == 0 else { return .failed(Self.failure(head[1])) }
-        let addressCount: Int
-        switch head[3] {
-        case 1: addressCount = 4
-        case 3: addressCount = 1 + Int(head[4])
-        case 4: addressCount = 16
-        default: return .failed(.tunnelBroken)
-        }
-        guard octets.count >= 4 + addressCount + 2 else { return .wait }
-        octets.drop(atMost: 4 + addressCount + 2)
+        guard let count = TunnelDestination.socksByteCount(head[3...]) else { return .failed(.tunnelBroken) }
+        guard octets.count >= 3 + count else { return .wait }
+        bound = TunnelDestination(socksOctets: octets.front(3 + count).dropFirst(3))
+        octets.drop(atMost: 3 + count)
         return .open
     }
 
@@ -130,11 +128,9 @@ package struct SOCKSHandshake: TunnelHandshake {
         case 4: .tunnelHostUnreachable
         case 5: .tunnelRefused
         case 6: .tunnelTimedOut
+        // The proxy does not know the command: it relays no datagrams, for instance.
+        case 7: .tunnelUnsupported
         default: .tunnelBroken
         }
-    }
-
-    private static func octets<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
-        stride(from: T.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> T($0)) }
     }
 }

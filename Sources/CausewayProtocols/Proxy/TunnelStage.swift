@@ -145,4 +145,5 @@ extension Failure {
     package static let tunnelHostUnreachable = Failure(errno: 113)
     package static let tunnelNetworkUnreachable = Failure(errno: 101)
     package static let tunnelTimedOut = Failure(errno: 110)
+    package static let tunnelUnsupported = Failure(errno: 95)
 }

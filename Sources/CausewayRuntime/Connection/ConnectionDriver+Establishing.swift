@@ -90,6 +90,7 @@ extension ConnectionDriver {
             return transition { progress in progress.lifecycle.endpointsExhausted(Failure(errno: error.errno)) }
         }
         let channel = channel
+        if let association = winner.association { hold(association) }
         flow.attach(
             .socket(winner.fd, registration), owner: self, isProvisional: channel != nil, sentEarly: winner.sentEarly)
         if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
@@ -98,6 +99,7 @@ extension ConnectionDriver {
             progress.countAttempts(winner.facts.previousAttempts + 1)
             return channel == nil ? progress.lifecycle.established() : []
         }
+        winner.association?.watch { [weak self] failure in self?.flow.fail(failure) }
         guard let channel else { return }
         flow.begin()
         beginHandshake(channel)

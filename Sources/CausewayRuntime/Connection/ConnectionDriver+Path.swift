@@ -10,12 +10,17 @@ extension ConnectionDriver {
     /// What the connection needs the network for.
     package var networkNeed: NetworkNeed {
         guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
-        switch firstTarget(target) {
+        return Self.networkNeed(of: firstTarget(target))
+    }
+
+    private static func networkNeed(of target: Connector.Target) -> NetworkNeed {
+        switch target {
         case .addresses(let addresses):
             let destinations = addresses.compactMap(\.internetAddress)
             return destinations.isEmpty ? .nothing : .addresses(destinations)
         case .name: return .name
         case .service: return .link
+        case .relay(let request): return networkNeed(of: request.proxy)
         }
     }
 

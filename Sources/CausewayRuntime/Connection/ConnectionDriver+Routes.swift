@@ -11,6 +11,29 @@ extension ConnectionDriver {
     /// Where the best way begins.
     func firstTarget(_ target: Connector.Target) -> Connector.Target { frozen.routes.first?.target ?? target }
 
+    // MARK: What relays datagrams
+
+    /// Keeps an association for as long as the transport is there that it is for.
+    func hold(_ association: RelayAssociation) {
+        let unwanted = progress.withLock { progress -> RelayAssociation? in
+            guard !progress.lifecycle.isEnding else { return association }
+            if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
+            let old = progress.establishments[0].association
+            progress.establishments[0].association = association
+            return old
+        }
+        unwanted?.cancel()
+    }
+
+    func dropAssociation() {
+        let association = progress.withLock { progress in
+            progress.establishments.isEmpty ? nil : progress.establishments[0].association.take()
+        }
+        association?.cancel()
+    }
+
+    // MARK: The next way
+
     /// Begins with the next way, if there is one.
     func takeNextRoute() -> Bool {
         guard !frozen.routes.isEmpty else { return false }

@@ -55,6 +55,8 @@ package final class ConnectionDriver: FlowOwner {
         var channel: StackChannel?
         /// Which of several ways is taken.
         var route = 0
+        /// What the way lives by, where a proxy relays datagrams.
+        var association: RelayAssociation?
         /// Why they did not agree with the peer's.
         var disagreement: Failure?
         /// When the first chapter began, and how many attempts there were in all.
@@ -161,15 +163,18 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: Events
 
     package func flowFailed(_ error: Failure) {
+        dropAssociation()
         let reason = channel?.fail(error) ?? error
         transition { progress in progress.lifecycle.broke(reason) }
     }
 
     package func flowClosed() {
+        dropAssociation()
         transition { progress in progress.lifecycle.closed() }
     }
 
     package func flowDetached(because reason: Failure?) {
+        dropAssociation()
         channel?.detach()
         tryNext(reason)
     }

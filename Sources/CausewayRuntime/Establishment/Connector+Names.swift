@@ -19,6 +19,7 @@ extension Connector {
             progress.resolution = progress.resolver.resolve(request) { event in
                 self.loop.execute { self.heard(event, isComplete: false) }
             }
+            scheduleDetours(after: Self.silenceLimit)
         }
     }
 
@@ -87,11 +88,14 @@ extension Connector {
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
         // An address that the program gave is tried once, and there is nothing to tell of it but what the report has anyway.
-        guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated else { return }
+        guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.detours.isOne else {
+            return
+        }
         progress.facts.attempts.append(
             EstablishmentFacts.Attempt(
                 candidate: candidate, address: progress.addresses[candidate],
-                started: Machine.now - progress.facts.started))
+                started: Machine.now - progress.facts.started,
+                interface: progress.detours.isOne ? progress.settings.requiredInterface : nil))
     }
 
     func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome) {

@@ -13,6 +13,8 @@ package final class Connector: Sendable {
         case name(String, port: UInt16, interface: NWInterface?)
         /// A Bonjour service, wherever it is now.
         case service(DNSName, interface: NWInterface?)
+        /// Wherever a SOCKS proxy takes the datagrams that it relays.
+        indirect case relay(RelayRequest)
     }
 
     /// A socket that is connected.
@@ -25,6 +27,8 @@ package final class Connector: Sendable {
         package var untried: [SocketAddress]
         /// Octets of the early content that have left.
         package var sentEarly = 0
+        /// What has to live on for the socket to be of use.
+        var association: RelayAssociation?
     }
 
     package typealias Outcome = Result<Winner, Failure>
@@ -36,8 +40,8 @@ package final class Connector: Sendable {
     let loop: any EventLoop
 
     struct Progress {
-        let target: Target
-        let settings: SocketSettings
+        var target: Target
+        var settings: SocketSettings
         let resolver: any NameResolver
         /// What may leave with the first packet of each attempt.
         let early: Data
@@ -55,22 +59,35 @@ package final class Connector: Sendable {
         var translatorAnswers: [SocketAddress] = []
         /// Attempts of the race before that.
         var startedBefore = 0
+        /// With the proxy that relays, if there is one.
+        var association: RelayAssociation?
+        /// The same race over other interfaces, if this one takes long.
+        var detours = Detours()
     }
 
     package init(
         _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
-        early: Data = Data(), completion: @escaping Completion
+        early: Data = Data(), detour: NWInterface? = nil, completion: @escaping Completion
     ) {
         self.loop = loop
         progress = Progress(
             target: target, settings: settings, resolver: resolver, early: early, completion: completion,
             race: AddressRace(awaiting: settings.ip.version.families))
+        progress.detours.isOne = detour != nil
+        if let detour { progress.settings.requiredInterface = detour }
     }
 
     package func start() { loop.execute { self.begin() } }
 
     /// Gives up what is being tried and goes on with the next address.
-    package func skip() { loop.execute { self.perform(self.progress.race.skipped(at: Machine.now)) } }
+    package func skip() {
+        loop.execute {
+            guard case .relay = self.progress.target else {
+                return self.perform(self.progress.race.skipped(at: Machine.now))
+            }
+            self.finish(.failure(Failure(errno: Errno.connectionAborted)))
+        }
+    }
 
     /// Ends without an outcome.
     package func cancel() {
@@ -84,6 +101,11 @@ package final class Connector: Sendable {
 
     private func begin() {
         progress.facts.started = Machine.now
+        approach()
+    }
+
+    /// Goes for the target.
+    func approach() {
         switch progress.target {
         case .addresses(let addresses): use(addresses)
         case .name(let name, _, _): lookUp(name)
@@ -92,6 +114,7 @@ package final class Connector: Sendable {
             progress.resolver.resolve(service: instance, interfaceIndex: index) { result in
                 self.loop.execute { self.resolvedService(result) }
             }
+        case .relay(let request): associate(request)
         }
     }
 
@@ -129,7 +152,7 @@ package final class Connector: Sendable {
                 }
             case .win(let candidate): win(candidate)
             case .exhausted:
-                if translate() { return }
+                if translate() || awaitDetours() { return }
                 finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown)))
             }
         }
@@ -139,6 +162,7 @@ package final class Connector: Sendable {
         let attempt = Attempt(candidate, progress.addresses[candidate], self)
         progress.attempts[candidate] = attempt
         noteStart(candidate)
+        scheduleDetours(after: Self.detourDelay)
         do throws(SystemError) {
             if try attempt.start(progress.settings, early: progress.early) { connected(candidate) }
         } catch {
@@ -170,25 +194,31 @@ package final class Connector: Sendable {
         guard let attempt = progress.attempts.removeValue(forKey: candidate) else { return }
         let untried = progress.race.untried.map { progress.addresses[$0] }
         progress.facts.attemptStarted = attempt.started
-        progress.facts.previousAttempts = progress.startedBefore + progress.race.startedCount - 1
+        progress.facts.previousAttempts = startedCount - 1
         progress.facts.finished = Machine.now
         progress.facts.connected = progress.facts.finished
         noteEnd(candidate, .connected)
         noteWinner(candidate)
-        guard progress.completion != nil, let winner = attempt.win(progress.facts, untried) else { return }
+        guard progress.completion != nil, var winner = attempt.win(progress.facts, untried) else { return }
+        winner.association = progress.association.take()
         finish(.success(winner))
     }
 
     func finish(_ outcome: Outcome) {
         let completion = progress.completion.take()
         stop()
-        progress.facts.attemptCount = progress.startedBefore + progress.race.startedCount
+        progress.facts.attemptCount = startedCount
         completion?(outcome, progress.facts)
     }
+
+    /// Attempts so far, over all interfaces.
+    var startedCount: Int { progress.startedBefore + progress.race.startedCount }
 
     private func stop() {
         if let timer = progress.timer.take() { loop.cancel(timer) }
         progress.resolution.take()?.cancel()
+        progress.association.take()?.cancel()
+        leaveDetours()
         for attempt in progress.attempts.values { attempt.abandon() }
         progress.attempts = [:]
     }

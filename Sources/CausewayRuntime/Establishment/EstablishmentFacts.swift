@@ -1,5 +1,6 @@
 package import CausewayProtocols
 package import CausewaySystem
+package import CausewayTypes
 package import CausewayWire
 
 /// When and how a connection came about. Times are of the monotonic clock.
@@ -36,6 +37,8 @@ package struct EstablishmentFacts: Sendable {
         package var started: Duration
         package var ended: Duration?
         package var outcome = Outcome.pending
+        /// Where it is another one than the system would take.
+        package var interface: NWInterface?
     }
 
     /// What the transport had counted when the connection became ready.

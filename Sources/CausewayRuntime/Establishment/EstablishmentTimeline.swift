@@ -33,7 +33,9 @@ extension EstablishmentFacts {
         let listed = attempts.isEmpty ? onlyAttempt : attempts
         entries += listed.map { attempt in
             TimelineEntry(
-                kind: "attempt", label: Self.text(attempt.address), start: attempt.started / .seconds(1),
+                kind: "attempt",
+                label: Self.text(attempt.address) + (attempt.interface.map { " over \($0.name)" } ?? ""),
+                start: attempt.started / .seconds(1),
                 end: attempt.ended.map { $0 / .seconds(1) }, outcome: Self.text(attempt.outcome),
                 failure: Self.failure(attempt.outcome))
         }

@@ -7,10 +7,15 @@ package struct Route: Sendable {
     package let makeLayers: LayerMaker
     /// The proxy that is connected to; `nil` for the direct way.
     package let proxy: NWEndpoint?
+    /// Octets that the way takes of each datagram.
+    package let overhead: Int
 
-    package init(_ target: Connector.Target, proxy: NWEndpoint?, makeLayers: @escaping LayerMaker) {
+    package init(
+        _ target: Connector.Target, proxy: NWEndpoint?, overhead: Int = 0, makeLayers: @escaping LayerMaker
+    ) {
         self.target = target
         self.proxy = proxy
+        self.overhead = overhead
         self.makeLayers = makeLayers
     }
 }

@@ -32,6 +32,7 @@ struct CatCommand: AsyncParsableCommand {
               nw cat --tls --psk game:00112233445566778899aabbccddeeff 127.0.0.1 9000
               nw cat wss://example.com/chat       lines to a WebSocket, its messages out
               nw cat --proxy socks5://127.0.0.1:1080 example.com 80
+              nw cat -u --proxy socks5://127.0.0.1:1080 example.com 53
             """)
 
     @Flag(name: .short, help: "Listen for a connection instead of making one.")
@@ -106,7 +107,7 @@ struct CatCommand: AsyncParsableCommand {
         if ecn != nil, !datagrams { throw ValidationError("--ecn needs -u: on a stream the system decides.") }
         if keep, !listen { throw ValidationError("-k needs -l.") }
         if multipath != nil, unix || datagrams { throw ValidationError("--multipath excludes -u and -U.") }
-        if !proxy.isEmpty, listen || unix || datagrams { throw ValidationError("--proxy excludes -l, -u and -U.") }
+        if !proxy.isEmpty, listen || unix { throw ValidationError("--proxy excludes -l and -U.") }
         try proxyChoice.check()
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
             throw ValidationError("-w needs a positive number of seconds.")

@@ -295,6 +295,21 @@ struct RetryGateTests {
         #expect(answers.map(\.given) == answers.map(\.expected))
     }
 
+    @Test("An IPv4 host is reached by way of IPv6 as well, if there is a translator: another network is a chance")
+    func translated() {
+        var scene = NetworkScene()
+        scene.add("eth0", "2001:db8:77:8::1/64")
+        scene.route("default", via: "2001:db8:77:8::2", "eth0", metric: 100)
+        var gate = RetryGate(Self.server, PathConstraints(), in: scene.model)
+        #expect(gate.isSatisfied)
+        var other = NetworkScene()
+        let isLoss = !gate.networkChanged(to: other.model)
+        other.add("eth0", "2001:db8:77:9::1/64")
+        other.route("default", via: "2001:db8:77:9::2", "eth0", metric: 100)
+        let isChance = gate.networkChanged(to: other.model)
+        #expect(isLoss && isChance)
+    }
+
     @Test("What is demanded decides")
     func constraints() {
         var answers: [(given: Bool, expected: Bool)] = []

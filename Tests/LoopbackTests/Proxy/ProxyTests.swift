@@ -299,12 +299,14 @@ extension Loopback {
             }
         }
 
-        @Test("UDP and relays are refused, not sent past the proxy")
+        @Test("UDP through HTTP proxies and relays are refused, not sent past the proxy")
         func unsupported() async throws {
             let place = NWEndpoint.hostPort(host: "192.0.2.1", port: 1)
-            let socks = ProxyConfiguration(socksv5Proxy: place)
+            let chain = ProxyConfiguration(chain: [
+                ProxyConfiguration(httpCONNECTProxy: place), ProxyConfiguration(socksv5Proxy: place),
+            ])
             let relay = ProxyConfiguration(relayHops: [.init(http2RelayEndpoint: place)])
-            for (proxy, isDatagram) in [(socks, true), (relay, false)] {
+            for (proxy, isDatagram) in [(chain, true), (relay, false)] {
                 let parameters = isDatagram ? NWParameters.udp : .tcp
                 let context = NWParameters.PrivacyContext(description: "unsupported")
                 context.proxyConfigurations = [proxy]

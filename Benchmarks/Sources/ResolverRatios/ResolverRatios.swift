@@ -1,0 +1,45 @@
+import CausewayTestKit
+import Glibc
+
+/// Causeway's half of what `Benchmarks/resolver-ratios` compares: it prints nanoseconds per piece of work.
+///
+///     ResolverRatios decode FILE COUNT        elapsed time of one decoding
+///     ResolverRatios lookup COUNT AT-ONCE     processor time of one look-up of nCOUNT.made.example
+@main
+struct ResolverRatios {
+    static func main() async {
+        let words = CommandLine.arguments
+        guard words.count == 4, let number = Int(words[words[1] == "decode" ? 3 : 2]), number > 0 else {
+            fatalError("usage: ResolverRatios decode FILE COUNT | lookup COUNT AT-ONCE")
+        }
+        if words[1] == "decode" {
+            let octets = contents(of: words[2])
+            // What is done for the first time is not what is measured.
+            _ = ResolverMeasure.decode(octets, times: number / 10 + 1)
+            let start = seconds(CLOCK_MONOTONIC)
+            guard ResolverMeasure.decode(octets, times: number) > 0 else { fatalError("\(words[2]) is no DNS message") }
+            print((seconds(CLOCK_MONOTONIC) - start) * 1e9 / Double(number))
+        } else {
+            let lanes = Int(words[3]) ?? 1
+            _ = await ResolverMeasure.lookUp((0..<100).map { "warm\($0).made.example" }, atOnce: lanes)
+            let start = seconds(CLOCK_PROCESS_CPUTIME_ID)
+            let found = await ResolverMeasure.lookUp((0..<number).map { "n\($0).made.example" }, atOnce: lanes)
+            guard found == number else { fatalError("\(found) of \(number) names were found") }
+            print((seconds(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e9 / Double(number))
+        }
+    }
+
+    private static func seconds(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func contents(of path: String) -> [UInt8] {
+        guard let file = fopen(path, "rb") else { fatalError("\(path) cannot be read") }
+        defer { fclose(file) }
+        var octets = [UInt8](repeating: 0, count: 65_535)
+        let count = fread(&octets, 1, octets.count, file)
+        return Array(octets[..<count])
+    }
+}

@@ -1,0 +1,133 @@
+package import CausewayTypes
+internal import CausewayWire
+
+/// Datagrams by way of a SOCKS 5 proxy as a protocol of a stack: each has a header that says where it goes or comes from (RFC 1928 §7).
+///
+/// ```
+/// +----------+----------+-----------------+---------+
+/// | reserved | fragment | place           | content |
+/// | 2 octets | 1 octet  | 7 to 262 octets |         |
+/// +----------+----------+-----------------+---------+
+/// ```
+///
+/// What is cut into fragments is dropped, which the RFC allows, and so is what comes from somebody else than the destination.
+package struct RelayStage: ProtocolStage {
+    /// What one datagram can hold.
+    private static let datagramLimit = 65_535
+
+    private let destination: TunnelDestination
+    private let header: [UInt8]
+    private var phase: StageStatus = .idle
+    private var isClosing = false
+    /// The pieces of a datagram whose last one has not come.
+    private var arriving = ByteChain()
+    private var isSkipping = false
+    private var inbound = ParcelQueue()
+    private var isInMessage = false
+    private var outbound = ParcelQueue()
+
+    package init(to destination: TunnelDestination) {
+        self.destination = destination
+        header = destination.socksOctets.map { [0, 0, 0] + $0 } ?? []
+    }
+
+    /// Octets before the content of each datagram.
+    package static func headerByteCount(to destination: TunnelDestination) -> Int {
+        3 + (destination.socksOctets?.count ?? 0)
+    }
+
+    package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
+
+    package mutating func start(at now: Duration) {
+        guard phase == .idle else { return }
+        guard !header.isEmpty else { return phase = .failed(Failure(.dns, -65_540)) }
+        phase = isClosing ? .closed : .ready
+    }
+
+    // MARK: Inbound
+
+    package var inboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - inbound.octetCount) }
+
+    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+        guard !isOver, !parcel.isBareEnd else { return }
+        isSkipping = isSkipping || arriving.count + parcel.octets.count > Self.datagramLimit
+        if !isSkipping { arriving.append(parcel.octets) }
+        guard parcel.endsMessage else { return }
+        defer { (arriving, isSkipping) = (ByteChain(), false) }
+        guard !isSkipping, let count = Self.headerByteCount(&arriving) else { return }
+        guard comesFromDestination(TunnelDestination(socksOctets: arriving.front(count).dropFirst(3))) else { return }
+        arriving.drop(atMost: count)
+        inbound.append(Parcel(arriving))
+    }
+
+    /// `nil` for what is no header, or one of a fragment.
+    private static func headerByteCount(_ datagram: inout ByteChain) -> Int? {
+        let head = Array(datagram.front(5))
+        guard head.count == 5, head[2] == 0, let place = TunnelDestination.socksByteCount(head[3...]),
+            datagram.count >= 3 + place
+        else { return nil }
+        return 3 + place
+    }
+
+    /// The destination's address is the proxy's to know where it was told a name. Some proxies tell nothing of the source: zeros.
+    private func comesFromDestination(_ source: TunnelDestination?) -> Bool {
+        guard let source else { return false }
+        guard source.port == destination.port || source.port == 0 else { return false }
+        switch (destination.host, source.host) {
+        case (.address(let wanted), .address(let address)):
+            let address = address.plain
+            return address.isUnspecified || address == wanted.plain
+        case (.name, _), (_, .name): return true
+        }
+    }
+
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? { inbound.pop(atMost: limit) }
+
+    // MARK: Outbound
+
+    package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.octetCount) }
+
+    @discardableResult
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+        guard phase == .ready, !isClosing else { return false }
+        // Datagrams have no end that could be told.
+        if parcel.isBareEnd, !isInMessage { return true }
+        if !isInMessage { outbound.append(Parcel(header, endsMessage: false)) }
+        isInMessage = !parcel.endsMessage && !parcel.isFinal
+        outbound.append(Parcel(parcel.octets, endsMessage: !isInMessage))
+        return true
+    }
+
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { outbound.pop(atMost: limit) }
+
+    // MARK: The end
+
+    package mutating func close(at now: Duration) {
+        isClosing = true
+        if phase == .ready { phase = .closed }
+    }
+
+    package mutating func abort(_ failure: Failure) {
+        if !isOver { phase = isClosing ? .closed : .failed(failure) }
+        inbound.removeAll()
+        outbound.removeAll()
+    }
+
+    private var isOver: Bool {
+        switch phase {
+        case .idle, .opening, .ready: false
+        case .closed, .failed: true
+        }
+    }
+}
+
+extension InternetAddress {
+    /// Without the wrapping of a dual-stack socket (RFC 4291 §2.5.5.2), and without a scope: the proxy's mean nothing here.
+    fileprivate var plain: InternetAddress {
+        guard case .ipv6(let address) = self else { return self }
+        if address.high == 0, address.low >> 32 == 0xFFFF {
+            return .ipv4(IPv4Address(bits: UInt32(truncatingIfNeeded: address.low)))
+        }
+        return .ipv6(IPv6Address(high: address.high, low: address.low))
+    }
+}

@@ -1,0 +1,28 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// Datagrams that a proxy relays: first it is asked where it takes them, then the race goes there.
+extension Connector {
+    func associate(_ request: RelayRequest) {
+        let association = RelayAssociation(request, progress.settings, on: loop, resolver: progress.resolver)
+        progress.association = association
+        association.begin { outcome in self.associated(outcome) }
+    }
+
+    private func associated(_ outcome: Result<Target, Failure>) {
+        guard progress.completion != nil, let facts = progress.association?.facts else { return }
+        progress.facts.resolution = facts.resolution
+        progress.facts.queries = facts.queries
+        progress.facts.attempts = facts.attempts
+        switch outcome {
+        case .success(let relay):
+            progress.startedBefore = facts.previousAttempts
+            progress.target = relay
+            approach()
+        case .failure(let failure):
+            progress.startedBefore = facts.attemptCount
+            finish(.failure(failure))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// Every interface that the program permits is a candidate: a race that has no winner when the second address would have its turn is
+/// joined by the same race over each of the others.
+///
+/// What connects at once never comes here, and the network is looked at only then. A race over another interface is a connector of
+/// its own, which this one owns: it stops with it, and its winner is this one's.
+extension Connector {
+    struct Detours {
+        /// This race is one of them.
+        var isOne = false
+        var timer: TimerID?
+        var wereTaken = false
+        /// By the interface's index.
+        var racing: [Int: Connector] = [:]
+        /// The race over the system's own choice is lost.
+        var isExhausted = false
+    }
+
+    /// A little more than another address is given (RFC 8305 §5): two attempts never start at once.
+    static var detourDelay: Duration { AttemptRace.recommendedDelay + .milliseconds(20) }
+    /// Without any address by then, names are asked for over the other interfaces too.
+    static var silenceLimit: Duration { .seconds(1) }
+    private static var detourLimit: Int { 4 }
+
+    private var mayDetour: Bool {
+        let settings = progress.settings
+        guard !progress.detours.isOne, !progress.detours.wereTaken, settings.transport == .tcp,
+            settings.requiredInterface == nil, progress.completion != nil
+        else { return false }
+        if case .service = progress.target { return false }
+        return !progress.addresses.contains { $0.isLoopback || $0.family == .unix }
+    }
+
+    /// The first attempt, or else the first question, decides when.
+    func scheduleDetours(after delay: Duration) {
+        let isFirst = progress.race.startedCount <= 1
+        guard isFirst, mayDetour else { return }
+        if let timer = progress.detours.timer.take() { loop.cancel(timer) }
+        progress.detours.timer = loop.schedule(after: delay) { [weak self] in self?.takeDetours() }
+    }
+
+    /// Returns whether a race goes on over another interface.
+    func awaitDetours() -> Bool {
+        guard !progress.detours.isOne else { return false }
+        progress.detours.isExhausted = true
+        // A host that refuses was reached: there is no need of another way.
+        if progress.failure?.wasAnswered != true { takeDetours() }
+        return !progress.detours.racing.isEmpty
+    }
+
+    private func takeDetours() {
+        guard mayDetour else { return }
+        progress.detours.wereTaken = true
+        let targets = progress.addresses.isEmpty ? nameDetours : addressDetours
+        guard !targets.isEmpty else { return }
+        noteOnlyAttempt()
+        for (interface, target) in targets {
+            let detour = Connector(
+                target, progress.settings, on: loop, resolver: progress.resolver, early: progress.early,
+                detour: interface
+            ) { [weak self] outcome, facts in self?.detourEnded(interface, outcome, facts) }
+            progress.detours.racing[interface.index] = detour
+            detour.start()
+        }
+    }
+
+    /// For each other interface the addresses that it leads to, in the order of the race.
+    private var addressDetours: [(NWInterface, Target)] {
+        let model = NetworkStateMonitor.shared.model
+        let begun = progress.facts.attempts.map(\.address)
+        let addresses = (begun + progress.addresses).uniqued()
+        var detours: [(interface: NWInterface, addresses: [SocketAddress])] = []
+        for address in addresses {
+            for way in progress.settings.ways(toward: address, in: model).dropFirst() {
+                if let index = detours.firstIndex(where: { $0.interface == way.interface }) {
+                    detours[index].addresses.append(address)
+                } else if detours.count < Self.detourLimit {
+                    detours.append((way.interface, [address]))
+                }
+            }
+        }
+        return detours.map { ($0.interface, .addresses($0.addresses)) }
+    }
+
+    private var nameDetours: [(NWInterface, Target)] {
+        let ways = NetworkStateMonitor.shared.model.waysToEverywhere(progress.settings.pathConstraints)
+        let interfaces = ways.map(\.interface).uniqued()
+        return interfaces.dropFirst().prefix(Self.detourLimit).map { ($0, progress.target) }
+    }
+
+    private func detourEnded(_ interface: NWInterface, _ outcome: Outcome, _ facts: EstablishmentFacts) {
+        guard progress.completion != nil else { return }
+        progress.detours.racing[interface.index] = nil
+        adopt(facts)
+        switch outcome {
+        case .success(var winner):
+            for candidate in progress.attempts.keys { noteEnd(candidate, .abandoned) }
+            progress.facts.attemptStarted = winner.facts.attemptStarted
+            progress.facts.connected = winner.facts.connected
+            progress.facts.finished = winner.facts.finished
+            progress.facts.previousAttempts = startedCount - 1
+            (winner.facts, winner.untried) = (progress.facts, [])
+            finish(.success(winner))
+        case .failure(let failure):
+            if progress.failure == nil { progress.failure = failure }
+            guard progress.detours.isExhausted, progress.detours.racing.isEmpty else { return }
+            finish(.failure(progress.failure ?? failure))
+        }
+    }
+
+    /// What happened on another interface belongs to this race's history, at the time of this race.
+    private func adopt(_ facts: EstablishmentFacts) {
+        let offset = facts.started - progress.facts.started
+        progress.startedBefore += facts.attemptCount
+        if progress.facts.resolution == nil { progress.facts.resolution = facts.resolution }
+        for var query in facts.queries {
+            query.answered += offset
+            progress.facts.queries.append(query)
+        }
+        for var attempt in facts.attempts {
+            attempt.started += offset
+            if let ended = attempt.ended { attempt.ended = ended + offset }
+            // Its number is another race's.
+            attempt.candidate = -1
+            progress.facts.attempts.append(attempt)
+        }
+    }
+
+    /// The attempt at the only address was not worth a note until there are others.
+    private func noteOnlyAttempt() {
+        guard progress.facts.attempts.isEmpty, let address = progress.addresses.first,
+            let started = progress.attempts[0]?.started
+        else { return }
+        progress.facts.attempts = [
+            EstablishmentFacts.Attempt(candidate: 0, address: address, started: started - progress.facts.started)
+        ]
+    }
+
+    func leaveDetours() {
+        if let timer = progress.detours.timer.take() { loop.cancel(timer) }
+        for detour in progress.detours.racing.values { detour.cancel() }
+        progress.detours.racing = [:]
+    }
+}
+
+extension Failure {
+    /// The peer's host itself has refused.
+    fileprivate var wasAnswered: Bool { domain == .posix && code == Errno.connectionRefused }
+}
+
+extension Sequence where Element: Hashable {
+    fileprivate func uniqued() -> [Element] {
+        var known: Set<Element> = []
+        return filter { known.insert($0).inserted }
+    }
+}

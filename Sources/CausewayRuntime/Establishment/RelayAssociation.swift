@@ -1,0 +1,199 @@
+package import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+internal import FoundationEssentials
+
+/// Whom to ask for a relay.
+package struct RelayRequest: Sendable {
+    let proxy: Connector.Target
+    let credential: TunnelCredential?
+
+    package init(proxy: Connector.Target, credential: TunnelCredential?) {
+        self.proxy = proxy
+        self.credential = credential
+    }
+}
+
+/// A SOCKS 5 proxy's promise to relay datagrams (RFC 1928 §7). It lasts as long as the connection over which it was given.
+///
+/// Confined to a loop, but for ``cancel()``, which letting go of it does as well.
+final class RelayAssociation: Sendable {
+    /// Where datagrams go that are to be relayed, or why there is no such place.
+    typealias Opened = @Sendable (Result<Connector.Target, Failure>) -> Void
+
+    private struct Progress {
+        var handshake: SOCKSHandshake?
+        /// What the proxy has said and the handshake has not taken.
+        var words = ByteChain()
+        var opened: Opened?
+        var ended: (@Sendable (Failure) -> Void)?
+        var end: Failure?
+        var timer: TimerID?
+    }
+
+    /// A proxy's word is read in pieces of this size. Its longest answer has 262 octets.
+    private static let readLength = 512
+
+    private let credential: TunnelCredential?
+    private let limit: Duration
+    private let loop: any EventLoop
+    private let control: ConnectionDriver
+    private let progress: LoopBound<Progress>
+
+    init(
+        _ request: RelayRequest, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver
+    ) {
+        credential = request.credential
+        limit = settings.handshakeLimit
+        self.loop = loop
+        control = ConnectionDriver(
+            .connect(request.proxy, resolver: resolver), FrozenSettings(settings.forRelayControl), loop: loop)
+        progress = LoopBound(Progress(), to: loop)
+    }
+
+    deinit { cancel() }
+
+    /// How the connection to the proxy came about, or did not.
+    var facts: EstablishmentFacts { control.establishment ?? control.defeat ?? EstablishmentFacts() }
+
+    func begin(_ opened: @escaping Opened) {
+        progress.value.opened = opened
+        control.start(on: nil, observer: RelayControlObserver(self))
+    }
+
+    /// Has `ended` called once the proxy relays no more: at once if that is the case already.
+    func watch(_ ended: @escaping @Sendable (Failure) -> Void) {
+        if let end = progress.value.end { return ended(end) }
+        progress.value.ended = ended
+    }
+
+    /// From any thread. Nothing is told afterwards but what is being told.
+    func cancel() { control.cancel(.graceful, observer: RelayControlObserver(nil)) }
+
+    // MARK: The connection to the proxy
+
+    fileprivate func controlChanged(to state: ConnectionDriver.State) {
+        switch state {
+        case .ready: loop.execute { self.ask() }
+        // Whether to try again is for the connection to decide that wants the relay.
+        case .waiting(let failure), .failed(let failure): loop.execute { self.end(with: failure) }
+        case .setup, .preparing, .cancelled: break
+        }
+    }
+
+    private func ask() {
+        guard progress.value.end == nil, let proxy else { return end(with: .tunnelBroken) }
+        var handshake = SOCKSHandshake(associatingOverIPv6: proxy.family == .ipv6, credential: credential)
+        let greeting = handshake.begin()
+        progress.value.handshake = handshake
+        progress.value.timer = loop.schedule(after: limit) { [weak self] in self?.end(with: .tunnelTimedOut) }
+        say(greeting)
+        listen()
+    }
+
+    private var proxy: SocketAddress? { control.flow.addresses?.remote?.unmapped }
+
+    private func say(_ octets: [UInt8]) { control.flow.send(Outbound(Data(octets), waiter: .nobody)) }
+
+    private func listen() {
+        let completion: ReceiveCompletion = { [weak self] content in
+            guard let self else { return }
+            loop.execute { self.heard(content) }
+        }
+        control.flow.request(.channel(completion, isDirect: true)) { queue in
+            queue.demand(minimum: 1, maximum: Self.readLength)
+        }
+    }
+
+    private func heard(_ content: ReceivedContent) {
+        guard progress.value.end == nil else { return }
+        if let octets = content.octets ?? content.data.map({ [UInt8]($0) }) { take(octets) }
+        if let error = content.error { return end(with: error) }
+        // The association ends with the connection.
+        if content.isFinal { return end(with: Failure(errno: Errno.connectionReset)) }
+        if progress.value.end == nil { listen() }
+    }
+
+    /// What a proxy says once the association stands means nothing.
+    private func take(_ octets: [UInt8]) {
+        guard progress.value.opened != nil, var handshake = progress.value.handshake else { return }
+        var words = progress.value.words
+        words.append(octets)
+        talk: while true {
+            switch handshake.received(&words) {
+            case .wait: break talk
+            case .send(let answer): say(answer)
+            case .failed(let failure): return end(with: failure)
+            case .open: return open(handshake.bound)
+            }
+        }
+        (progress.value.handshake, progress.value.words) = (handshake, words)
+    }
+
+    private func open(_ bound: TunnelDestination?) {
+        guard let proxy, let bound, let relay = RelayPlace.target(bound, of: proxy) else {
+            return end(with: .tunnelBroken)
+        }
+        stopTimer()
+        progress.value.opened.take()?(.success(relay))
+    }
+
+    private func end(with failure: Failure) {
+        guard progress.value.end == nil else { return }
+        progress.value.end = failure
+        stopTimer()
+        let (opened, ended) = (progress.value.opened.take(), progress.value.ended.take())
+        cancel()
+        opened?(.failure(failure))
+        ended?(failure)
+    }
+
+    private func stopTimer() {
+        if let timer = progress.value.timer.take() { loop.cancel(timer) }
+    }
+}
+
+/// Listens for an association without keeping it alive.
+private final class RelayControlObserver: ConnectionObserver {
+    private weak let association: RelayAssociation?
+
+    init(_ association: RelayAssociation?) { self.association = association }
+
+    var wantsPathReports: Bool { false }
+    func connectionChanged(to state: ConnectionDriver.State) { association?.controlChanged(to: state) }
+    func connectionPathChanged(_ reports: PathTracker.Reports) {}
+    func connectionReleased() {}
+}
+
+/// Where a proxy takes datagrams.
+enum RelayPlace {
+    /// `nil` for a place that no proxy can mean. What a proxy of another host says must not lead to services of this one.
+    static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
+        guard bound.port != 0, proxy.family != .unix else { return nil }
+        switch bound.host {
+        case .name(let name): return .name(name, port: bound.port, interface: nil)
+        case .address(let address) where address.isUnspecified:
+            return .addresses([proxy.with(port: bound.port)])
+        case .address(let address):
+            let place = SocketAddress(address, port: bound.port).unmapped
+            guard !place.isMulticast, !place.isLoopback || proxy.isLoopback else { return nil }
+            // An address of one link is of that which leads to the proxy.
+            guard address.isLinkLocal, case .ipv6(_, _, _, let scope) = proxy else { return .addresses([place]) }
+            return .addresses([place.with(port: bound.port, scope: scope)])
+        }
+    }
+}
+
+extension SocketSettings {
+    /// Of the connection that an association lives by: the same demands on the way, and a proxy that vanished is noticed.
+    fileprivate var forRelayControl: SocketSettings {
+        var control = self
+        control.transport = .tcp
+        control.reuseLocalAddress = false
+        // The port is the datagrams'.
+        control.localAddress = localAddress?.with(port: 0)
+        control.tcp.keepalive = Keepalive(idleSeconds: 60, intervalSeconds: 15, count: 4)
+        return control
+    }
+}

@@ -1,0 +1,58 @@
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayWire
+
+/// The resolver's work, done over and over: for benchmarks, which see nothing of it otherwise.
+public enum ResolverMeasure {
+    /// Decodes a DNS message with all its records.
+    ///
+    /// - Returns: Records that were read in all; 0 if it is no message.
+    public static func decode(_ octets: [UInt8], times: Int) -> Int {
+        var records = 0
+        for _ in 0..<times {
+            guard let message = try? DNSMessage(parsing: octets.span) else { return 0 }
+            records += message.answers.count + message.authorities.count + message.additionals.count
+        }
+        return records
+    }
+
+    /// Looks names up with the configuration of this host, both families, so many at a time.
+    ///
+    /// - Returns: How many have addresses.
+    public static func lookUp(_ names: [String], atOnce lanes: Int) async -> Int {
+        await withTaskGroup(of: Int.self) { group in
+            for lane in 0..<max(1, lanes) {
+                group.addTask {
+                    var found = 0
+                    for number in stride(from: lane, to: names.count, by: max(1, lanes)) {
+                        if await hasAddress(names[number]) { found += 1 }
+                    }
+                    return found
+                }
+            }
+            return await group.reduce(0, +)
+        }
+    }
+
+    private static func hasAddress(_ name: String) async -> Bool {
+        let asked = Asked()
+        return await withCheckedContinuation { continuation in
+            let resolution = ResolverEngine.shared.resolve(NameRequest(name)) { event in
+                switch event {
+                case .found(let addresses, _, _): asked.count.withLock { $0 += addresses.count }
+                case .ended:
+                    asked.resolution.withLock { $0 = nil }
+                    continuation.resume(returning: asked.count.withLock { $0 } > 0)
+                case .settled, .answered: break
+                }
+            }
+            // Letting go of it would give it up. It may have ended already: then it is let go of with these.
+            asked.resolution.withLock { $0 = resolution }
+        }
+    }
+}
+
+private final class Asked: Sendable {
+    let count = Guarded(0)
+    let resolution = Guarded<(any NameResolving)?>(nil)
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// A client of IPv6 alone, a translator (tayga) with DNS64 (unbound) on its router, and a server of IPv4 alone behind that.
+    @Suite(
+        "Translation by tayga",
+        .enabled(if: TranslatedNetwork.isPossible || Interop.mustRun, "no namespaces, ip(8), unbound or tayga"))
+    struct TranslationTests {
+        enum Kind: String, CaseIterable, Sendable {
+            case tcp, udp, tls
+
+            func arguments(_ files: TLSFiles) -> [String] {
+                switch self {
+                case .tcp: []
+                case .udp: ["-u"]
+                case .tls: ["--tls", "--ca", files.certificate("root"), "--server-name", "server.test"]
+                }
+            }
+
+            var port: String {
+                switch self {
+                case .tcp: "7000"
+                case .udp: "7001"
+                case .tls: "7002"
+                }
+            }
+        }
+
+        @Test(
+            "The server is reached by its address and by its name", arguments: Kind.allCases,
+            [TranslatedNetwork.server4, "four.made.example", "plain.made.example"])
+        func reaches(_ kind: Kind, _ host: String) async throws {
+            let files = try await TLSFiles.shared
+            try await TranslatedNetwork.run(files) { network, scratch in
+                let nw = try scratch.start(
+                    try Built.nw(), ["cat", "-v", "-w", "15"] + kind.arguments(files) + [host, kind.port],
+                    on: network.hosts.near, input: .held)
+                try await eventually("connected: \(nw.errors)") { nw.errors.contains("connected to") }
+                try nw.write("hello\n")
+                try await eventually("the echo comes: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
+                #expect(nw.errors.contains("connected to [\(network.prefix)a4d:1402]:\(kind.port)"), "\(nw.errors)")
+            }
+        }
+    }
+}
+
+/// Three hosts: the near one has IPv6 alone, the one behind the far one IPv4 alone.
+struct TranslatedNetwork {
+    static let isPossible = TwoHosts.isAvailable && tayga != nil && unbound != nil && Peer.find("socat") != nil
+    static let server4 = "10.77.20.2"
+    private static let tayga = find("tayga")
+    private static let unbound = find("unbound")
+
+    private static func find(_ name: String) -> String? {
+        ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)"].first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    let hosts: TwoHosts
+    /// Of the translated addresses; 96 bits.
+    let prefix = "2001:db8:64::"
+    private var server: String { "\(hosts.far)-v4" }
+    private var folder: URL { URL(filePath: "/etc/netns/\(hosts.near)") }
+
+    static func run(_ files: TLSFiles, _ body: (TranslatedNetwork, Scratch) async throws -> Void) async throws {
+        try await TwoHosts.run { hosts, scratch in
+            let network = TranslatedNetwork(hosts: hosts)
+            defer { network.remove() }
+            try await network.make(files, scratch)
+            try await body(network, scratch)
+        }
+    }
+
+    private func make(_ files: TLSFiles, _ scratch: Scratch) async throws {
+        try await shell(scratch, Self.steps, server)
+        try await startTranslator(scratch, "nat64", prefix, "192.168.64")
+        try await startNameServer(scratch, prefix)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("hosts: files dns\n".utf8).write(to: folder.appending(path: "nsswitch.conf"))
+        try Data("nameserver \(TwoHosts.far6)\n".utf8).write(to: folder.appending(path: "resolv.conf"))
+        let nw = try Built.nw()
+        let plain = try scratch.start(nw, ["serve", "echo", "--host", Self.server4, "--port", "7000"], on: server)
+        let secure = try scratch.start(
+            nw,
+            [
+                "serve", "echo", "--host", Self.server4, "--port", "7002", "--tls", "--cert", files.certificate("ec"),
+                "--key", files.key("ec"),
+            ], on: server)
+        _ = try scratch.start(
+            try #require(Peer.find("socat")), ["UDP4-LISTEN:7001,bind=\(Self.server4),fork", "PIPE"], on: server)
+        for child in [plain, secure] { _ = try await child.announcedPort() }
+    }
+
+    private static let steps = """
+        ip netns add $3
+        ip -n $3 link set lo up
+        ip netns exec $3 sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+        ip -n $2 link add behind type veth peer name front netns $3
+        ip -n $2 addr add 10.77.20.1/24 dev behind
+        ip -n $2 link set behind up
+        ip -n $3 addr add 10.77.20.2/24 dev front
+        ip -n $3 link set front up
+        ip -n $3 route add default via 10.77.20.1
+        ip netns exec $2 sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+        ip -n $2 addr add 2001:db8:77:8::2/64 dev \(TwoHosts.link) nodad
+        ip -n $1 addr del \(TwoHosts.near4)/24 dev \(TwoHosts.link)
+        ip -n $1 addr add 2001:db8:77:8::1/64 dev \(TwoHosts.link) nodad
+        ip -n $1 -6 route add default via 2001:db8:77:8::2
+        """
+
+    private func shell(_ scratch: Scratch, _ script: String, _ third: String) async throws {
+        let child = try scratch.startProgram("sh", ["-ec", script, "sh", hosts.near, hosts.far, third])
+        try #require(try await child.finished() == 0, "\(child.errors)")
+    }
+
+    private func startTranslator(
+        _ scratch: Scratch, _ device: String, _ prefix: String, _ pool: String
+    ) async throws {
+        let configuration = try scratch.newFile("conf")
+        let text = """
+            tun-device \(device)
+            ipv4-addr \(pool).1
+            prefix \(prefix)/96
+            dynamic-pool \(pool).0/24
+
+            """
+        try Data(text.utf8).write(to: configuration)
+        let script = """
+            \(Self.tayga ?? "tayga") -c \(configuration.path) --mktun
+            ip link set \(device) up
+            ip addr add \(pool).254/32 dev \(device)
+            ip route add \(pool).0/24 dev \(device)
+            ip -6 route add \(prefix)/96 dev \(device)
+            echo made
+            exec \(Self.tayga ?? "tayga") -c \(configuration.path) -d
+            """
+        let child = try scratch.start("/bin/sh", ["-ec", script], on: hosts.far)
+        try await eventually("tayga runs: \(child.errors)") {
+            String(decoding: child.output, as: UTF8.self).contains("made\n")
+        }
+    }
+
+    /// A name with both kinds of answers, and one that only IPv4 knows: DNS64 makes up the others.
+    private func startNameServer(_ scratch: Scratch, _ prefix: String) async throws {
+        let address = TwoHosts.far6
+        let (configuration, zone, arpa) = (
+            try scratch.newFile("conf"), try scratch.newFile("zone"), try scratch.newFile("zone")
+        )
+        let head = "$TTL 3600\n@ SOA ns.made.example. a.made.example. 1 2 3 4 5\n@ NS ns.made.example.\n"
+        try Data((head + "ns AAAA \(address)\nfour A \(Self.server4)\n").utf8).write(to: zone)
+        try Data((head + "@ A 192.0.0.170\n@ A 192.0.0.171\n").utf8).write(to: arpa)
+        let text = """
+            server:
+                interface: \(address)
+                access-control: ::0/0 allow
+                do-daemonize: no
+                use-syslog: no
+                logfile: ""
+                verbosity: 1
+                chroot: ""
+                username: ""
+                directory: "\(scratch.directory.path)"
+                pidfile: ""
+                module-config: "dns64 iterator"
+                dns64-prefix: \(prefix)/96
+                local-zone: "plain.made.example." static
+                local-data: "plain.made.example. A \(Self.server4)"
+            auth-zone:
+                name: "made.example."
+                zonefile: "\(zone.path)"
+                for-downstream: no
+            auth-zone:
+                name: "ipv4only.arpa."
+                zonefile: "\(arpa.path)"
+                for-downstream: no
+            remote-control:
+                control-enable: no
+
+            """
+        try Data(text.utf8).write(to: configuration)
+        let child = try scratch.start(
+            try #require(Self.unbound), ["-d", "-c", configuration.path], on: hosts.far)
+        try await eventually("unbound listens: \(child.errors)") { child.errors.contains("start of service") }
+    }
+
+    private func remove() {
+        try? FileManager.default.removeItem(at: folder)
+        let ip = Process()
+        ip.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        ip.arguments = ["ip", "netns", "delete", server]
+        ip.standardError = FileHandle.nullDevice
+        try? ip.run()
+        ip.waitUntilExit()
+    }
+}

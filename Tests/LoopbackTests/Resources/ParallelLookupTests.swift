@@ -1,0 +1,137 @@
+import CausewayProtocols
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+import CausewayWire
+import Dispatch
+import FoundationEssentials
+import Testing
+
+extension Loopback {
+    /// In a process of its own, where nobody else has threads and sockets.
+    @Suite("Look-ups at once")
+    struct ParallelLookupTests {
+        @Test("1,000 names at once: no thread more, two datagram sockets at most, one stream")
+        func frugal() async {
+            await #expect(processExitsWith: .success) {
+                Watchdog.arm(seconds: 200)
+                try await ParallelLookups().expectFew(1_000)
+            }
+        }
+    }
+}
+
+private final class ParallelLookups {
+    private let directory: ResolverDirectory
+    private let engine: ResolverEngine
+    private let server: NameServer
+    private let gauge = Gauge()
+
+    init() throws {
+        Backend.choose()
+        directory = try ResolverDirectory()
+        server = try NameServer { [gauge] query, carrier in
+            gauge.asked()
+            var answer = query.loopbackResponse()
+            // Those of one kind come over TCP.
+            if carrier == .udp, query.questions[0].name.description.hasPrefix("big") {
+                answer.answers = []
+                answer.flags.insert(.isTruncated)
+            }
+            return answer
+        }
+        engine = ResolverEngine(on: Engine.nextLoop(), files: directory.files, port: server.port)
+        gauge.engine.withLock { $0 = engine }
+    }
+
+    func expectFew(_ count: Int) async throws {
+        let streams = Task { [server] in try await server.serveStreams() }
+        defer { streams.cancel() }
+        // Threads that the server, the loops and this test need are there from now on.
+        try await lookUp(200, "warm")
+        try await lookUp(200, "big-warm")
+        let (threads, sockets) = (Process.threadCount, Process.socketCount)
+        for (kind, mostSockets) in [("small", 2), ("big", 3)] {
+            gauge.peak.withLock { $0 = Gauge.Peak() }
+            try await lookUp(count, kind)
+            let seen = gauge.peak.withLock { $0 }
+            print("\(count) \(kind): \(seen), before: \(threads) threads, \(sockets) sockets")
+            #expect(seen.lookupSockets > 0 && seen.lookupSockets <= mostSockets)
+            // The server's end of a stream is in this process too, and a closed one may not be gone yet.
+            #expect(seen.processSockets <= sockets + mostSockets + (kind == "big" ? 2 : 0))
+            // Dispatch keeps a thread for whoever may come next.
+            #expect(seen.threads <= threads + 2)
+        }
+    }
+
+    /// All of them are asked for before the first answer can be taken.
+    private func lookUp(_ count: Int, _ kind: String) async throws {
+        let outcomes = Mailbox<Int>()
+        let resolutions = Guarded<[any NameResolving]>([])
+        engine.onLoop { [engine] in
+            for number in 0..<count {
+                let found = Guarded(0)
+                let request = NameRequest("\(kind)-\(number).example.com")
+                let resolution = engine.resolve(request) { event in
+                    switch event {
+                    case .found(let addresses, _, _): found.withLock { $0 += addresses.count }
+                    case .ended: outcomes.put(found.withLock { $0 })
+                    case .settled, .answered: break
+                    }
+                }
+                resolutions.withLock { $0.append(resolution) }
+            }
+        }
+        for _ in 0..<count { #expect(try await outcomes.next() == 1) }
+    }
+}
+
+/// Looks at the process whenever twenty more questions have come to the server.
+private final class Gauge: Sendable {
+    /// The most of each at any time.
+    struct Peak {
+        var threads = 0
+        var lookupSockets = 0
+        var processSockets = 0
+    }
+
+    let peak = Guarded(Peak())
+    let engine = Guarded<ResolverEngine?>(nil)
+    private let questions = Guarded(0)
+
+    func asked() {
+        let count = questions.withLock { count in
+            count += 1
+            return count
+        }
+        if count % 20 == 0 { sample() }
+    }
+
+    private func sample() {
+        let (threads, sockets) = (Process.threadCount, Process.socketCount)
+        peak.withLock { peak in
+            peak.threads = max(peak.threads, threads)
+            peak.processSockets = max(peak.processSockets, sockets)
+        }
+        guard let engine = engine.withLock({ $0 }) else { return }
+        engine.onLoop {
+            let count = engine.socketCount
+            self.peak.withLock { peak in peak.lookupSockets = max(peak.lookupSockets, count) }
+        }
+    }
+}
+
+/// What the kernel knows of this process.
+private enum Process {
+    static var threadCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1
+    }
+
+    static var socketCount: Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.count { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            return target?.hasPrefix("socket:") == true
+        }
+    }
+}
