@@ -8,7 +8,7 @@ package import CausewayWire
 package struct LinkLocalClaim: Sendable {
     package enum Action: Equatable, Sendable {
         /// Send to everybody on the link.
-        case send(ARPPacket)
+        case send(ARPMessage)
         /// Nobody else has it: put it on the interface.
         case assign(IPv4Address)
         /// Take it off the interface.
@@ -139,7 +139,7 @@ package struct LinkLocalClaim: Sendable {
     // MARK: Packets
 
     /// Whatever a packet says, it does no harm.
-    package mutating func received(_ packet: ARPPacket, at now: Duration) -> [Action] {
+    package mutating func received(_ packet: ARPMessage, at now: Duration) -> [Action] {
         // What this host said itself comes back from some switches.
         guard packet.senderLink != link else { return [] }
         switch state {
@@ -160,7 +160,7 @@ package struct LinkLocalClaim: Sendable {
             // By broadcast, so that a second owner of the address is found out (RFC 3927 §2.5).
             return [
                 .send(
-                    ARPPacket(
+                    ARPMessage(
                         .reply, senderLink: link, sender: holding.address, targetLink: packet.senderLink,
                         target: packet.sender))
             ]
@@ -181,7 +181,7 @@ package struct LinkLocalClaim: Sendable {
     }
 
     private func announcement(of address: IPv4Address) -> Action {
-        .send(ARPPacket(.request, senderLink: link, sender: address, target: address))
+        .send(ARPMessage(.request, senderLink: link, sender: address, target: address))
     }
 
     // MARK: Time
@@ -214,7 +214,7 @@ package struct LinkLocalClaim: Sendable {
         let isLast = probing.sent == Self.probeCount
         probing.next = now + (isLast ? Self.lastWait : .random(in: Self.probeSpacing, using: &random))
         state = .probing(probing)
-        return [.send(ARPPacket(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
+        return [.send(ARPMessage(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
     }
 
     /// Says twice that the address is this host's; what follows is that it has proved good.

@@ -9,9 +9,9 @@ extension ConnectionDriver {
     private static let renumberingLimit = Duration.seconds(2)
 
     /// Whether the connection's datagrams may leave from another address: to the peer they come from somebody else then. Protocols
-    /// above that have a session with the peer would lose it.
+    /// above that have a session with the peer would lose it, and so would a proxy that relays them.
     var canMove: Bool {
-        guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil,
+        guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil, frozen.routes.isEmpty,
             case .connect = progress.withLock({ progress in progress.origin })
         else { return false }
         return flow.addresses?.remote?.isLoopback == false

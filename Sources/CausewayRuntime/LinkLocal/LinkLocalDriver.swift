@@ -136,7 +136,7 @@ package final class LinkLocalDriver: ReadinessHandler {
                 if let registration = state.value.registration { loop.await(.readable, of: registration) }
                 return
             }
-            guard let packet = try? ARPPacket(parsingFrame: frame.span.extracting(first: min(count, frame.count)))
+            guard let packet = try? ARPMessage(parsingFrame: frame.span.extracting(first: min(count, frame.count)))
             else { continue }
             settle { claim in claim.received(packet, at: Machine.now) }
             guard state.value.registration != nil else { return }

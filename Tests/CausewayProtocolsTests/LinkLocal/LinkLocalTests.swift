@@ -27,7 +27,7 @@ struct LinkLocalTests {
             note(claim.linkChanged(isUp: isUp, hasRoutable: hasRoutable, at: now))
         }
 
-        mutating func hear(_ packet: ARPPacket) { note(claim.received(packet, at: now)) }
+        mutating func hear(_ packet: ARPMessage) { note(claim.received(packet, at: now)) }
 
         mutating func run(for duration: Duration) {
             let end = now + duration
@@ -38,7 +38,7 @@ struct LinkLocalTests {
             now = end
         }
 
-        var packets: [(time: Duration, packet: ARPPacket)] {
+        var packets: [(time: Duration, packet: ARPMessage)] {
             done.compactMap { time, action in if case .send(let packet) = action { (time, packet) } else { nil } }
         }
 
@@ -55,8 +55,8 @@ struct LinkLocalTests {
         }
 
         /// Another host says that it has an address.
-        mutating func contradict(_ address: IPv4Address, _ operation: ARPPacket.Operation = .reply) {
-            hear(ARPPacket(operation, senderLink: LinkLocalTests.other, sender: address, target: address))
+        mutating func contradict(_ address: IPv4Address, _ operation: ARPMessage.Operation = .reply) {
+            hear(ARPMessage(operation, senderLink: LinkLocalTests.other, sender: address, target: address))
         }
     }
 
@@ -128,7 +128,7 @@ struct LinkLocalTests {
                 host.run(for: .milliseconds(wait))
                 let nobody = IPv4Address(bits: 0)
                 host.hear(
-                    ARPPacket(.request, senderLink: Self.other, sender: isProbe ? nobody : first, target: first))
+                    ARPMessage(.request, senderLink: Self.other, sender: isProbe ? nobody : first, target: first))
                 #expect(host.done.last?.action == .conflicted(first, with: Self.other))
                 #expect(host.claim.candidate != first)
                 host.run(for: .seconds(10))
@@ -143,9 +143,9 @@ struct LinkLocalTests {
         host.link()
         let address = host.claim.candidate!
         let elsewhere = IPv4Address("169.254.9.9")!
-        host.hear(ARPPacket(.request, senderLink: Self.other, sender: elsewhere, target: address))
-        host.hear(ARPPacket(.reply, senderLink: Self.other, sender: elsewhere, target: elsewhere))
-        host.hear(ARPPacket(.request, senderLink: Self.own, sender: IPv4Address(bits: 0), target: address))
+        host.hear(ARPMessage(.request, senderLink: Self.other, sender: elsewhere, target: address))
+        host.hear(ARPMessage(.reply, senderLink: Self.other, sender: elsewhere, target: elsewhere))
+        host.hear(ARPMessage(.request, senderLink: Self.own, sender: IPv4Address(bits: 0), target: address))
         host.run(for: .seconds(10))
         #expect(host.assigned == [address])
     }
@@ -196,7 +196,7 @@ struct LinkLocalTests {
         #expect(announcements.count == 2)
         #expect(announcements[1].time - announcements[0].time == .seconds(2))
         for announcement in announcements {
-            #expect(announcement.packet == ARPPacket(.request, senderLink: Self.own, sender: address, target: address))
+            #expect(announcement.packet == ARPMessage(.request, senderLink: Self.own, sender: address, target: address))
         }
     }
 
@@ -210,7 +210,8 @@ struct LinkLocalTests {
             host.contradict(address)
             #expect(host.packets.count == before + 1)
             #expect(
-                host.packets.last?.packet == ARPPacket(.request, senderLink: Self.own, sender: address, target: address)
+                host.packets.last?.packet
+                    == ARPMessage(.request, senderLink: Self.own, sender: address, target: address)
             )
             host.run(for: .seconds(pause))
             host.contradict(address, .request)
@@ -228,7 +229,7 @@ struct LinkLocalTests {
         let asker = IPv4Address("169.254.3.3")!
         let before = host.packets.count
         for _ in 0..<30 {
-            host.hear(ARPPacket(.request, senderLink: Self.other, sender: asker, target: address))
+            host.hear(ARPMessage(.request, senderLink: Self.other, sender: asker, target: address))
             host.run(for: .milliseconds(100))
         }
         let answers = host.packets.dropFirst(before)
@@ -236,7 +237,7 @@ struct LinkLocalTests {
         #expect(
             answers.allSatisfy {
                 $0.packet
-                    == ARPPacket(
+                    == ARPMessage(
                         .reply, senderLink: Self.own, sender: address, targetLink: Self.other, target: asker)
             })
         #expect(answers.first?.packet.broadcastFrame.prefix(6).elementsEqual([255, 255, 255, 255, 255, 255]) == true)

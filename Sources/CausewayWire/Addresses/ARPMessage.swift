@@ -24,7 +24,7 @@ package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Who has which IPv4 address on a link: the frames of ARP for Ethernet and its kin (RFC 826).
-package struct ARPPacket: Hashable, Sendable {
+package struct ARPMessage: Hashable, Sendable {
     package enum Operation: UInt16, Sendable {
         case request = 1
         case reply = 2

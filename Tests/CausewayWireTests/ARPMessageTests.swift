@@ -3,8 +3,8 @@ import CausewayWire
 import Testing
 
 @Suite("ARP packets (RFC 826)")
-struct ARPPacketTests {
-    private static let packet = ARPPacket(
+struct ARPMessageTests {
+    private static let packet = ARPMessage(
         .reply, senderLink: LinkAddress(bits: 0x0200_0000_00AB), sender: IPv4Address("169.254.1.2")!,
         targetLink: LinkAddress(bits: 0x0200_0000_0001), target: IPv4Address("169.254.3.4")!)
 
@@ -16,9 +16,9 @@ struct ARPPacketTests {
                 255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 0xAB, 8, 6, 0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 0xAB,
                 169, 254, 1, 2, 2, 0, 0, 0, 0, 1, 169, 254, 3, 4,
             ])
-        #expect(try ARPPacket(parsingFrame: octets.span) == Self.packet)
+        #expect(try ARPMessage(parsingFrame: octets.span) == Self.packet)
         let padded = octets + [UInt8](repeating: 7, count: 18)
-        #expect(try ARPPacket(parsingFrame: padded.span) == Self.packet)
+        #expect(try ARPMessage(parsingFrame: padded.span) == Self.packet)
         #expect(Self.packet.senderLink.description == "02:00:00:00:00:ab")
     }
 
@@ -27,12 +27,12 @@ struct ARPPacketTests {
         let octets = Self.packet.broadcastFrame
         for count in 0..<octets.count {
             let part = Array(octets[..<count])
-            #expect(throws: WireError.self) { _ = try ARPPacket(parsingFrame: part.span) }
+            #expect(throws: WireError.self) { _ = try ARPMessage(parsingFrame: part.span) }
         }
         for (place, value) in [(12, 9), (13, 0), (14, 1), (15, 6), (17, 1), (18, 8), (19, 16), (21, 3)] {
             var changed = octets
             changed[place] = UInt8(value)
-            #expect(throws: WireError.self) { _ = try ARPPacket(parsingFrame: changed.span) }
+            #expect(throws: WireError.self) { _ = try ARPMessage(parsingFrame: changed.span) }
         }
     }
 
