@@ -166,11 +166,7 @@ extension Interop {
 
 /// Two hosts, a DNS server and an echo server on the far one; the near one's resolver asks that server.
 enum NamedHosts {
-    static let isPossible = TwoHosts.isAvailable && unbound != nil
-
-    private static let unbound = ["/usr/sbin/unbound", "/usr/local/sbin/unbound"].first {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
+    static let isPossible = TwoHosts.isAvailable && Unbound.path != nil
 
     /// Global addresses. Unique local ones come after IPv4 (RFC 6724 §2.1), unless the answer for IPv6 happens to be the first.
     static let near6 = "2001:db8:77:8::1"
@@ -220,32 +216,13 @@ enum NamedHosts {
     }
 
     private static func startNameServer(_ hosts: TwoHosts, _ scratch: Scratch) async throws {
-        let configuration = try scratch.newFile("conf")
         let data = records().map { "    local-data: \"\($0)\"" }
-        let text = """
-            server:
-                interface: \(TwoHosts.far4)
-                interface: \(TwoHosts.far6)
-                access-control: 0.0.0.0/0 allow
-                access-control: ::0/0 allow
-                do-daemonize: no
-                use-syslog: no
-                logfile: ""
-                verbosity: 1
-                chroot: ""
-                username: ""
-                directory: "\(scratch.directory.path)"
-                pidfile: ""
-                module-config: "iterator"
+        let settings = """
                 local-zone: "test." static
                 local-data-ptr: "\(TwoHosts.far4) both.test"
             \(data.joined(separator: "\n"))
-            remote-control:
-                control-enable: no
             """
-        try Data(text.utf8).write(to: configuration)
-        let server = try scratch.start(
-            try #require(unbound, "unbound is not installed"), ["-d", "-c", configuration.path], on: hosts.far)
-        try await eventually("unbound listens: \(server.errors)") { server.errors.contains("start of service") }
+        try await Unbound.start(
+            on: hosts.far, listeningAt: [TwoHosts.far4, TwoHosts.far6], settings: settings, in: scratch)
     }
 }

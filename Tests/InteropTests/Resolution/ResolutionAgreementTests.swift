@@ -168,11 +168,7 @@ extension Array {
 /// A zone of made names, served by unbound on the far one of two hosts.
 enum MadeZone {
     static let isPossible =
-        TwoHosts.isAvailable && unbound != nil && Peer.find("dig") != nil && Peer.find("getent") != nil
-    private static let unbound = ["/usr/sbin/unbound", "/usr/local/sbin/unbound"].first {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
-
+        TwoHosts.isAvailable && Unbound.path != nil && Peer.find("dig") != nil && Peer.find("getent") != nil
     static let longLabel = String(repeating: "l", count: 63)
     static let longName =
         ["p", "q", "r"].map { String(repeating: $0, count: 63) }.joined(separator: ".") + ".made.example"
@@ -203,42 +199,19 @@ enum MadeZone {
         var zones = ""
         var local = ""
         for (name, text) in contents {
-            let file = try scratch.newFile("zone")
-            let head =
-                "$ORIGIN \(name).\n$TTL 300\n@ SOA ns.made.example. a.made.example. 1 2 3 4 5\n@ NS ns.made.example.\n"
-            try Data((head + text).utf8).write(to: file)
-            zones += "auth-zone:\n    name: \"\(name).\"\n    zonefile: \"\(file.path)\"\n    for-downstream: no\n"
+            zones += try Unbound.zone(name, text, in: scratch)
             local += "    local-zone: \"\(name).\" transparent\n"
         }
-        let configuration = try scratch.newFile("conf")
         // Everything else does not exist, which nobody outside is asked about.
-        let text = """
-            server:
-                interface: \(TwoHosts.far4)
-                access-control: 0.0.0.0/0 allow
-                do-daemonize: no
-                use-syslog: no
-                logfile: ""
-                verbosity: 1
-                chroot: ""
-                username: ""
-                directory: "\(scratch.directory.path)"
-                pidfile: ""
-                module-config: "iterator"
+        let settings = """
                 rrset-roundrobin: no
                 local-zone: "." static
                 local-zone: "10.in-addr.arpa." nodefault
                 local-zone: "8.b.d.0.1.0.0.2.ip6.arpa." nodefault
             \(local)
             \(zones)
-            remote-control:
-                control-enable: no
-
             """
-        try Data(text.utf8).write(to: configuration)
-        let server = try scratch.start(
-            try #require(unbound, "unbound is not installed"), ["-d", "-c", configuration.path], on: hosts.far)
-        try await eventually("unbound listens: \(server.errors)") { server.errors.contains("start of service") }
+        try await Unbound.start(on: hosts.far, listeningAt: [TwoHosts.far4], settings: settings, in: scratch)
     }
 
     private static var contents: [(String, String)] {

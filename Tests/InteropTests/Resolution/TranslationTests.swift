@@ -47,10 +47,9 @@ extension Interop {
 
 /// Three hosts: the near one has IPv6 alone, the one behind the far one IPv4 alone.
 struct TranslatedNetwork {
-    static let isPossible = TwoHosts.isAvailable && tayga != nil && unbound != nil && Peer.find("socat") != nil
+    static let isPossible = TwoHosts.isAvailable && tayga != nil && Unbound.path != nil && Peer.find("socat") != nil
     static let server4 = "10.77.20.2"
     private static let tayga = find("tayga")
-    private static let unbound = find("unbound")
 
     private static func find(_ name: String) -> String? {
         ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)"].first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -143,44 +142,17 @@ struct TranslatedNetwork {
     /// A name with both kinds of answers, and one that only IPv4 knows: DNS64 makes up the others.
     private func startNameServer(_ scratch: Scratch, _ prefix: String) async throws {
         let address = TwoHosts.far6
-        let (configuration, zone, arpa) = (
-            try scratch.newFile("conf"), try scratch.newFile("zone"), try scratch.newFile("zone")
-        )
-        let head = "$TTL 3600\n@ SOA ns.made.example. a.made.example. 1 2 3 4 5\n@ NS ns.made.example.\n"
-        try Data((head + "ns AAAA \(address)\nfour A \(Self.server4)\n").utf8).write(to: zone)
-        try Data((head + "@ A 192.0.0.170\n@ A 192.0.0.171\n").utf8).write(to: arpa)
-        let text = """
-            server:
-                interface: \(address)
-                access-control: ::0/0 allow
-                do-daemonize: no
-                use-syslog: no
-                logfile: ""
-                verbosity: 1
-                chroot: ""
-                username: ""
-                directory: "\(scratch.directory.path)"
-                pidfile: ""
-                module-config: "dns64 iterator"
+        let made = try Unbound.zone("made.example", "ns AAAA \(address)\nfour A \(Self.server4)\n", in: scratch)
+        let arpa = try Unbound.zone("ipv4only.arpa", "@ A 192.0.0.170\n@ A 192.0.0.171\n", in: scratch)
+        let settings = """
                 dns64-prefix: \(prefix)/96
                 local-zone: "plain.made.example." static
                 local-data: "plain.made.example. A \(Self.server4)"
-            auth-zone:
-                name: "made.example."
-                zonefile: "\(zone.path)"
-                for-downstream: no
-            auth-zone:
-                name: "ipv4only.arpa."
-                zonefile: "\(arpa.path)"
-                for-downstream: no
-            remote-control:
-                control-enable: no
-
+            \(made)
+            \(arpa)
             """
-        try Data(text.utf8).write(to: configuration)
-        let child = try scratch.start(
-            try #require(Self.unbound), ["-d", "-c", configuration.path], on: hosts.far)
-        try await eventually("unbound listens: \(child.errors)") { child.errors.contains("start of service") }
+        try await Unbound.start(
+            on: hosts.far, listeningAt: [address], modules: "dns64 iterator", settings: settings, in: scratch)
     }
 
     private func remove() {

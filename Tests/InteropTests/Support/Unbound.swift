@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// The DNS server that tests fill with names of their own.
+enum Unbound {
+    /// Where it is installed, if it is.
+    static let path = ["/usr/sbin/unbound", "/usr/local/sbin/unbound"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    /// Starts it on a host and waits until it answers. It asks nobody.
+    ///
+    /// - Parameters:
+    ///   - addresses: Where it listens; everybody may ask.
+    ///   - modules: What answers.
+    ///   - settings: The rest of its configuration, beginning within the section `server`.
+    static func start(
+        on host: String, listeningAt addresses: [String], modules: String = "iterator", settings: String,
+        in scratch: Scratch
+    ) async throws {
+        let interfaces = addresses.map { "    interface: \($0)\n" }.joined()
+        let text = """
+            server:
+            \(interfaces)
+                access-control: 0.0.0.0/0 allow
+                access-control: ::0/0 allow
+                do-daemonize: no
+                use-syslog: no
+                logfile: ""
+                verbosity: 1
+                chroot: ""
+                username: ""
+                directory: "\(scratch.directory.path)"
+                pidfile: ""
+                module-config: "\(modules)"
+            \(settings)
+            remote-control:
+                control-enable: no
+
+            """
+        let configuration = try scratch.newFile("conf")
+        try Data(text.utf8).write(to: configuration)
+        let server = try scratch.start(
+            try #require(path, "unbound is not installed"), ["-d", "-c", configuration.path], on: host)
+        try await eventually("unbound listens: \(server.errors)") { server.errors.contains("start of service") }
+    }
+
+    /// A zone that it answers from a file.
+    static func zone(_ name: String, _ records: String, in scratch: Scratch) throws -> String {
+        let file = try scratch.newFile("zone")
+        let head =
+            "$ORIGIN \(name).\n$TTL 300\n@ SOA ns.made.example. a.made.example. 1 2 3 4 5\n@ NS ns.made.example.\n"
+        try Data((head + records).utf8).write(to: file)
+        return "auth-zone:\n    name: \"\(name).\"\n    zonefile: \"\(file.path)\"\n    for-downstream: no\n"
+    }
+}
