@@ -55,9 +55,19 @@ final class NameServer: Sendable {
     func serveStreams() async throws {
         while !Task.isCancelled {
             let stream = try await listener.accept()
-            while let head = try? await stream.read(atMost: 65_536), head.count > 2 {
-                guard let reply = Self.reply(to: [UInt8](head.dropFirst(2)), .tcp, 0, log, answer) else { continue }
-                try await stream.write(Data([UInt8(reply.count >> 8), UInt8(truncatingIfNeeded: reply.count)] + reply))
+            // Questions may come many in one piece, or in parts (RFC 7766 §8).
+            var heard: [UInt8] = []
+            while let piece = try? await stream.read(atMost: 65_536), !piece.isEmpty {
+                heard += piece
+                while heard.count >= 2 {
+                    let count = 2 + (Int(heard[0]) << 8 | Int(heard[1]))
+                    guard heard.count >= count else { break }
+                    let reply = Self.reply(to: [UInt8](heard[2..<count]), .tcp, 0, log, answer)
+                    heard.removeFirst(count)
+                    guard let reply else { continue }
+                    let head = [UInt8(reply.count >> 8), UInt8(truncatingIfNeeded: reply.count)]
+                    try await stream.write(Data(head + reply))
+                }
             }
         }
     }

@@ -29,7 +29,8 @@ private final class ParallelLookups {
 
     init() throws {
         Backend.choose()
-        directory = try ResolverDirectory()
+        // The server lives on the same processors: what is counted must not depend on how soon it answers.
+        directory = try ResolverDirectory(resolv: "nameserver 127.0.0.1\noptions timeout:30")
         server = try NameServer { [gauge] query, carrier in
             gauge.asked()
             var answer = query.loopbackResponse()
@@ -82,7 +83,9 @@ private final class ParallelLookups {
                 resolutions.withLock { $0.append(resolution) }
             }
         }
-        for _ in 0..<count { #expect(try await outcomes.next() == 1) }
+        var addressCounts: [Int: Int] = [:]
+        for _ in 0..<count { addressCounts[try await outcomes.next(), default: 0] += 1 }
+        #expect(addressCounts == [1: count], "\(kind)")
     }
 }
 
