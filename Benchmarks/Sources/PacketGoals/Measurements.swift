@@ -80,7 +80,7 @@ enum Crafting {
             ))
         packet.add(
             IPv4Header(
-                source: IPv4Address(bits: 0x0A00_0001), destination: IPv4Address(bits: 0x0A00_0002), proto: .tcp,
+                source: IPv4Address(number: 0x0A00_0001), destination: IPv4Address(number: 0x0A00_0002), proto: .tcp,
                 identification: UInt16(truncatingIfNeeded: number)))
         packet.add(
             TCPHeader(sourcePort: 4000, destinationPort: UInt16(truncatingIfNeeded: number), flags: .syn))

@@ -46,8 +46,8 @@ enum Trace {
             packet.add(EthernetHeader(destination: .broadcast, source: here, type: .arp))
             packet.add(
                 ARPPacket(
-                    operation: .request, senderHardware: here, senderAddress: IPv4Address(bits: 0x0A00_0001),
-                    targetAddress: IPv4Address(bits: 0x0A00_0000 | UInt32(source.next(65_536)))))
+                    operation: .request, senderHardware: here, senderAddress: IPv4Address(number: 0x0A00_0001),
+                    targetAddress: IPv4Address(number: 0x0A00_0000 | UInt32(source.next(65_536)))))
             return packet.finish()
         }
         packet.add(EthernetHeader(destination: there, source: here, type: isTagged ? .vlan : type))
@@ -58,12 +58,13 @@ enum Trace {
         if isIPv6 {
             packet.add(
                 IPv6Header(
-                    source: IPv6Address(high: 0x2001_0DB8_0000_0000, low: 1),
-                    destination: IPv6Address(high: 0x2001_0DB8_0000_0000, low: UInt64(last)), nextHeader: proto))
+                    source: IPv6Address(documentation: 1),
+                    destination: IPv6Address(documentation: UInt16(last)), nextHeader: proto))
         } else {
             packet.add(
                 IPv4Header(
-                    source: IPv4Address(bits: 0x0A00_0001), destination: IPv4Address(bits: 0x0A01_0000 | UInt32(last)),
+                    source: IPv4Address(number: 0x0A00_0001),
+                    destination: IPv4Address(number: 0x0A01_0000 | UInt32(last)),
                     proto: proto, identification: UInt16(last)))
         }
         let port: UInt16 = [80, 443, 53, 8080, 22, 5000][source.next(6)]

@@ -1,0 +1,16 @@
+import CausewayTypes
+
+extension IPv4Address {
+    /// From 32 bits, the first octet first.
+    init(number: UInt32) {
+        let octets = [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }
+        self = IPv4Address(octets.joined(separator: ".")) ?? .any
+    }
+}
+
+extension IPv6Address {
+    /// One of the documentation prefix (RFC 3849).
+    init(documentation number: UInt16) {
+        self = IPv6Address("2001:db8::\(String(number, radix: 16))") ?? .any
+    }
+}
