@@ -104,10 +104,9 @@ extension ConnectionDriver {
         return [connection]
     }
 
-    /// Subflows come and go; `nil` while there are none.
+    /// Subflows come and go, and for a while there may be none: the connection is not viable then.
     private var followedSubflows: [FollowedConnection]? {
-        guard let subflows, !subflows.isEmpty else { return nil }
-        return subflows.compactMap { followed(from: $0.local, to: $0.remote) }
+        subflows?.compactMap { followed(from: $0.local, to: $0.remote) }
     }
 
     private func followed(from local: SocketAddress, to remote: SocketAddress) -> FollowedConnection? {
