@@ -56,7 +56,8 @@ extension Interop {
                 let (receiver, port) = try await Self.receive(into: inbox, ["--once"], in: scratch)
                 var stream = try #require(TransferHeader(name: "broken", byteCount: 10).encoded())
                 stream.append(Data("0123".utf8))
-                if !endsEarly { stream.append(Data("456789".utf8) + Data(count: SHA256.byteCount)) }
+                let noDigest = Data(count: 32)
+                if !endsEarly { stream.append(Data("456789".utf8) + noDigest) }
                 let input = try scratch.newFile("stream")
                 try stream.write(to: input)
                 let sender = try scratch.start(

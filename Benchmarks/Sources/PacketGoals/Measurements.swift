@@ -72,6 +72,9 @@ enum Filters {
 
 /// Making, storing and sending.
 enum Crafting {
+    private static let source = IPv4Address(number: 0x0A00_0001)
+    private static let destination = IPv4Address(number: 0x0A00_0002)
+
     private static func build(_ packet: inout PacketBuilder, _ number: Int, _ payload: [UInt8]) {
         packet.reset()
         packet.add(
@@ -80,7 +83,7 @@ enum Crafting {
             ))
         packet.add(
             IPv4Header(
-                source: IPv4Address(number: 0x0A00_0001), destination: IPv4Address(number: 0x0A00_0002), proto: .tcp,
+                source: source, destination: destination, proto: .tcp,
                 identification: UInt16(truncatingIfNeeded: number)))
         packet.add(
             TCPHeader(sourcePort: 4000, destinationPort: UInt16(truncatingIfNeeded: number), flags: .syn))

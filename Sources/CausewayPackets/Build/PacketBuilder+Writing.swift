@@ -2,30 +2,29 @@ import CausewayTypes
 
 extension PacketBuilder {
     @inline(__always)
-    mutating func append(_ value: UInt16) {
-        octets.append(UInt8(truncatingIfNeeded: value >> 8))
-        octets.append(UInt8(truncatingIfNeeded: value))
-    }
+    mutating func append(_ value: UInt16) { append(inOrder: value.bigEndian) }
     @inline(__always)
-    mutating func append(_ value: UInt32) {
-        append(UInt16(truncatingIfNeeded: value >> 16))
-        append(UInt16(truncatingIfNeeded: value))
-    }
+    mutating func append(_ value: UInt32) { append(inOrder: value.bigEndian) }
     @inline(__always)
-    mutating func append(_ value: UInt64) {
-        append(UInt32(truncatingIfNeeded: value >> 32))
-        append(UInt32(truncatingIfNeeded: value))
-    }
+    mutating func append(_ value: UInt64) { append(inOrder: value.bigEndian) }
     @inline(__always)
     mutating func append(_ address: MACAddress) {
         append(UInt32(truncatingIfNeeded: address.bits >> 16))
         append(UInt16(truncatingIfNeeded: address.bits))
     }
 
-    /// Appends numbers in network byte order that lie behind each other: once for a header, because each time has its cost.
+    /// Appends numbers in network byte order that lie behind each other without gaps: once for a header, because each time has its
+    /// cost.
     @inline(__always)
     private mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
-        unsafe withUnsafeBytes(of: numbers) { bytes in unsafe octets.append(contentsOf: bytes) }
+        let byteCount = MemoryLayout<Numbers>.size
+        octets.append(addingCapacity: byteCount) { room in
+            unsafe room.withUnsafeMutableBufferPointer { buffer, count in
+                let place = UnsafeMutableRawBufferPointer(buffer)
+                unsafe place.storeBytes(of: numbers, toByteOffset: count, as: Numbers.self)
+                count += byteCount
+            }
+        }
     }
 
     mutating func put(_ header: EthernetHeader) {
@@ -55,14 +54,13 @@ extension PacketBuilder {
     }
 
     mutating func put(_ header: IPv6Header) {
-        append(0x6000_0000 | UInt32(header.trafficClass) << 20 | header.flowLabel & 0xFFFFF)
-        append(header.payloadLength ?? 0)
-        octets.append(header.nextHeader.rawValue)
-        octets.append(header.hopLimit)
-        append(header.source.high)
-        append(header.source.low)
-        append(header.destination.high)
-        append(header.destination.low)
+        let first = 0x6000_0000 | UInt32(header.trafficClass) << 20 | header.flowLabel & 0xFFFFF
+        let second = UInt32(header.payloadLength ?? 0) << 16 | UInt32(header.nextHeader.rawValue) << 8
+        append(
+            inOrder: (
+                first.bigEndian, (second | UInt32(header.hopLimit)).bigEndian, header.source.high.bigEndian,
+                header.source.low.bigEndian, header.destination.high.bigEndian, header.destination.low.bigEndian
+            ))
     }
 
     mutating func put(_ header: TCPHeader) {
@@ -84,69 +82,81 @@ extension PacketBuilder {
         octets.append(contentsOf: repeatElement(0, count: (4 - taken.count % 4) % 4))
     }
 
-    mutating func store(_ value: UInt16, at offset: Int) {
-        octets[offset] = UInt8(truncatingIfNeeded: value >> 8)
-        octets[offset + 1] = UInt8(truncatingIfNeeded: value)
-    }
-
     /// Fills in what was left `nil`, from the innermost layer outwards, and gives the packet.
     ///
     /// May be called again after ``replace(_:with:)``. Lengths above 65535 are written as 0, as the kernel does for packets that a
     /// network card cuts up.
     @discardableResult
     public mutating func finish() -> [UInt8] {
-        var position = marks.count - 1
-        while position >= 0 {
-            let mark = marks[position]
-            let length = octets.count - mark.offset
-            if mark.fillsLength { fillLength(mark, length) }
-            if mark.fillsChecksum { fillChecksum(mark, position) }
-            position -= 1
-        }
+        Self.fill(&octets, marks)
         return octets
     }
 
-    private mutating func fillLength(_ mark: Mark, _ length: Int) {
+    private static func fill(_ octets: inout [UInt8], _ marks: [Mark]) {
+        var span = octets.mutableSpan
+        var packet = unsafe span.mutableBytes
+        var position = marks.count - 1
+        while position >= 0 {
+            let mark = marks[position]
+            if mark.fillsLength { mark.fillLength(&packet) }
+            if mark.fillsChecksum { mark.fillChecksum(&packet, within: networkLayer(of: marks, around: position)) }
+            position -= 1
+        }
+    }
+
+    private static func networkLayer(of marks: [Mark], around position: Int) -> Mark? {
+        var position = position - 1
+        while position >= 0 {
+            let mark = marks[position]
+            if mark.kind == .ipv4 || mark.kind == .ipv6 { return mark }
+            position -= 1
+        }
+        return nil
+    }
+}
+
+extension PacketBuilder.Mark {
+    private static func store(_ value: UInt16, _ packet: inout MutableRawSpan, at offset: Int) {
+        packet.storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt16.self)
+    }
+
+    fileprivate func fillLength(_ packet: inout MutableRawSpan) {
+        let length = packet.byteCount - offset
         let stored = { (value: Int) in value > 0xFFFF ? 0 : UInt16(value) }
-        switch mark.kind {
-        case .ipv4: store(stored(length), at: mark.offset + 2)
-        case .ipv6: store(stored(length - 40), at: mark.offset + 4)
-        case .udp: store(stored(length), at: mark.offset + 4)
+        switch kind {
+        case .ipv4: Self.store(stored(length), &packet, at: offset + 2)
+        case .ipv6: Self.store(stored(length - 40), &packet, at: offset + 4)
+        case .udp: Self.store(stored(length), &packet, at: offset + 4)
         default: break
         }
     }
 
-    private mutating func fillChecksum(_ mark: Mark, _ position: Int) {
+    /// - Parameter network: The layer of addresses that the checksums of UDP, TCP and ICMPv6 cover too.
+    fileprivate func fillChecksum(_ packet: inout MutableRawSpan, within network: Self?) {
         let at: Int
-        switch mark.kind {
-        case .ipv4: at = mark.offset + 10
-        case .tcp: at = mark.offset + 16
-        case .udp: at = mark.offset + 6
-        case .icmp, .icmp6: at = mark.offset + 2
+        var number: UInt16?
+        switch kind {
+        case .ipv4: at = offset + 10
+        case .icmp: at = offset + 2
+        case .tcp: (at, number) = (offset + 16, 6)
+        case .udp: (at, number) = (offset + 6, 17)
+        case .icmp6: (at, number) = (offset + 2, 58)
         default: return
         }
-        store(0, at: at)
-        let end = mark.kind == .ipv4 ? mark.offset + mark.byteCount : octets.count
+        Self.store(0, &packet, at: at)
         var checksum = InternetChecksum()
-        if mark.kind == .tcp || mark.kind == .udp || mark.kind == .icmp6 {
-            guard let network = networkLayer(around: position) else { return }
-            addPseudoHeader(&checksum, network, mark)
+        if let number {
+            guard let network else { return }
+            let addresses = network.kind == .ipv4 ? (12, 8) : (8, 32)
+            checksum.add(
+                packet.bytes.extracting(first: network.offset + addresses.0 + addresses.1).extracting(last: addresses.1)
+            )
+            checksum.add(UInt32(truncatingIfNeeded: packet.byteCount - offset))
+            checksum.add(number)
         }
-        checksum.add(Octets(octets.span).clamped(mark.offset, end))
+        let end = kind == .ipv4 ? offset + byteCount : packet.byteCount
+        checksum.add(packet.bytes.extracting(offset..<end))
         // A UDP sum of zero is sent as its other form: zero means none (RFC 768).
-        store(mark.kind == .udp && checksum.value == 0 ? 0xFFFF : checksum.value, at: at)
-    }
-
-    private func networkLayer(around position: Int) -> Mark? {
-        marks[..<position].last { $0.kind == .ipv4 || $0.kind == .ipv6 }
-    }
-
-    private func addPseudoHeader(_ checksum: inout InternetChecksum, _ network: Mark, _ mark: Mark) {
-        let start = network.offset
-        let addresses = network.kind == .ipv4 ? start + 12..<start + 20 : start + 8..<start + 40
-        checksum.add(Octets(octets.span).clamped(addresses))
-        checksum.add(UInt32(truncatingIfNeeded: octets.count - mark.offset))
-        let number: UInt16 = mark.kind == .tcp ? 6 : mark.kind == .udp ? 17 : 58
-        checksum.add(number)
+        Self.store(kind == .udp && checksum.value == 0 ? 0xFFFF : checksum.value, &packet, at: at)
     }
 }

@@ -3,14 +3,14 @@ public import CausewayTypes
 /// The number of what an IP packet carries.
 public struct IPProtocolNumber: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-    public static let icmp = IPProtocolNumber(rawValue: 1)
-    public static let igmp = IPProtocolNumber(rawValue: 2)
-    public static let tcp = IPProtocolNumber(rawValue: 6)
-    public static let udp = IPProtocolNumber(rawValue: 17)
-    public static let gre = IPProtocolNumber(rawValue: 47)
-    public static let icmp6 = IPProtocolNumber(rawValue: 58)
-    public static let sctp = IPProtocolNumber(rawValue: 132)
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inlinable public static var icmp: IPProtocolNumber { IPProtocolNumber(rawValue: 1) }
+    @inlinable public static var igmp: IPProtocolNumber { IPProtocolNumber(rawValue: 2) }
+    @inlinable public static var tcp: IPProtocolNumber { IPProtocolNumber(rawValue: 6) }
+    @inlinable public static var udp: IPProtocolNumber { IPProtocolNumber(rawValue: 17) }
+    @inlinable public static var gre: IPProtocolNumber { IPProtocolNumber(rawValue: 47) }
+    @inlinable public static var icmp6: IPProtocolNumber { IPProtocolNumber(rawValue: 58) }
+    @inlinable public static var sctp: IPProtocolNumber { IPProtocolNumber(rawValue: 132) }
 }
 
 /// An IPv4 header (RFC 791 §3.1). For building, what is `nil` is filled in.

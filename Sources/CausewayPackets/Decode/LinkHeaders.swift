@@ -24,16 +24,16 @@ public struct EthernetHeader: Hashable, Sendable {
 /// What an Ethernet frame carries.
 public struct EtherType: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
-    public static let ipv4 = EtherType(rawValue: 0x0800)
-    public static let arp = EtherType(rawValue: 0x0806)
-    public static let reverseARP = EtherType(rawValue: 0x8035)
-    public static let vlan = EtherType(rawValue: 0x8100)
-    public static let providerVLAN = EtherType(rawValue: 0x88A8)
-    public static let ipv6 = EtherType(rawValue: 0x86DD)
-    public static let mpls = EtherType(rawValue: 0x8847)
-    public static let pppoeDiscovery = EtherType(rawValue: 0x8863)
-    public static let pppoeSession = EtherType(rawValue: 0x8864)
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+    @inlinable public static var ipv4: EtherType { EtherType(rawValue: 0x0800) }
+    @inlinable public static var arp: EtherType { EtherType(rawValue: 0x0806) }
+    @inlinable public static var reverseARP: EtherType { EtherType(rawValue: 0x8035) }
+    @inlinable public static var vlan: EtherType { EtherType(rawValue: 0x8100) }
+    @inlinable public static var providerVLAN: EtherType { EtherType(rawValue: 0x88A8) }
+    @inlinable public static var ipv6: EtherType { EtherType(rawValue: 0x86DD) }
+    @inlinable public static var mpls: EtherType { EtherType(rawValue: 0x8847) }
+    @inlinable public static var pppoeDiscovery: EtherType { EtherType(rawValue: 0x8863) }
+    @inlinable public static var pppoeSession: EtherType { EtherType(rawValue: 0x8864) }
 }
 
 /// A VLAN tag (IEEE 802.1Q §9.6), with the type of what follows it.
@@ -75,11 +75,11 @@ public struct ARPPacket: Hashable, Sendable {
     /// What is asked or answered.
     public struct Operation: RawRepresentable, Hashable, Sendable {
         public var rawValue: UInt16
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
-        public static let request = Operation(rawValue: 1)
-        public static let reply = Operation(rawValue: 2)
-        public static let reverseRequest = Operation(rawValue: 3)
-        public static let reverseReply = Operation(rawValue: 4)
+        @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+        @inlinable public static var request: Operation { Operation(rawValue: 1) }
+        @inlinable public static var reply: Operation { Operation(rawValue: 2) }
+        @inlinable public static var reverseRequest: Operation { Operation(rawValue: 3) }
+        @inlinable public static var reverseReply: Operation { Operation(rawValue: 4) }
     }
 
     public init(

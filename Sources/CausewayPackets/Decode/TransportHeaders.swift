@@ -40,16 +40,16 @@ public struct TCPHeader: Hashable, Sendable {
     /// The control bits, with the three of congestion notification (RFC 3168 §6.1, RFC 3540 §9).
     public struct Flags: OptionSet, Hashable, Sendable {
         public let rawValue: UInt16
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
-        public static let fin = Flags(rawValue: 1)
-        public static let syn = Flags(rawValue: 2)
-        public static let rst = Flags(rawValue: 4)
-        public static let psh = Flags(rawValue: 8)
-        public static let ack = Flags(rawValue: 16)
-        public static let urg = Flags(rawValue: 32)
-        public static let ece = Flags(rawValue: 64)
-        public static let cwr = Flags(rawValue: 128)
-        public static let ns = Flags(rawValue: 256)
+        @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+        @inlinable public static var fin: Flags { Flags(rawValue: 1) }
+        @inlinable public static var syn: Flags { Flags(rawValue: 2) }
+        @inlinable public static var rst: Flags { Flags(rawValue: 4) }
+        @inlinable public static var psh: Flags { Flags(rawValue: 8) }
+        @inlinable public static var ack: Flags { Flags(rawValue: 16) }
+        @inlinable public static var urg: Flags { Flags(rawValue: 32) }
+        @inlinable public static var ece: Flags { Flags(rawValue: 64) }
+        @inlinable public static var cwr: Flags { Flags(rawValue: 128) }
+        @inlinable public static var ns: Flags { Flags(rawValue: 256) }
     }
 
     public init(sourcePort: UInt16, destinationPort: UInt16, flags: Flags) {

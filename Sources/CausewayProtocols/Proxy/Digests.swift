@@ -1,18 +1,18 @@
+import CausewayWire
+
 /// The hash functions of RFC 7616: they prove knowledge of a password to a proxy, and protect nothing else.
 enum Digests {
     static func hexadecimal(_ octets: [UInt8]) -> String {
         octets.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
     }
 
-    /// The message with its padding, in blocks of 64 octets; the length in bits comes last.
-    private static func padded(_ text: String, bigEndian: Bool) -> [UInt8] {
+    /// The message with its padding, in blocks of 64 octets; the length in bits comes last, its low octet first.
+    private static func padded(_ text: String) -> [UInt8] {
         var octets = Array(text.utf8)
         let bitCount = UInt64(octets.count) * 8
         octets.append(0x80)
         while octets.count % 64 != 56 { octets.append(0) }
-        for index in 0..<8 {
-            octets.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(8 * (bigEndian ? 7 - index : index))))
-        }
+        for index in 0..<8 { octets.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(8 * index))) }
         return octets
     }
 
@@ -36,7 +36,7 @@ enum Digests {
     ]
 
     static func md5(_ text: String) -> [UInt8] {
-        let octets = padded(text, bigEndian: false)
+        let octets = padded(text)
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
         for start in stride(from: 0, to: octets.count, by: 64) {
             let words = (0..<16).map { word in
@@ -62,43 +62,10 @@ enum Digests {
 
     // MARK: SHA-256 (FIPS 180-4)
 
-    private static let constants: [UInt32] = [
-        0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
-        0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3, 0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7, 0xC19B_F174,
-        0xE49B_69C1, 0xEFBE_4786, 0x0FC1_9DC6, 0x240C_A1CC, 0x2DE9_2C6F, 0x4A74_84AA, 0x5CB0_A9DC, 0x76F9_88DA,
-        0x983E_5152, 0xA831_C66D, 0xB003_27C8, 0xBF59_7FC7, 0xC6E0_0BF3, 0xD5A7_9147, 0x06CA_6351, 0x1429_2967,
-        0x27B7_0A85, 0x2E1B_2138, 0x4D2C_6DFC, 0x5338_0D13, 0x650A_7354, 0x766A_0ABB, 0x81C2_C92E, 0x9272_2C85,
-        0xA2BF_E8A1, 0xA81A_664B, 0xC24B_8B70, 0xC76C_51A3, 0xD192_E819, 0xD699_0624, 0xF40E_3585, 0x106A_A070,
-        0x19A4_C116, 0x1E37_6C08, 0x2748_774C, 0x34B0_BCB5, 0x391C_0CB3, 0x4ED8_AA4A, 0x5B9C_CA4F, 0x682E_6FF3,
-        0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
-    ]
-
     static func sha256(_ text: String) -> [UInt8] {
-        let octets = padded(text, bigEndian: true)
-        var state: [UInt32] = [
-            0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
-        ]
-        for start in stride(from: 0, to: octets.count, by: 64) {
-            var words = (0..<16).map { word in
-                (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(octets[start + 4 * word + $1]) }
-            }
-            for index in 16..<64 {
-                let (one, other) = (words[index - 15], words[index - 2])
-                let small = rotateLeft(one, 25) ^ rotateLeft(one, 14) ^ one >> 3
-                let large = rotateLeft(other, 15) ^ rotateLeft(other, 13) ^ other >> 10
-                words.append(words[index - 16] &+ small &+ words[index - 7] &+ large)
-            }
-            var h = state
-            for index in 0..<64 {
-                let large = rotateLeft(h[4], 26) ^ rotateLeft(h[4], 21) ^ rotateLeft(h[4], 7)
-                let choice = h[4] & h[5] ^ ~h[4] & h[6]
-                let first = h[7] &+ large &+ choice &+ constants[index] &+ words[index]
-                let small = rotateLeft(h[0], 30) ^ rotateLeft(h[0], 19) ^ rotateLeft(h[0], 10)
-                let majority = h[0] & h[1] ^ h[0] & h[2] ^ h[1] & h[2]
-                h = [first &+ small &+ majority, h[0], h[1], h[2], h[3] &+ first, h[4], h[5], h[6]]
-            }
-            for index in 0..<8 { state[index] &+= h[index] }
-        }
-        return state.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> UInt32(24 - 8 * $0)) } }
+        var hash = SHA256()
+        let octets = Array(text.utf8)
+        unsafe hash.update(octets.span.bytes)
+        return hash.finish()
     }
 }

@@ -1,7 +1,6 @@
 internal import CausewayProtocols
 package import CausewaySystem
 internal import CausewayTypes
-internal import Dispatch
 
 extension BonjourEngine {
     /// Begins to follow the network, if it is not followed.
@@ -22,7 +21,7 @@ extension BonjourEngine {
 
     /// The kernel is asked elsewhere: that may take a moment, and a loop never waits.
     private func look() {
-        DispatchQueue.global().async {
+        Engine.networkLoop.execute {
             guard let snapshot = try? NetworkSnapshot.current() else { return }
             self.loop.execute { self.adopt(snapshot) }
         }

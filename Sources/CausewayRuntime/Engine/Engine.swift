@@ -49,6 +49,11 @@ package enum Engine {
         }
     }
 
+    /// The loop of what follows the network itself. Asking the kernel takes some tenths of a millisecond, for which no connection
+    /// should wait; and a thread of our own sleeps until something happens, while the pool of Dispatch looks at its workers every
+    /// second as soon as it has any.
+    package static let networkLoop = makeLoop(choice.withLock { $0.backend }, name: "causeway-net")
+
     package static func makeLoop(_ backend: Backend, name: String) -> any EventLoop {
         switch backend {
         case .dispatchSource: return DispatchLoop(name: name)

@@ -1,54 +1,62 @@
 import CausewaySystem
-import Dispatch
 
-/// Follows the kernel's network state on a routing socket, by a dispatch source: a rare event, so a thread hop per
-/// event costs nothing that matters, and a process that watches needs no event loop for it.
-final class NetlinkWatch: NetworkChangeMonitor.Watch {
-    /// Owns the socket for as long as the source may touch it.
-    private final class Feed: Sendable {
-        let socket: NetlinkSocket
+/// Follows the kernel's network state on a routing socket.
+final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
+    private struct Feed: ~Copyable {
+        var socket: NetlinkSocket
+        var registration: Registration
 
-        init() throws(SystemError) {
-            socket = try NetlinkSocket(groups: .all, blocking: false)
+        borrowing func renew(on loop: any EventLoop) {
+            loop.update(registration, socket.rawValue, for: .readable)
         }
     }
 
-    // SAFETY: libdispatch objects may be used from any thread, and after `init` only `cancel()` touches this one.
-    // The namespace test of the monitor cancels while events arrive.
-    private nonisolated(unsafe) let source: any DispatchSourceRead
+    private let loop: any EventLoop
+    private let report: @Sendable (NetworkChangeMonitor.Report) -> Void
+    /// What is followed, until it is cancelled.
+    private let feed = Guarded<Feed?>(nil)
 
+    /// Whatever changes after this returned is reported, on the loop.
     init(
-        queue: DispatchQueue, report: @escaping @Sendable (NetworkChangeMonitor.Report) -> Void
+        on loop: any EventLoop, report: @escaping @Sendable (NetworkChangeMonitor.Report) -> Void
     ) throws(SystemError) {
-        let feed = try Feed()
-        source = DispatchSource.makeReadSource(fileDescriptor: feed.socket.rawValue, queue: queue)
-        source.setEventHandler {
+        self.loop = loop
+        self.report = report
+        // Under the lock: the first change may be reported before the registration is known here.
+        try feed.withLock { feed throws(SystemError) in
+            let socket = try NetlinkSocket(groups: .all, blocking: false)
+            let registration = try loop.register(socket.rawValue, for: .readable, self)
+            feed = Feed(socket: socket, registration: registration)
+        }
+    }
+
+    func ready(for readiness: Readiness) {
+        let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
-                if try feed.socket.drainChanges() { report(.changed) }
+                guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
+                // One turn takes a bounded number of changes: what it left is reported again.
+                feed?.renew(on: loop)
+                return hasChanged ? .changed : nil
             } catch {
-                report(.failed)
+                return .failed
             }
         }
-        // The handler exists to keep the feed: the descriptor must stay open until the source has let go of it.
-        source.setCancelHandler { withExtendedLifetime(feed) {} }
-        source.resume()
+        if let word { report(word) }
     }
 
     func cancel() {
-        source.cancel()
+        feed.withLock { feed in
+            guard let feed = feed.take() else { return }
+            loop.close(feed.registration, feed.socket.release())
+        }
     }
 }
 
 extension NetworkChangeMonitor.Surroundings {
-    /// The kernel, and a private serial queue on the global pool's threads.
+    /// The kernel, followed on a loop that serves no connection.
     package static var live: Self {
-        let queue = DispatchQueue(label: "causeway.network-changes", target: .global())
-        return Self(
-            follow: { report in try? NetlinkWatch(queue: queue, report: report) },
-            after: { delay, body in
-                let (seconds, attoseconds) = delay.components
-                let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-                queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: body)
-            })
+        Self(
+            follow: { report in try? NetlinkWatch(on: Engine.networkLoop, report: report) },
+            after: { delay, body in _ = Engine.networkLoop.schedule(after: delay, body) })
     }
 }

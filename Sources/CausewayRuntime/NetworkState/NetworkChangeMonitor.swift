@@ -7,7 +7,7 @@ internal import CausewaySystem
 /// bursts (one unplugged cable takes dozens of routes along), so they are collected for ``window`` before each
 /// subscriber is called once.
 ///
-/// Safe to use from any thread. Subscribers are called one after the other on a private queue, never under a lock.
+/// Safe to use from any thread. Subscribers are called one after the other on one thread, never under a lock.
 package final class NetworkChangeMonitor: Sendable {
     /// The process's monitor, which follows the network namespace of whichever thread subscribed first.
     package static let shared = NetworkChangeMonitor(surroundings: .live)

@@ -2,12 +2,11 @@ package import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
-internal import Dispatch
 
 /// Keeps a ``NetworkModel`` of the host for as long as somebody subscribes: one look at the kernel after each burst of changes, for
 /// everybody.
 ///
-/// Safe to use from any thread. Subscribers are called one after the other on a private queue, never under a lock.
+/// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
 package final class NetworkStateMonitor: Sendable {
     /// The process's monitor. It looks at the network namespace of the process.
     package static let shared = NetworkStateMonitor(changes: .shared, look: NetworkModel.current(after:))
@@ -28,17 +27,19 @@ package final class NetworkStateMonitor: Sendable {
         var changes: NetworkChangeMonitor.Subscription?
         var isLookPending = false
         /// Looking again sooner would take more of a processor than is fair.
-        var rest = DispatchTimeInterval.nanoseconds(0)
+        var rest = Duration.zero
     }
 
     /// Looks that take longer than this are followed by a rest: hosts with very many routes.
-    private static let shortLook: UInt64 = 5_000_000
-    private static let retryDelay = DispatchTimeInterval.seconds(1)
+    private static let shortLook = Duration.milliseconds(5)
+    private static let longestRest = Duration.seconds(1)
+    private static let retryDelay = Duration.seconds(1)
 
     private let changes: NetworkChangeMonitor
     private let look: @Sendable (NetworkModel?) -> NetworkModel?
-    private let queue = DispatchQueue(label: "causeway.network-state", target: .global())
     private let state = Guarded(State())
+
+    private var loop: any EventLoop { Engine.networkLoop }
 
     /// - Parameter look: Makes a model of what the kernel says now; `nil` if it cannot be asked. It is given the last model.
     package init(changes: NetworkChangeMonitor, look: @escaping @Sendable (NetworkModel?) -> NetworkModel?) {
@@ -62,12 +63,12 @@ package final class NetworkStateMonitor: Sendable {
         }
         let subscription = Subscription(id: id, monitor: self)
         if isFirst { begin() }
-        queue.async { self.tell(id) }
+        loop.execute { self.tell(id) }
         return subscription
     }
 
     /// Runs a block between calls of subscribers.
-    package func perform(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    package func perform(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
     /// Subscribes to changes before the first look, so that nothing is missed in between.
     private func begin() {
@@ -99,34 +100,35 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     private func changed() {
-        let rest = state.withLock { state -> DispatchTimeInterval? in
+        let rest = state.withLock { state -> Duration? in
             guard !state.isLookPending, !state.subscribers.isEmpty else { return nil }
             state.isLookPending = true
             return state.rest
         }
         guard let rest else { return }
-        if rest == .nanoseconds(0) {
-            queue.async { self.lookAgain() }
+        if rest == .zero {
+            loop.execute { self.lookAgain() }
         } else {
-            queue.asyncAfter(deadline: .now() + rest) { self.lookAgain() }
+            _ = loop.schedule(after: rest) { self.lookAgain() }
         }
     }
 
-    // MARK: On the queue
+    // MARK: On the loop
 
     private func lookAgain() {
         let last = state.withLock { state in
             state.isLookPending = false
             return state.model
         }
-        let start = DispatchTime.now().uptimeNanoseconds
+        let start = Machine.now
         guard let model = look(last) else {
             // What was known stays; nobody tells when the kernel can be asked again.
-            return queue.asyncAfter(deadline: .now() + Self.retryDelay) { self.changed() }
+            _ = loop.schedule(after: Self.retryDelay) { self.changed() }
+            return
         }
-        let cost = DispatchTime.now().uptimeNanoseconds - start
+        let cost = Machine.now - start
         let bodies = state.withLock { state -> [UInt64] in
-            state.rest = .nanoseconds(cost > Self.shortLook ? Int(min(cost * 4, 1_000_000_000)) : 0)
+            state.rest = cost > Self.shortLook ? min(cost * 4, Self.longestRest) : .zero
             guard !state.subscribers.isEmpty, state.model !== model else { return [] }
             state.model = model
             return state.subscribers.keys.sorted()

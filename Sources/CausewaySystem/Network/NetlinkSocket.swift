@@ -54,6 +54,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     /// The number to wait for readiness with. It stays this value's property.
     package var rawValue: CInt { descriptor.rawValue }
 
+    /// Gives the descriptor to somebody else.
+    package consuming func release() -> Descriptor { descriptor }
+
     /// Sends a request numbered `sequence`.
     package borrowing func send(_ request: NetlinkRequest, sequence: UInt32) throws(SystemError) {
         let octets = request.encoded(sequence: sequence)

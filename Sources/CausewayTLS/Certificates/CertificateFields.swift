@@ -94,12 +94,13 @@ struct CertificateFields: Sendable {
         }
         var year = digits.prefix(yearDigits).reduce(0) { $0 * 10 + $1 }
         if yearDigits == 2 { year += year < 50 ? 2_000 : 1_900 }
-        let rest = stride(from: yearDigits, to: digits.count, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
+        let rest: [Int] = stride(from: yearDigits, to: digits.count, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
         let (month, day, hour, minute, second) = (rest[0], rest[1], rest[2], rest[3], rest[4])
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60 else {
             throw DERError("a time does not exist")
         }
-        return (daysSince1970(year, month, day) * 24 + Int64(hour)) * 3_600 + Int64(minute * 60 + second)
+        let hours: Int64 = daysSince1970(year, month, day) * 24 + Int64(hour)
+        return hours * 3_600 + Int64(minute * 60 + second)
     }
 
     /// Of the Gregorian calendar, counted in years that begin with March so that the odd day is the last.

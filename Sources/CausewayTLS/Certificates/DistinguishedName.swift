@@ -44,8 +44,9 @@ struct DistinguishedName: Hashable, Sendable {
     private static func canonical(_ value: DERReader.Value) -> [UInt8] {
         if plainTexts.contains(value.tag) { return [utf8] + folded(value.content) }
         guard value.tag == bmp, value.content.count % 2 == 0 else { return Array(value.encoding) }
-        let units = stride(from: value.content.startIndex, to: value.content.endIndex, by: 2).map {
-            UInt16(value.content[$0]) << 8 | UInt16(value.content[$0 + 1])
+        let units = stride(from: value.content.startIndex, to: value.content.endIndex, by: 2).map { index -> UInt16 in
+            let (high, low) = (UInt16(value.content[index]), UInt16(value.content[index + 1]))
+            return high << 8 | low
         }
         return [utf8] + folded(Array(String(decoding: units, as: UTF16.self).utf8)[...])
     }

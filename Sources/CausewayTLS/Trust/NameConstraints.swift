@@ -33,9 +33,11 @@ struct NameConstraints: Sendable {
         }
         let mask = octets.suffix(octets.count / 2)
         let ones = mask.reduce(0) { $0 + $1.nonzeroBitCount }
-        let leading =
-            mask.prefix { $0 == 0xff }.count * 8 + (mask.first { $0 != 0xff }.map { (~$0).leadingZeroBitCount } ?? 0)
-        guard ones == leading else { throw DERError("a constraint on addresses has a mask with holes") }
+        let wholeOctets = mask.prefix { $0 == 0xff }.count
+        let partial: UInt8 = mask.first { $0 != 0xff } ?? 0
+        guard ones == wholeOctets * 8 + (~partial).leadingZeroBitCount else {
+            throw DERError("a constraint on addresses has a mask with holes")
+        }
     }
 
     /// How many comparisons of a name with a constraint one judgement may take: more are a way to make us work.

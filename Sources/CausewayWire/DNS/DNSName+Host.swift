@@ -44,7 +44,10 @@ extension DNSName {
     package static func reverse(_ address: InternetAddress) -> DNSName {
         switch address {
         case .ipv4(let address):
-            let parts = (0..<4).map { Array(String(address.bits >> UInt32(8 * $0) & 0xFF).utf8) }
+            let parts = (0..<4).map { index -> [UInt8] in
+                let octet = UInt8(truncatingIfNeeded: address.bits >> UInt32(8 * index))
+                return Array(String(octet).utf8)
+            }
             return DNSName(labels: parts + [Array("in-addr".utf8), Array("arpa".utf8)]) ?? .root
         case .ipv6(let address):
             let nibbles = (0..<32).map { index -> [UInt8] in

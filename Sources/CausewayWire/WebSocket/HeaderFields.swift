@@ -34,7 +34,9 @@ package struct HeaderFields: Equatable, Sendable {
 
     /// The elements of a comma-separated list that may be spread over several fields (RFC 9110 §5.6.1).
     package func elements(of name: String) -> [String] {
-        values(of: name).flatMap { $0.split(separator: ",") }.map { Self.trimmed($0[...]) }.filter { !$0.isEmpty }
+        values(of: name).flatMap { (value: String) -> [String] in
+            value.split(separator: ",").map { (element: Substring) in Self.trimmed(element) }.filter { !$0.isEmpty }
+        }
     }
 
     package func hasElement(_ element: String, in name: String) -> Bool {

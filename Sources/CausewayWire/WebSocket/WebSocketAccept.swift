@@ -38,7 +38,8 @@ package enum WebSocketAccept {
             bits <<= 8 * UInt32(3 - group.count)
             for digit in 0..<4 {
                 let isPadding = digit > group.count
-                text.append(isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> (18 - 6 * UInt32(digit)) & 63)])
+                let index = Int(bits >> UInt32(18 - 6 * digit)) & 63
+                text.append(isPadding ? UInt8(ascii: "=") : alphabet[index])
             }
         }
         return String(decoding: text, as: UTF8.self)

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayWire
 import FoundationEssentials
 
 /// The receiving side of one connection of the transfer protocol.

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayWire
 import FoundationEssentials
 
 /// The sending side of one connection of the transfer protocol.
@@ -79,7 +80,7 @@ private final class OutgoingFile: @unchecked Sendable {
 
     func next(atMost limit: Int) throws -> Data? {
         guard let content = try file.readChunk(atMost: limit) else { return nil }
-        hash.update(content)
+        hash.update(content.bytes)
         return content
     }
 

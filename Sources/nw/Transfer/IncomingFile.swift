@@ -1,4 +1,5 @@
 import Causeway
+import CausewayWire
 import FoundationEssentials
 
 /// A file being received: under a temporary name until it is whole, on the disk and known to be right.
@@ -34,7 +35,7 @@ final class IncomingFile: @unchecked Sendable {
     }
 
     func append(_ content: Data) throws {
-        hash.update(content)
+        hash.update(content.bytes)
         do {
             try file.writeAll(content)
         } catch {

@@ -1,9 +1,7 @@
-import FoundationEssentials
-
 /// The Secure Hash Algorithm with a digest of 256 bits (FIPS 180-4 §6.2), taking its input in pieces.
-struct SHA256: Sendable {
+package struct SHA256: Sendable {
     /// Octets of a digest.
-    static let byteCount = 32
+    package static let byteCount = 32
     private static let blockSize = 64
 
     /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4 §4.2.2).
@@ -25,91 +23,89 @@ struct SHA256: Sendable {
     private var pending: [UInt8] = []
     private var byteCount: UInt64 = 0
 
-    init() {
+    package init() {
         pending.reserveCapacity(Self.blockSize)
     }
 
-    /// The digest of the octets given, in lower-case hexadecimal.
-    static func hexadecimal(_ digest: [UInt8]) -> String {
-        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    mutating func update(_ data: Data) {
-        data.withUnsafeBytes { update($0) }
-    }
-
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        byteCount &+= UInt64(bytes.count)
-        var rest = bytes[...]
+    package mutating func update(_ bytes: RawSpan) {
+        byteCount &+= UInt64(bytes.byteCount)
+        var position = 0
         if !pending.isEmpty {
-            let taken = rest.prefix(Self.blockSize - pending.count)
-            pending.append(contentsOf: taken)
-            rest = rest.dropFirst(taken.count)
+            position = min(Self.blockSize - pending.count, bytes.byteCount)
+            append(bytes.extracting(first: position))
             guard pending.count == Self.blockSize else { return }
             let block = pending
-            block.withUnsafeBytes { compress($0) }
+            unsafe compress(block.span.bytes)
             pending.removeAll(keepingCapacity: true)
         }
-        let whole = rest.count / Self.blockSize * Self.blockSize
-        if whole > 0 { compress(UnsafeRawBufferPointer(rebasing: rest.prefix(whole))) }
-        pending.append(contentsOf: rest.dropFirst(whole))
+        let end = position + (bytes.byteCount - position) / Self.blockSize * Self.blockSize
+        if end > position { compress(bytes.extracting(position..<end)) }
+        append(bytes.extracting(end..<bytes.byteCount))
+    }
+
+    private mutating func append(_ bytes: RawSpan) {
+        for index in 0..<bytes.byteCount {
+            let octet = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            pending.append(octet)
+        }
     }
 
     /// Ends the input and gives the digest.
-    mutating func finish() -> [UInt8] {
+    package mutating func finish() -> [UInt8] {
         let bitCount = byteCount &* 8
         let used = pending.count + 1
         let padding = (used <= 56 ? 56 : 120) - used
         var tail: [UInt8] = [0x80] + [UInt8](repeating: 0, count: padding)
-        withUnsafeBytes(of: bitCount.bigEndian) { tail.append(contentsOf: $0) }
-        tail.withUnsafeBytes { update($0) }
-        return state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { [UInt8]($0) } }
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            tail.append(UInt8(truncatingIfNeeded: bitCount &>> shift))
+        }
+        unsafe update(tail.span.bytes)
+        return state.flatMap { word -> [UInt8] in
+            [24, 16, 8, 0].map { (shift: UInt32) in UInt8(truncatingIfNeeded: word &>> shift) }
+        }
     }
 
     /// Takes whole blocks into the state (FIPS 180-4 §6.2.2).
-    private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
-        Self.constants.withUnsafeBufferPointer { constants in
-            state.withUnsafeMutableBufferPointer { state in
-                withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-                    for start in stride(from: 0, to: blocks.count, by: Self.blockSize) {
-                        Self.expand(blocks, at: start, into: schedule)
-                        Self.mix(schedule, constants, into: state)
-                    }
-                }
-            }
+    private mutating func compress(_ blocks: RawSpan) {
+        var schedule = InlineArray<64, UInt32>(repeating: 0)
+        for start in stride(from: 0, to: blocks.byteCount, by: Self.blockSize) {
+            Self.expand(blocks.extracting(start..<start + Self.blockSize), into: &schedule)
+            Self.mix(schedule.span, Self.constants.span, into: &state)
         }
     }
 
-    private static func expand(
-        _ blocks: UnsafeRawBufferPointer, at start: Int, into schedule: UnsafeMutableBufferPointer<UInt32>
-    ) {
+    private static func expand(_ block: RawSpan, into schedule: inout InlineArray<64, UInt32>) {
         for i in 0..<16 {
-            schedule[i] = UInt32(bigEndian: blocks.loadUnaligned(fromByteOffset: start &+ i &* 4, as: UInt32.self))
+            // In bounds: the block has 64 octets.
+            let word = unsafe block.unsafeLoadUnaligned(fromByteOffset: i &* 4, as: UInt32.self)
+            schedule[i] = UInt32(bigEndian: word)
         }
         for i in 16..<64 {
-            let (a, b) = (schedule[i &- 15], schedule[i &- 2])
+            let (a, b) = unsafe (schedule[unchecked: i &- 15], schedule[unchecked: i &- 2])
             let sigma0 = rotate(a, 7) ^ rotate(a, 18) ^ (a >> 3)
             let sigma1 = rotate(b, 17) ^ rotate(b, 19) ^ (b >> 10)
-            schedule[i] = schedule[i &- 16] &+ sigma0 &+ schedule[i &- 7] &+ sigma1
+            let sum = unsafe schedule[unchecked: i &- 16] &+ schedule[unchecked: i &- 7]
+            unsafe schedule[unchecked: i] = sum &+ sigma0 &+ sigma1
         }
     }
 
     private static func mix(
-        _ schedule: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>,
-        into state: UnsafeMutableBufferPointer<UInt32>
+        _ schedule: Span<UInt32>, _ constants: Span<UInt32>, into state: inout [UInt32]
     ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        // In bounds: both have 64 words.
+        func word(_ i: Int) -> UInt32 { unsafe constants[unchecked: i] &+ schedule[unchecked: i] }
         // Eight rounds at a time bring each word back to its own variable, so that none has to be moved.
         for i in stride(from: 0, to: 64, by: 8) {
-            round(a, b, c, &d, e, f, g, &h, constants[i] &+ schedule[i])
-            round(h, a, b, &c, d, e, f, &g, constants[i &+ 1] &+ schedule[i &+ 1])
-            round(g, h, a, &b, c, d, e, &f, constants[i &+ 2] &+ schedule[i &+ 2])
-            round(f, g, h, &a, b, c, d, &e, constants[i &+ 3] &+ schedule[i &+ 3])
-            round(e, f, g, &h, a, b, c, &d, constants[i &+ 4] &+ schedule[i &+ 4])
-            round(d, e, f, &g, h, a, b, &c, constants[i &+ 5] &+ schedule[i &+ 5])
-            round(c, d, e, &f, g, h, a, &b, constants[i &+ 6] &+ schedule[i &+ 6])
-            round(b, c, d, &e, f, g, h, &a, constants[i &+ 7] &+ schedule[i &+ 7])
+            round(a, b, c, &d, e, f, g, &h, word(i))
+            round(h, a, b, &c, d, e, f, &g, word(i &+ 1))
+            round(g, h, a, &b, c, d, e, &f, word(i &+ 2))
+            round(f, g, h, &a, b, c, d, &e, word(i &+ 3))
+            round(e, f, g, &h, a, b, c, &d, word(i &+ 4))
+            round(d, e, f, &g, h, a, b, &c, word(i &+ 5))
+            round(c, d, e, &f, g, h, a, &b, word(i &+ 6))
+            round(b, c, d, &e, f, g, h, &a, word(i &+ 7))
         }
         state[0] &+= a
         state[1] &+= b
