@@ -3,11 +3,14 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifdef WITH_ARES
 #include <ares.h>
@@ -78,7 +81,29 @@ static void run(const char *names, long count, long threads) {
     free(thread);
 }
 
+// Accepts connections on ::1 and closes them when their client does, until it is ended. Prints its port.
+static int accept_all(void) {
+    int listener = socket(AF_INET6, SOCK_STREAM, 0);
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    socklen_t length = sizeof address;
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4096)) return 1;
+    getsockname(listener, (struct sockaddr *)&address, &length);
+    printf("%d\n", ntohs(address.sin6_port));
+    fflush(stdout);
+    // Reset at the end: no port waits for two minutes.
+    struct linger now = {.l_onoff = 1, .l_linger = 0};
+    for (;;) {
+        int peer = accept(listener, NULL, NULL);
+        if (peer < 0) continue;
+        char octet;
+        while (read(peer, &octet, 1) > 0) {}
+        setsockopt(peer, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+        close(peer);
+    }
+}
+
 int main(int count, char **words) {
+    if (count == 2 && strcmp(words[1], "accept") == 0) return accept_all();
     if (count != 4) return 2;
 #ifdef WITH_ARES
     if (strcmp(words[1], "decode") == 0) return decode(words[2], atol(words[3]));

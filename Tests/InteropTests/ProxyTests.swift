@@ -145,6 +145,17 @@ extension Interop {
                     "env", ["-i", "ALL_PROXY=socks4://u:hunter2@h", try Built.nw(), "proxy", "https://a.example"])
                 #expect(try await wrong.finished() == 1)
                 #expect(!wrong.errors.contains("hunter2") && wrong.errors.hasPrefix("nw: proxy: "))
+                // A script is not run, and nothing goes past the proxy that it would choose.
+                for script in ["auto_proxy=http://u:hunter2@h/x", "ALL_PROXY=http://u:hunter2@h/proxy.pac"] {
+                    let told = try scratch.startProgram(
+                        "env", ["-i", script, try Built.nw(), "proxy", "https://a.example"])
+                    #expect(try await told.finished() == 1)
+                    #expect(told.errors.contains("PAC") && !told.errors.contains("hunter2"), "\(told.errors)")
+                    let direct = try scratch.startProgram(
+                        "env", ["-i", script, try Built.nw(), "cat", "-v", "--proxy", "env", "127.0.0.1", "9"])
+                    #expect(try await direct.finished() != 0)
+                    #expect(direct.errors.contains("environment names a proxy"), "\(direct.errors)")
+                }
             }
         }
     }

@@ -5,10 +5,14 @@ import Glibc
 ///
 ///     ResolverRatios decode FILE COUNT        elapsed time of one decoding
 ///     ResolverRatios lookup COUNT AT-ONCE     processor time of one look-up of nCOUNT.made.example
+///     ResolverRatios connect PORT COUNT       the ways of making a connection to here.made.example, ::1, taking turns
 @main
 struct ResolverRatios {
     static func main() async {
         let words = CommandLine.arguments
+        if words.count == 4, words[1] == "connect", let port = UInt16(words[2]), let count = Int(words[3]), count > 0 {
+            return await connect(port, count)
+        }
         guard words.count == 4, let number = Int(words[words[1] == "decode" ? 3 : 2]), number > 0 else {
             fatalError("usage: ResolverRatios decode FILE COUNT | lookup COUNT AT-ONCE")
         }
@@ -28,6 +32,35 @@ struct ResolverRatios {
             print((seconds(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e9 / Double(number))
         }
     }
+
+    /// Prints the median of the ratios of nine rounds, and of the processor time of one connection, in this process and in the kernel.
+    private static func connect(_ port: UInt16, _ count: Int) async {
+        var times: [ConnectMeasure.Way: [Double]] = [:]
+        for round in 0..<10 {
+            for way in ConnectMeasure.Way.allCases {
+                let start = seconds(CLOCK_PROCESS_CPUTIME_ID)
+                let failures = await ConnectMeasure.connect(way, to: "here.made.example", port: port, times: count)
+                guard failures == 0 else { fatalError("\(failures) of \(count) connections failed: \(way)") }
+                let time = (seconds(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e9 / Double(count)
+                // What is done for the first time is not what is measured.
+                if round > 0 { times[way, default: []].append(time) }
+            }
+        }
+        let plain = times[.plain] ?? []
+        for way in ConnectMeasure.Way.allCases {
+            let own = times[way] ?? []
+            let ratio = median(zip(own, plain).map { $0 / $1 })
+            print(
+                "processor time of a connection, \(way.rawValue): \(Int(median(own))) ns, \(hundredths(ratio)) of plain"
+            )
+        }
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    }
+
+    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 
     private static func seconds(_ clock: clockid_t) -> Double {
         var time = timespec()

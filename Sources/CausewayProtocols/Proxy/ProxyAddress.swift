@@ -38,6 +38,7 @@ package struct ProxyAddress: Equatable, Sendable {
         case "socks", "socks5", "socks5h": (kind, port) = (.socks, 1_080)
         default: throw .unknownKind(scheme)
         }
+        guard !Self.isScript(rest) else { throw .unknownKind("pac") }
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = rest.lastIndex(of: "@") {
             credential = try Self.credential(rest[..<at])
@@ -49,6 +50,12 @@ package struct ProxyAddress: Equatable, Sendable {
         }
         host = String(place)
         if let given { port = given }
+    }
+
+    /// Whether this is where a script of proxy auto-configuration lies: its server is no proxy.
+    private static func isScript(_ text: Substring) -> Bool {
+        let file = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
+        return file.contains("/") && (file.hasSuffix(".pac") || file.hasSuffix("/wpad.dat"))
     }
 
     private static func credential(_ text: Substring) throws(Problem) -> TunnelCredential {

@@ -1,12 +1,14 @@
 /// What the environment says about proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
-/// Lower case counts before upper case, an empty value as none. What curl and the Go library agree on is done their way; where they
+/// `auto_proxy`, which names a script (PAC) for browsers, is noticed only to be refused. Lower case counts before upper case, an empty value as none. What curl and the Go library agree on is done their way; where they
 /// differ, the way that tells the network less.
 package struct ProxyEnvironment: Sendable {
     /// A variable that names a proxy.
     package struct Choice: Equatable, Sendable {
         package var variable: String
         package var value: String
+        /// It names a script that would choose a proxy, and there is nobody here to run it.
+        package var isScript: Bool { variable.lowercased() == "auto_proxy" }
     }
 
     private let variables: [String: String]
@@ -24,7 +26,8 @@ package struct ProxyEnvironment: Sendable {
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }
-        for name in names {
+        // Last of all: who names proxies too has programs in mind that run no scripts.
+        for name in names + ["auto_proxy", "AUTO_PROXY"] {
             if let value = variables[name], !value.isEmpty { return Choice(variable: name, value: value) }
         }
         return nil

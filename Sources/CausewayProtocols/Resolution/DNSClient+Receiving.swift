@@ -42,7 +42,7 @@ extension DNSClient {
         guard let asking = askings[known.asking] else { return [] }
         // Aliases are read from the name that was asked for last.
         let question = DNSQuestion(asking.target, asking.question.type)
-        switch DNSReading(message, to: question) {
+        switch DNSReading(message.respelled(as: question.name, whereLike: known.question.name), to: question) {
         case .answer(var answer):
             answer.server = known.server
             answer.carrier = known.carrier
@@ -84,6 +84,15 @@ extension DNSClient {
 }
 
 extension DNSMessage {
+    /// Its answers, in which the case that was thrown for the question is that of the question again.
+    fileprivate func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSMessage {
+        var message = self
+        for index in answers.indices {
+            message.answers[index] = answers[index].respelled(as: original, whereLike: sent)
+        }
+        return message
+    }
+
     fileprivate var rejectsExtensions: Bool {
         [.formatError, .notImplemented, .badVersion].contains(responseCode) && extensions == nil
             || responseCode == .badVersion

@@ -37,7 +37,9 @@ extension ConnectionDriver {
     /// Tries again when the network gives a new chance.
     func awaitNetwork() {
         guard case .waiting(let failure) = state else { return }
-        let wait = NetworkWait(networkNeed, settings.pathConstraints, mayHavePassed: failure.mayHavePassed)
+        let wait = NetworkWait(
+            networkNeed, settings.pathConstraints, mayHavePassed: failure.mayHavePassed,
+            hasMoved: defeat?.lostNetwork ?? false)
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.networkChanged(to: model, wait) }
         let isLate = progress.withLock { progress -> Bool in
             guard case .waiting = progress.lifecycle.state else { return true }
@@ -186,12 +188,15 @@ private final class NetworkWait: Sendable {
     private let need: NetworkNeed
     private let constraints: PathConstraints
     private let mayHavePassed: Bool
+    /// The network that the attempts were made in is another one now.
+    private let hasMoved: Bool
     private let gate = Guarded<RetryGate?>(nil)
 
-    init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool) {
+    init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool, hasMoved: Bool) {
         self.need = need
         self.constraints = constraints
         self.mayHavePassed = mayHavePassed
+        self.hasMoved = hasMoved
     }
 
     func networkChanged(to model: NetworkModel) -> Verdict {
@@ -199,6 +204,7 @@ private final class NetworkWait: Sendable {
             guard gate == nil else { return gate?.networkChanged(to: model) == true ? .retry : .none }
             let first = RetryGate(need, constraints, in: model)
             gate = first
+            if hasMoved, first.isSatisfied { return .retry }
             return mayHavePassed && first.isSatisfied ? .retryOnce : .none
         }
     }

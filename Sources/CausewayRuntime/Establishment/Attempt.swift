@@ -45,6 +45,9 @@ final class Attempt: ReadinessHandler {
     /// When it began.
     var started: Duration { beginning.time }
 
+    /// The local address; `nil` once the socket is gone.
+    var source: SocketAddress? { fd.flatMap { Socket.localAddress($0) } }
+
     private func connect(_ fd: CInt, _ settings: SocketSettings, _ early: Data) throws(SystemError) -> Bool {
         guard settings.usesFastOpen, address.family != .unix else { return try Socket.connect(fd, to: address) }
         if settings.defersConnect {

@@ -17,6 +17,8 @@ extension Connector {
         var racing: [Int: Connector] = [:]
         /// The race over the system's own choice is lost.
         var isExhausted = false
+        /// Of the network, while the race takes long.
+        var watch: NetworkStateMonitor.Subscription?
     }
 
     /// A little more than another address is given (RFC 8305 §5): two attempts never start at once.
@@ -25,21 +27,29 @@ extension Connector {
     static var silenceLimit: Duration { .seconds(1) }
     private static var detourLimit: Int { 4 }
 
-    private var mayDetour: Bool {
-        let settings = progress.settings
-        guard !progress.detours.isOne, !progress.detours.wereTaken, settings.transport == .tcp,
-            settings.requiredInterface == nil, progress.completion != nil
-        else { return false }
-        if case .service = progress.target { return false }
+    /// The network may matter before there is an outcome.
+    var mayTakeLong: Bool {
+        guard !progress.detours.isOne, progress.settings.transport == .tcp, progress.completion != nil else {
+            return false
+        }
         return !progress.addresses.contains { $0.isLoopback || $0.family == .unix }
+    }
+
+    private var mayDetour: Bool {
+        guard mayTakeLong, !progress.detours.wereTaken, progress.settings.requiredInterface == nil else { return false }
+        if case .service = progress.target { return false }
+        return true
     }
 
     /// The first attempt, or else the first question, decides when.
     func scheduleDetours(after delay: Duration) {
         let isFirst = progress.race.startedCount <= 1
-        guard isFirst, mayDetour else { return }
+        guard isFirst, mayTakeLong else { return }
         if let timer = progress.detours.timer.take() { loop.cancel(timer) }
-        progress.detours.timer = loop.schedule(after: delay) { [weak self] in self?.takeDetours() }
+        progress.detours.timer = loop.schedule(after: delay) { [weak self] in
+            self?.takeDetours()
+            self?.watchForLoss()
+        }
     }
 
     /// Returns whether a race goes on over another interface.
@@ -115,6 +125,7 @@ extension Connector {
     private func adopt(_ facts: EstablishmentFacts) {
         let offset = facts.started - progress.facts.started
         progress.startedBefore += facts.attemptCount
+        progress.facts.lostNetwork = progress.facts.lostNetwork || facts.lostNetwork
         if progress.facts.resolution == nil { progress.facts.resolution = facts.resolution }
         for var query in facts.queries {
             query.answered += offset
@@ -141,6 +152,7 @@ extension Connector {
 
     func leaveDetours() {
         if let timer = progress.detours.timer.take() { loop.cancel(timer) }
+        progress.detours.watch.take()?.cancel()
         for detour in progress.detours.racing.values { detour.cancel() }
         progress.detours.racing = [:]
     }

@@ -58,6 +58,8 @@ package struct EstablishmentFacts: Sendable {
     /// Only where protocols above the transport talked before.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
+    /// An attempt has lost its source address on the way: the network is another one now. It stands here because here it takes no room.
+    package var lostNetwork = false
     package var resolution: Resolution?
     /// Of names: what was asked, and every attempt, in order.
     package var queries: [Query] = []

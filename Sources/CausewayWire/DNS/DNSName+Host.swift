@@ -24,22 +24,6 @@ extension DNSName {
     /// How many dots stand between the labels.
     package var dotCount: Int { max(0, labels.reduce(0) { count, _ in count + 1 } - 1) }
 
-    /// The same name with the case of each letter thrown: a bit more for a forger to guess.
-    package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
-        var octets = wire
-        var bits: UInt64 = 0
-        for index in octets.indices {
-            if index & 63 == 0 { bits = random.next() }
-            // Lengths are below 64, where no letter is.
-            guard (octets[index] | 0x20) &- 0x61 < 26 else { continue }
-            octets[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
-        }
-        return DNSName(wire: octets)
-    }
-
-    /// Whether the names agree to the letter's case.
-    package func isIdentical(to other: DNSName) -> Bool { wire == other.wire }
-
     /// The name under which an address is looked up the other way round (RFC 1035 §3.5, RFC 3596 §2.5).
     package static func reverse(_ address: InternetAddress) -> DNSName {
         switch address {

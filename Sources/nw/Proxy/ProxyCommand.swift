@@ -59,7 +59,9 @@ struct ProxyAnswer: Encodable {
             decision = try ProxyConfiguration.environmentDecision(for: endpoint, scheme: scheme, variables)
         } catch {
             // Not the value, which may hold a password.
-            throw Failure("the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs")
+            let means = "; PAC scripts are not run here: name the proxy itself in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+            let hint = error == .posix(.ENOTSUP) ? means : ""
+            throw Failure("the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs\(hint)")
         }
         proxy = decision.proxy?.address
         hasCredential = decision.proxy?.hasCredential ?? false

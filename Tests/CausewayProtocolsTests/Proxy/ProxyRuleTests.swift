@@ -83,6 +83,18 @@ struct ProxyAddressTests {
         #expect(throws: ProxyAddress.Problem.unknownKind("socks4")) { try ProxyAddress("socks4://a") }
     }
 
+    @Test(
+        "A script of proxy auto-configuration is no proxy, and neither is the server that has it",
+        arguments: [
+            "http://wpad.example/proxy.pac", "https://u:p@h/a/b.PAC?x#y", "http://wpad/wpad.dat", "h/proxy.pac",
+            "http://h/wpad.dat#x",
+        ])
+    func scripts(_ text: String) throws {
+        #expect(throws: ProxyAddress.Problem.unknownKind("pac")) { try ProxyAddress(text) }
+        #expect(throws: ProxyAddress.Problem.unknownKind("pac+http")) { try ProxyAddress("pac+http://h/x") }
+        #expect(try ProxyAddress("http://proxy.pac:3128").host == "proxy.pac", "a host may be called so")
+    }
+
     @Test("A credential is printed nowhere")
     func secrecy() throws {
         let address = try ProxyAddress("http://user:hunter2@proxy.example")
@@ -125,11 +137,21 @@ struct ProxyEnvironmentTests {
         Row(
             testDescription: "a header of a web server's client", scheme: "http",
             variables: ["HTTP_PROXY": "evil", "REQUEST_METHOD": "GET"], expected: nil),
+        Row(testDescription: "a script", scheme: "https", variables: ["auto_proxy": "u"], expected: "u"),
+        Row(
+            testDescription: "a proxy before a script", scheme: "https",
+            variables: ["auto_proxy": "u", "ALL_PROXY": "x"], expected: "x"),
     ]
 
     @Test(arguments: rows)
     func chooses(_ row: Row) {
         #expect(ProxyEnvironment(row.variables).choice(forScheme: row.scheme)?.value == row.expected)
+    }
+
+    @Test("A script is told from a proxy")
+    func scripts() {
+        #expect(ProxyEnvironment(["auto_proxy": "u"]).choice(forScheme: "http")?.isScript == true)
+        #expect(ProxyEnvironment(["all_proxy": "u"]).choice(forScheme: "http")?.isScript == false)
     }
 
     @Test("Exceptions are split at commas and blanks, and nonsense is left out")

@@ -123,6 +123,42 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.carrier == .tcp)
     }
 
+    @Test("A flood of forgeries costs nothing, and the right answer behind it counts")
+    func flooded() {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        let sent = desk.sent[0]
+        let right = DNSRig.response(to: sent.octets, answers: [DNSRig.a(name, 1)])
+        for number in 0..<65_536 where UInt16(number) != UInt16(sent.octets[0]) << 8 | UInt16(sent.octets[1]) {
+            var forged = DNSRig.forged
+            (forged[0], forged[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
+            let actions = desk.client.received(forged, for: sent.exchange, at: desk.now)
+            #expect(actions.isEmpty)
+        }
+        #expect(desk.sent.count == 1 && desk.openCount == 1)
+        desk.receive(right, for: sent.exchange)
+        #expect(desk.answers[id]?.records == [DNSRig.a(name, 1)])
+    }
+
+    @Test("Names that point at the question come back in the letters of whoever asked")
+    func respells() throws {
+        let desk = DNSDesk()
+        let zone: DNSName = "Made.eXample"
+        let id = desk.ask(zone, .ns)
+        let thrown = try DNSRig.message(desk.sent[0].octets).questions[0].name
+        #expect(!thrown.isIdentical(to: zone))
+        let compressed = try #require(DNSName("NS1", in: thrown))
+        let whole: DNSName = "NS2.MADE.EXAMPLE"
+        desk.answer(
+            .noError,
+            [compressed, whole].map { DNSRecord(thrown, .ns, timeToLive: 60, .name($0)) })
+        let records = try #require(desk.answers[id]).records
+        #expect(records.map(\.name.description) == ["Made.eXample.", "Made.eXample."])
+        #expect(records.map(\.data) == [.name(compressed), .name(whole)])
+        let targets = records.compactMap { if case .name(let name) = $0.data { name.description } else { nil } }
+        #expect(targets == ["NS1.Made.eXample.", "NS2.MADE.EXAMPLE."], "the server's own letters stay")
+    }
+
     @Test("A truncated answer is asked for again over TCP at the same server")
     func fallsBackToTCP() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])

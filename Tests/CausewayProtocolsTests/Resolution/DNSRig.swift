@@ -29,6 +29,15 @@ enum DNSRig {
                     server: zone, mailbox: zone, serial: 1, refresh: 2, retry: 3, expire: 4, minimum: minimum)))
     }
 
+    /// An answer that somebody sends who does not know the question's ID.
+    static let forged: [UInt8] = {
+        var message = DNSMessage()
+        message.flags = [.isResponse, .recursionAvailable]
+        message.questions = [DNSQuestion("www.example.com", .a)]
+        message.answers = [a("www.example.com", 66)]
+        return message.encoded()
+    }()
+
     static func message(_ octets: [UInt8]) throws -> DNSMessage { try DNSMessage(parsing: octets.span) }
 
     /// The response of a recursive server to a query as it was sent.

@@ -95,15 +95,15 @@ extension Interop {
             }
         }
 
-        /// Type and content of a line. Letters that came by compression have the random case of the question (0x20).
+        /// Type and content of a line, to the letter.
         private static func record(_ line: String) -> String? {
             let words = line.split(maxSplits: 4, whereSeparator: { $0 == "\t" || $0 == " " }).map(String.init)
             guard words.count == 5, words[2] == "IN" else { return nil }
             switch words[3] {
             case "TXT": return "TXT \(words[4])"
             // Quotes around the value of a parameter mean nothing (RFC 9460 §2.1).
-            case "HTTPS": return "HTTPS \(words[4].lowercased().filter { $0 != "\"" })"
-            default: return "\(words[3]) \(words[4].lowercased())"
+            case "HTTPS": return "HTTPS \(words[4].filter { $0 != "\"" })"
+            default: return "\(words[3]) \(words[4])"
             }
         }
 

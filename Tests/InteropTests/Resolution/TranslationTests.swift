@@ -32,7 +32,7 @@ extension Interop {
             [TranslatedNetwork.server4, "four.made.example", "plain.made.example"])
         func reaches(_ kind: Kind, _ host: String) async throws {
             let files = try await TLSFiles.shared
-            try await TranslatedNetwork.run(files) { network, scratch in
+            try await TranslatedNetwork.run(files) { network, _, scratch in
                 let nw = try scratch.start(
                     try Built.nw(), ["cat", "-v", "-w", "15"] + kind.arguments(files) + [host, kind.port],
                     on: network.hosts.near, input: .held)
@@ -40,6 +40,23 @@ extension Interop {
                 try nw.write("hello\n")
                 try await eventually("the echo comes: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
                 #expect(nw.errors.contains("connected to [\(network.prefix)a4d:1402]:\(kind.port)"), "\(nw.errors)")
+            }
+        }
+
+        @Test("In another network the translator is looked for again")
+        func rediscovers() async throws {
+            let files = try await TLSFiles.shared
+            try await TranslatedNetwork.run(files) { network, nameServer, scratch in
+                // What this translator makes of the address leads nowhere.
+                try network.hosts.farIP("-6 route add unreachable \(network.prefix)/96 metric 1")
+                let status = try scratch.start(
+                    try Built.nw(), ["status", TranslatedNetwork.server4, "7000", "--connect", "--json"],
+                    on: network.hosts.near)
+                func printed(_ word: String) -> Bool { String(decoding: status.output, as: UTF8.self).contains(word) }
+                try await eventually("the connection waits: \(status.errors)") { printed("waiting") }
+                #expect(!printed("ready"))
+                try await network.move(scratch, from: nameServer)
+                try await eventually("connected through the other translator: \(status.output)") { printed("ready") }
             }
         }
     }
@@ -58,22 +75,23 @@ struct TranslatedNetwork {
     let hosts: TwoHosts
     /// Of the translated addresses; 96 bits.
     let prefix = "2001:db8:64::"
+    private static let otherPrefix = "2001:db8:65::"
     private var server: String { "\(hosts.far)-v4" }
     private var folder: URL { URL(filePath: "/etc/netns/\(hosts.near)") }
 
-    static func run(_ files: TLSFiles, _ body: (TranslatedNetwork, Scratch) async throws -> Void) async throws {
+    static func run(_ files: TLSFiles, _ body: (TranslatedNetwork, Child, Scratch) async throws -> Void) async throws {
         try await TwoHosts.run { hosts, scratch in
             let network = TranslatedNetwork(hosts: hosts)
             defer { network.remove() }
-            try await network.make(files, scratch)
-            try await body(network, scratch)
+            let nameServer = try await network.make(files, scratch)
+            try await body(network, nameServer, scratch)
         }
     }
 
-    private func make(_ files: TLSFiles, _ scratch: Scratch) async throws {
+    private func make(_ files: TLSFiles, _ scratch: Scratch) async throws -> Child {
         try await shell(scratch, Self.steps, server)
         try await startTranslator(scratch, "nat64", prefix, "192.168.64")
-        try await startNameServer(scratch, prefix)
+        let nameServer = try await startNameServer(scratch, prefix)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("hosts: files dns\n".utf8).write(to: folder.appending(path: "nsswitch.conf"))
         try Data("nameserver \(TwoHosts.far6)\n".utf8).write(to: folder.appending(path: "resolv.conf"))
@@ -88,6 +106,22 @@ struct TranslatedNetwork {
         _ = try scratch.start(
             try #require(Peer.find("socat")), ["UDP4-LISTEN:7001,bind=\(Self.server4),fork", "PIPE"], on: server)
         for child in [plain, secure] { _ = try await child.announcedPort() }
+        return nameServer
+    }
+
+    /// Gives the client another network, with another translator, and takes the first one away.
+    ///
+    /// - Parameter nameServer: That of the first network. Another one takes its place, at the same address.
+    func move(_ scratch: Scratch, from nameServer: Child) async throws {
+        try hosts.farIP("address add 2001:db8:77:9::2/64 dev \(TwoHosts.link) nodad")
+        try await startTranslator(scratch, "nat65", Self.otherPrefix, "192.168.65")
+        nameServer.kill()
+        _ = try await nameServer.finished()
+        _ = try await startNameServer(scratch, Self.otherPrefix)
+        try hosts.ip("-6 route del default")
+        try hosts.ip("address delete 2001:db8:77:8::1/64 dev \(TwoHosts.link)")
+        try hosts.ip("address add 2001:db8:77:9::1/64 dev \(TwoHosts.link) nodad")
+        try hosts.ip("-6 route add default via 2001:db8:77:9::2")
     }
 
     private static let steps = """
@@ -140,7 +174,7 @@ struct TranslatedNetwork {
     }
 
     /// A name with both kinds of answers, and one that only IPv4 knows: DNS64 makes up the others.
-    private func startNameServer(_ scratch: Scratch, _ prefix: String) async throws {
+    private func startNameServer(_ scratch: Scratch, _ prefix: String) async throws -> Child {
         let address = TwoHosts.far6
         let made = try Unbound.zone("made.example", "ns AAAA \(address)\nfour A \(Self.server4)\n", in: scratch)
         let arpa = try Unbound.zone("ipv4only.arpa", "@ A 192.0.0.170\n@ A 192.0.0.171\n", in: scratch)
@@ -151,7 +185,7 @@ struct TranslatedNetwork {
             \(made)
             \(arpa)
             """
-        try await Unbound.start(
+        return try await Unbound.start(
             on: hosts.far, listeningAt: [address], modules: "dns64 iterator", settings: settings, in: scratch)
     }
 

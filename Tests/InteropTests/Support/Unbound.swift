@@ -14,10 +14,11 @@ enum Unbound {
     ///   - addresses: Where it listens; everybody may ask.
     ///   - modules: What answers.
     ///   - settings: The rest of its configuration, beginning within the section `server`.
+    @discardableResult
     static func start(
         on host: String, listeningAt addresses: [String], modules: String = "iterator", settings: String,
         in scratch: Scratch
-    ) async throws {
+    ) async throws -> Child {
         let interfaces = addresses.map { "    interface: \($0)\n" }.joined()
         let text = """
             server:
@@ -43,6 +44,7 @@ enum Unbound {
         let server = try scratch.start(
             try #require(path, "unbound is not installed"), ["-d", "-c", configuration.path], on: host)
         try await eventually("unbound listens: \(server.errors)") { server.errors.contains("start of service") }
+        return server
     }
 
     /// A zone that it answers from a file.

@@ -102,6 +102,66 @@ extension Loopback {
             #expect(try await control.read().isEmpty)
         }
 
+        @Test("A relay that floods, with datagrams of others and with words, hides nothing and moves nobody")
+        func flood() async throws {
+            let proxy = try Proxy()
+            let client = Self.client([proxy.configuration], to: .hostPort(host: "192.0.2.7", port: 7_007))
+            let control = try await proxy.associate()
+            try await client.ready()
+            try proxy.answer(client)
+            let own = Data([0, 0, 0, 1, 192, 0, 2, 7, 0x1B, 0x5F])
+            let foreign = [
+                Data([0, 0, 0, 1, 192, 0, 2, 8, 0x1B, 0x5F]), Data([0, 0, 0, 1, 192, 0, 2, 7, 0x1B, 0x60]),
+                Data([0, 0, 7, 1, 192, 0, 2, 7, 0x1B, 0x5F]), Data([0, 0, 0, 9, 192, 0, 2, 7, 0x1B, 0x5F]),
+                Data([0, 0, 0, 3, 255]), Data(),
+            ]
+            for round in 0..<200 {
+                for header in foreign { try await proxy.relay.write(header + Data(repeating: 6, count: 1_000)) }
+                // Words mean nothing any more, and do not pile up.
+                try await control.write(Data(repeating: 5, count: 10_000))
+                try await proxy.relay.write(own + Data("\(round)"))
+                #expect(try await client.receiveMessage().data == Data("\(round)"))
+            }
+            try await client.deliver(Data("question"))
+            #expect(try await proxy.relay.read() == own + Data("question"))
+            try await client.cancel()
+        }
+
+        @Test(
+            "A proxy that stalls, at any point, can be left: the next one is used, never the direct way",
+            arguments: 0..<3)
+        func stalls(step: Int) async throws {
+            let server = try RawSocket.bound(.udp4)
+            let endpoint = NWEndpoint.hostPort(
+                host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: server.port))
+            let (silent, whole) = (try Proxy(), try Proxy())
+            let context = NWParameters.PrivacyContext(description: "stalls")
+            context.proxyConfigurations = [silent.configuration, whole.configuration]
+            let parameters = NWParameters.udp
+            parameters.setPrivacyContext(context)
+            Backend.choose()
+            let client = Probe(to: endpoint, using: parameters).start()
+            let stalled = try await silent.control.accept()
+            if step > 0 {
+                _ = try await stalled.read()
+                // Half an answer is none.
+                try await stalled.write(Data([5] + (step > 1 ? [0] : [])))
+                if step > 1 {
+                    _ = try await stalled.read()
+                    try await stalled.write(Data([5, 0, 0, 1, 127]))
+                }
+            }
+            client.connection.cancelCurrentEndpoint()
+            let control = try await whole.associate()
+            try await client.ready()
+            try await client.deliver(Data("question"))
+            #expect(try await whole.relay.read().suffix(8) == Data("question"))
+            #expect(Socket.bytesReadable(server.fd) == 0)
+            while !(try await stalled.read().isEmpty) {}
+            try await client.cancel()
+            withExtendedLifetime(control) {}
+        }
+
         @Test("The end of the control connection is the end of the connection, by a reset as by a goodbye")
         func end() async throws {
             for isReset in [false, true] {

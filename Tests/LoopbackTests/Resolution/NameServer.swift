@@ -23,6 +23,8 @@ final class NameServer: Sendable {
     nonisolated(unsafe) private let source: any DispatchSourceRead
     private let answer: Answer
     private let log = Log()
+    /// What a forger would send before the answer: here it comes from the very socket that was asked.
+    typealias Forgeries = @Sendable (DNSMessage) -> [DNSMessage]
 
     private final class Log: Sendable {
         let heard = Guarded<[Heard]>([])
@@ -30,7 +32,7 @@ final class NameServer: Sendable {
 
     let port: UInt16
 
-    init(_ answer: @escaping Answer) throws {
+    init(forging forge: @escaping Forgeries = { _ in [] }, _ answer: @escaping Answer) throws {
         (socket, listener) = try Self.open()
         port = socket.port
         self.answer = answer
@@ -41,6 +43,9 @@ final class NameServer: Sendable {
                 for index in 0..<count {
                     guard let peer = reader[index].peer else { continue }
                     let octets = reader.withBytes(of: index) { [UInt8]($0) }
+                    if let query = try? DNSMessage(parsing: octets.span) {
+                        for forgery in forge(query) { Self.send(forgery.encoded(), to: peer, socket.fd) }
+                    }
                     guard let reply = Self.reply(to: octets, .udp, peer.port, log, answer) else { continue }
                     Self.send(reply, to: peer, socket.fd)
                 }

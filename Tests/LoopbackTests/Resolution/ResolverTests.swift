@@ -117,6 +117,32 @@ extension Loopback {
             try await eventually("every socket is closed") { await engine.openSockets == 0 }
         }
 
+        @Test("Forgeries by the hundred before each answer: the right one counts, and nothing is left of the others")
+        func forged() async throws {
+            // As many as the kernel keeps for a socket that is not read meanwhile, so that none of them costs the answer.
+            let forge: NameServer.Forgeries = { query in
+                (1..<200).map { number in
+                    var message = query.response()
+                    switch number % 4 {
+                    case 0: message.questions[0].name = "other.example"
+                    case 1: message.questions[0].type = .txt
+                    default: message.id &+= UInt16(number)
+                    }
+                    message.answers = [DNSRecord("www.example.com", .a, timeToLive: 60, .ipv4(IPv4Address(bits: 66)))]
+                    return message
+                }
+            }
+            let server = try NameServer(forging: forge) { query, _ in query.loopbackResponse() }
+            let directory = try ResolverDirectory(resolv: "nameserver 127.0.0.1\noptions timeout:2 attempts:5\n")
+            let engine = engine(server, directory)
+            for number in 0..<20 {
+                let outcome = await engine.outcome(of: "n\(number).example", families: [.ipv4])
+                #expect(outcome.addresses == [.ipv4(bits: 0x7F00_0001, port: 0)])
+                #expect(outcome.problem == nil)
+            }
+            try await eventually("every socket is closed") { await engine.openSockets == 0 }
+        }
+
         @Test("A look-up that was given up leaves nothing behind")
         func cancelled() async throws {
             let server = try NameServer { _, _ in nil }

@@ -1,0 +1,119 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// Connections made over and over, one after the other, on one loop: what establishment costs beside a bare socket on the same loop.
+public final class ConnectMeasure: Sendable {
+    public enum Way: String, CaseIterable, Sendable {
+        /// A socket that is opened, connected and registered, and nothing else.
+        case plain
+        /// As a connection to an address does it.
+        case literal
+        /// As a connection to a name does it whose addresses are remembered.
+        case name
+    }
+
+    private let way: Way
+    private let address: SocketAddress
+    private let name: String
+    private let port: UInt16
+    private let loop: any EventLoop
+    private let rest: Guarded<(count: Int, failures: Int, current: Connector?)>
+    private let done = Guarded<CheckedContinuation<Int, Never>?>(nil)
+
+    private init(_ way: Way, _ name: String, _ port: UInt16, _ count: Int) {
+        self.way = way
+        self.name = name
+        self.port = port
+        address = .ipv6(high: 0, low: 1, port: port, scope: 0)
+        loop = Engine.loops[0]
+        rest = Guarded((count, 0, nil))
+    }
+
+    /// Connects to `port` of this host's IPv6 loopback address, which is what `name` has to lead to.
+    ///
+    /// - Returns: How many connections failed.
+    public static func connect(_ way: Way, to name: String, port: UInt16, times: Int) async -> Int {
+        let measure = ConnectMeasure(way, name, port, times)
+        return await withCheckedContinuation { continuation in
+            measure.done.withLock { $0 = continuation }
+            measure.loop.execute { measure.next(failed: false) }
+        }
+    }
+
+    private func next(failed: Bool) {
+        let isOver = rest.withLock { rest in
+            rest.failures += failed ? 1 : 0
+            rest.count -= 1
+            return rest.count < 0
+        }
+        if isOver { return end() }
+        switch way {
+        case .plain: connectPlainly()
+        case .literal: race(.addresses([address]))
+        case .name: race(.name(name, port: port, interface: nil))
+        }
+    }
+
+    private func end() {
+        let failures = rest.withLock { rest in
+            rest.current = nil
+            return rest.failures
+        }
+        done.withLock { $0.take() }?.resume(returning: failures)
+    }
+
+    private func race(_ target: Connector.Target) {
+        let connector = Connector(target, SocketSettings(transport: .tcp), on: loop, resolver: SystemNameResolver()) {
+            [self] outcome, _ in
+            guard case .success(let winner) = outcome, let registration = winner.registration else {
+                return loop.execute { self.next(failed: true) }
+            }
+            loop.close(registration, Descriptor(adopting: winner.fd))
+            // Not from within its own end.
+            loop.execute { self.next(failed: false) }
+        }
+        rest.withLock { $0.current = connector }
+        connector.start()
+    }
+
+    private func connectPlainly() {
+        do throws(SystemError) {
+            let socket = try SocketSettings(transport: .tcp).openSocket(.ipv6)
+            _ = try Socket.connect(socket.rawValue, to: address)
+            let plain = PlainSocket(self, socket.rawValue)
+            let registration = try loop.register(
+                socket.rawValue, for: [.readable, .writable, .peerClosed], plain)
+            plain.registration.withLock { $0 = registration }
+            _ = socket.release()
+        } catch {
+            loop.execute { self.next(failed: true) }
+        }
+    }
+
+    fileprivate func plainlyConnected(_ fd: CInt, _ registration: Registration) {
+        let code = Socket.takeError(fd)
+        loop.close(registration, Descriptor(adopting: fd))
+        loop.execute { self.next(failed: code != 0) }
+    }
+}
+
+/// One bare socket.
+private final class PlainSocket: ReadinessHandler {
+    let registration = Guarded<Registration?>(nil)
+    private let measure: ConnectMeasure
+    private let fd: CInt
+
+    init(_ measure: ConnectMeasure, _ fd: CInt) {
+        self.measure = measure
+        self.fd = fd
+    }
+
+    func ready(for readiness: Readiness) {
+        guard !readiness.isDisjoint(with: [.writable, .failed, .hangUp]),
+            let registration = registration.withLock({ $0.take() })
+        else { return }
+        measure.plainlyConnected(fd, registration)
+    }
+}

@@ -1,0 +1,61 @@
+extension DNSName {
+    /// Whether the names agree to the letter's case.
+    package func isIdentical(to other: DNSName) -> Bool { wire == other.wire }
+
+    /// The same name with the case of each letter thrown: a bit more for a forger to guess.
+    package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
+        var octets = wire
+        var bits: UInt64 = 0
+        for index in octets.indices {
+            if index & 63 == 0 { bits = random.next() }
+            // Lengths are below 64, where no letter is.
+            guard (octets[index] | 0x20) &- 0x61 < 26 else { continue }
+            octets[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
+        }
+        return DNSName(wire: octets)
+    }
+
+    /// The same name, with the labels at its end that stand in `sent` to the letter spelled as `original` spells them.
+    ///
+    /// A server that compresses names lets them point at the question, whose case was thrown.
+    ///
+    /// - Precondition: `sent` is `original` in other letters.
+    package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {
+        if wire == sent.wire { return original }
+        var start = wire.startIndex
+        while wire[start] != 0 {
+            let count = wire.count - start
+            if count <= sent.wire.count, wire[start...].elementsEqual(sent.wire.suffix(count)) {
+                return DNSName(wire: wire[..<start] + original.wire.suffix(count))
+            }
+            start += 1 + Int(wire[start])
+        }
+        return self
+    }
+}
+
+extension DNSRecord {
+    /// The record with each of its names as ``DNSName/respelled(as:whereLike:)`` has it.
+    package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSRecord {
+        func respelled(_ name: DNSName) -> DNSName { name.respelled(as: original, whereLike: sent) }
+        var record = self
+        record.name = respelled(name)
+        switch data {
+        case .ipv4, .ipv6, .text, .opaque: break
+        case .name(let target): record.data = .name(respelled(target))
+        case .service(let priority, let weight, let port, let target):
+            record.data = .service(priority: priority, weight: weight, port: port, target: respelled(target))
+        case .mail(let preference, let exchange):
+            record.data = .mail(preference: preference, exchange: respelled(exchange))
+        case .authority(var authority):
+            authority.server = respelled(authority.server)
+            authority.mailbox = respelled(authority.mailbox)
+            record.data = .authority(authority)
+        case .next(let next, let types): record.data = .next(respelled(next), types: types)
+        case .binding(var binding):
+            binding.target = respelled(binding.target)
+            record.data = .binding(binding)
+        }
+        return record
+    }
+}
