@@ -102,6 +102,11 @@ package struct ByteReader: ~Escapable {
         return octets
     }
 
+    /// Copies the next `count` octets to the end of an array, which takes no other one on the way.
+    package mutating func readOctets(_ count: Int, appendingTo octets: inout [UInt8]) throws(WireError) {
+        unsafe try readBytes(count).withUnsafeBytes { source in unsafe octets.append(contentsOf: source) }
+    }
+
     package mutating func skip(_ count: Int) throws(WireError) {
         try require(count)
         offset += count

@@ -22,9 +22,10 @@ extension DNSMessage {
         let authorityCount: UInt16 = try reader.readInteger()
         let additionalCount: UInt16 = try reader.readInteger()
         for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
-        for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message)) }
-        for _ in 0..<authorityCount { authorities.append(try DNSRecord(parsing: &reader, in: message)) }
-        for _ in 0..<additionalCount { adopt(try DNSRecord(parsing: &reader, in: message)) }
+        var owner = RepeatedName()
+        for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &owner)) }
+        for _ in 0..<authorityCount { authorities.append(try DNSRecord(parsing: &reader, in: message, &owner)) }
+        for _ in 0..<additionalCount { adopt(try DNSRecord(parsing: &reader, in: message, &owner)) }
     }
 
     private mutating func adopt(_ record: DNSRecord) {
@@ -67,9 +68,31 @@ extension DNSQuestion {
     }
 }
 
+/// The owner of the record before: most records of a message point at the same place, and one copy of the name does for them.
+private struct RepeatedName {
+    private var last: (pointer: UInt16, name: DNSName)?
+
+    mutating func read(_ reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) -> DNSName {
+        guard let first = reader.peek(), first & 0xC0 == 0xC0, let second = reader.peek(at: 1) else {
+            return try DNSName(parsing: &reader, in: message)
+        }
+        let pointer = UInt16(first) << 8 | UInt16(second)
+        // What could be pointed at from further in front can be pointed at from here.
+        if let last, last.pointer == pointer {
+            try reader.skip(2)
+            return last.name
+        }
+        let name = try DNSName(parsing: &reader, in: message)
+        last = (pointer, name)
+        return name
+    }
+}
+
 extension DNSRecord {
-    fileprivate init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
-        name = try DNSName(parsing: &reader, in: message)
+    fileprivate init(
+        parsing reader: inout ByteReader, in message: borrowing RawSpan, _ owner: inout RepeatedName
+    ) throws(WireError) {
+        name = try owner.read(&reader, in: message)
         type = DNSRecordType(rawValue: try reader.readInteger())
         let bits: UInt16 = try reader.readInteger()
         recordClass = DNSRecordClass(rawValue: bits)

@@ -40,7 +40,7 @@ extension DNSName {
                 guard octets.count + Int(length) <= maximumByteCount else {
                     throw .invalid("length of a name", at: position)
                 }
-                octets += try reader.readOctets(Int(length))
+                try reader.readOctets(Int(length), appendingTo: &octets)
             default:
                 throw .invalid("kind of a label", at: position)
             }

@@ -70,7 +70,7 @@ extension DNSRecordData {
         while !reader.isAtEnd {
             let count: UInt8 = try reader.readInteger()
             result.append(count)
-            result += try reader.readOctets(Int(count))
+            try reader.readOctets(Int(count), appendingTo: &result)
         }
         return result.isEmpty ? [0] : result
     }
