@@ -103,6 +103,13 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
+    /// Octets of a stream came from the transport, which has them for the duration of the call.
+    package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
+        guard phase != .ended, wasStarted else { return }
+        places[0].stage.receive(lent: bytes, at: now)
+        settle(at: now)
+    }
+
     /// Takes a piece of a message for the program, with at most `limit` octets.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
         guard isReady else { return nil }

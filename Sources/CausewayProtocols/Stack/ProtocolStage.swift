@@ -38,6 +38,8 @@ package protocol ProtocolStage: Sendable {
     var inboundRoom: Int { get }
     /// A piece of a message came from beneath.
     mutating func receive(_ parcel: Parcel, at now: Duration)
+    /// Octets of a stream came from beneath, to be used or copied before the call returns.
+    mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
     /// Takes a piece of a message for above, with at most `limit` octets.
     mutating func nextInbound(atMost limit: Int) -> Parcel?
 
@@ -73,6 +75,9 @@ extension ProtocolStage {
     package mutating func sendEarly(_ octets: [UInt8]) -> Bool { false }
     package var awaitsPeer: Bool { false }
     package var takesContent: Bool { true }
+    package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
+        receive(Parcel([UInt8](bytes), endsMessage: false), at: now)
+    }
     package var wakeUp: Duration? { nil }
     package mutating func advance(to now: Duration) {}
     package mutating func nextEvent() -> (any StageEvent)? { nil }

@@ -99,6 +99,7 @@ final class RelayAssociation: Sendable {
     private func listen() {
         let completion: ReceiveCompletion = { [weak self] content in
             guard let self else { return }
+            let content = content.kept
             loop.execute { self.heard(content) }
         }
         control.flow.request(.channel(completion, isDirect: true)) { queue in
@@ -108,7 +109,7 @@ final class RelayAssociation: Sendable {
 
     private func heard(_ content: ReceivedContent) {
         guard progress.value.end == nil else { return }
-        if let octets = content.octets ?? content.data.map({ [UInt8]($0) }) { take(octets) }
+        if let data = content.data { take([UInt8](data)) }
         if let error = content.error { return end(with: error) }
         // The association ends with the connection.
         if content.isFinal { return end(with: Failure(errno: Errno.connectionReset)) }

@@ -98,8 +98,7 @@ extension Flow {
         // Allocating is done before the lock is taken.
         var arrived: Arrived?
         if case .moved(let count) = result, count > 0 {
-            let content = UnsafeRawBufferPointer(rebasing: scratch[..<count])
-            arrived = plan.isForChannel ? .octets([UInt8](content)) : .data(Self.content(of: scratch, count))
+            arrived = plan.isForChannel ? .lent(count) : .data(Self.content(of: scratch, count))
         }
         return finishRead(plan) { state, aftermath in
             state.finishRead(result, length, arrived, &aftermath)
@@ -147,15 +146,15 @@ struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// The oldest receive is that of the protocols above: content of any length is copied for them out of the thread's block, which is
-    /// warm.
+    /// The oldest receive is that of the protocols above: they are lent what is in the thread's block.
     var isForChannel = false
 }
 
 /// What a read brought.
 enum Arrived {
     case data(Data)
-    case octets([UInt8])
+    /// So many octets at the beginning of the thread's block.
+    case lent(Int)
 }
 
 extension Flow.State {
@@ -188,7 +187,7 @@ extension Flow.State {
             receive.arrived(count)
             switch arrived {
             case .data(let data): match(data, &aftermath)
-            case .octets(let octets): hand(octets, &aftermath)
+            case .lent(let count): lend(count, &aftermath)
             case nil: break
             }
         case .wouldBlock:
@@ -206,14 +205,16 @@ extension Flow.State {
         return true
     }
 
-    /// Answers the protocols above with what arrived, as it is, where nothing stands before it.
-    private mutating func hand(_ octets: [UInt8], _ aftermath: inout Aftermath) {
+    /// Lends the protocols above what arrived, where nothing stands before it.
+    private mutating func lend(_ arrived: Int, _ aftermath: inout Aftermath) {
         guard mayTransfer, leftover.isEmpty, case .channel = waiters.first,
-            case .bytes(_, let maximum) = receive.oldest, octets.count <= maximum,
+            case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
             case .content(_, let endsMessage, let endsStream) = receive.next(), let waiter = waiters.popFirst()
-        else { return match(Data(octets), &aftermath) }
+        else {
+            return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &aftermath)
+        }
         var content = ReceivedContent(isFinal: endsStream, isComplete: endsMessage)
-        content.octets = octets
+        content.lentCount = arrived
         answer(waiter, content, &aftermath)
     }
 

@@ -194,8 +194,7 @@ extension Flow.State {
     func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ aftermath: inout Aftermath) {
         switch waiter {
         case .callback(let completion): add(.received(completion, content), &aftermath)
-        case .channel(let completion, false): add(.received(completion, content), &aftermath)
-        case .channel(let completion, true): aftermath.resume(.received(completion, content))
+        case .channel(let completion, _): aftermath.resume(.received(completion, content))
         case .task(_, let continuation): aftermath.resume(.receive(continuation, content.forTask))
         case .contentTask(_, let continuation): aftermath.resume(.content(continuation, content))
         case .batch(let completion):

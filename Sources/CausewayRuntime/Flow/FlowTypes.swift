@@ -6,8 +6,9 @@ package import FoundationEssentials
 /// What one receive gave.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The content, in place of `data`, where it goes to the protocols above the transport.
-    var octets: [UInt8]?
+    /// The length of the content where it is lent to the protocols above the transport: it lies in the thread's block, until the
+    /// completion returns. Then there is no `data`.
+    var lentCount = 0
     /// What the kernel said about a datagram.
     package var packet: PacketMark?
     /// The peer will send no more.
@@ -32,6 +33,17 @@ package struct ReceivedContent: Sendable {
 }
 
 extension ReceivedContent {
+    /// What is lent. On the thread of the completion, before anything else is read there.
+    var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
+
+    /// The same, to be kept for longer.
+    var kept: ReceivedContent {
+        guard lentCount > 0 else { return self }
+        var content = self
+        (content.data, content.lentCount) = (Data(lent), 0)
+        return content
+    }
+
     /// An error behind content is told to the next receive.
     var forTask: Result<StreamPiece, Failure> {
         if let error, data == nil { return .failure(error) }
@@ -62,7 +74,8 @@ typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Ne
 /// Who waits for a receive: a program's closure, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// The protocols above the transport: called at once where no queue of the program's is theirs.
+    /// The protocols above the transport: called at once, on any thread, and perhaps lent the content. Reading for them is done on the
+    /// program's queue, if there is one.
     case channel(ReceiveCompletion, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that wants to know all about it, as with datagrams.

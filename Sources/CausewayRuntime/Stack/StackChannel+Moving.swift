@@ -17,8 +17,10 @@ extension StackChannel.State {
     }
 
     mutating func take(_ content: ReceivedContent) {
-        if let octets = content.octets ?? content.data.map({ [UInt8]($0) }) {
-            let parcel = Parcel(octets, endsMessage: isDatagram)
+        if content.lentCount > 0 {
+            stack?.receive(lent: content.lent, at: Machine.now)
+        } else if let data = content.data {
+            let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
             stack?.receive(parcel, at: Machine.now)
         }
         // Somebody refused an earlier datagram: the oldest receive learns of it, and the stack lives on.
@@ -156,7 +158,25 @@ extension Data {
         guard let first = chain.popPiece() else { return }
         // Growing piece by piece would copy again what is there.
         if !chain.isEmpty { reserveCapacity(count + first.count + chain.count) }
-        if isEmpty, chain.isEmpty { self = Data(first) } else { append(contentsOf: first) }
+        if isEmpty, chain.isEmpty {
+            self = first.count < Self.sharedLength ? Data(first) : Data(sharing: first)
+        } else {
+            append(contentsOf: first)
+        }
         while let piece = chain.popPiece() { append(contentsOf: piece) }
+    }
+
+    /// From here on copying costs more than a closure that keeps the array.
+    private static var sharedLength: Int { 8 << 10 }
+
+    /// Content in the array in which it came, which lives as long.
+    private init(sharing piece: ArraySlice<UInt8>) {
+        // An array has its elements in one place until somebody changes it, and nobody else has this part of it.
+        self = piece.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return Data() }
+            return Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count,
+                deallocator: .custom { _, _ in withExtendedLifetime(piece) {} })
+        }
     }
 }

@@ -68,6 +68,7 @@ extension StackChannel {
         var openingLimit: Duration = .zero
         var openingDeadline: Duration = .zero
         var openingTimer: TimerID?
+        var goodbyeTimer: TimerID?
 
         var messages: Deque<StackMessage> = []
         /// Went along with the handshake. They are sent again if that comes to nothing.

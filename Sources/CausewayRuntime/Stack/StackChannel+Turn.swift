@@ -112,6 +112,7 @@ extension StackChannel {
         if let length = state.nextRead(Self.largestRead) { return .read(length, state.attempt) }
         if state.nextMessage(now) { return .again }
         if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
+            if let timer = state.goodbyeTimer.take() { return .dropTimer(timer) }
             state.phase = .closed
             (state.stack, state.attendants) = (nil, [:])
             if let completion = state.whenClosed.take() { return .finish(completion) }

@@ -94,11 +94,19 @@ package final class StackChannel: Sendable {
             return true
         }
         guard isFirst else { return completion() }
-        // A peer that does not answer must not keep the connection.
-        if !abortively {
-            _ = flow.loop.schedule(after: Self.goodbyeLimit) { [weak self] in self?.giveUpGoodbye() }
-        }
+        if !abortively { limitGoodbye() }
         requestTurn()
+    }
+
+    /// A peer that does not answer must not keep the connection.
+    private func limitGoodbye() {
+        let timer = flow.loop.schedule(after: Self.goodbyeLimit) { [weak self] in self?.giveUpGoodbye() }
+        let isLate = state.withLock { state -> Bool in
+            guard state.phase != .closed else { return true }
+            state.goodbyeTimer = timer
+            return false
+        }
+        if isLate { flow.loop.cancel(timer) }
     }
 
     /// The longest that protocols may take to say goodbye.
@@ -106,6 +114,7 @@ package final class StackChannel: Sendable {
 
     private func giveUpGoodbye() {
         state.withLock { state in
+            state.goodbyeTimer = nil
             guard state.phase == .closing, !state.hasSaidGoodbye else { return }
             state.stack?.abort(Failure(errno: Errno.timedOut))
             state.hasSaidGoodbye = true

@@ -33,6 +33,11 @@ struct CertificateExtensions: Sendable {
     private(set) var isKeyIdentifierCritical = false
     /// Where to learn more about the issuer (RFC 5280 §4.2.2.1), undecoded: no rule asks for it.
     private(set) var informationAccess: ArraySlice<UInt8>?
+    /// What ``PolicyCheck`` reads, undecoded: it matters in few chains.
+    private(set) var policies: ArraySlice<UInt8>?
+    private(set) var policyMappings: ArraySlice<UInt8>?
+    private(set) var policyConstraints: ArraySlice<UInt8>?
+    private(set) var inhibitAnyPolicy: ArraySlice<UInt8>?
     /// The first one that is critical and not known here, in numbers.
     private(set) var unknownCritical: String?
 
@@ -66,10 +71,14 @@ struct CertificateExtensions: Sendable {
             isAlternativeNameCritical = isCritical
         case 19: basicConstraints = try Self.basicConstraints(value, isCritical)
         case 30: nameConstraints = try NameConstraints(Self.single(value))
-        // Revocation lists and policies: known, and nothing here asks for them.
-        case 31, 32: break
+        // Where revocation lists are: known, and nothing here asks for it.
+        case 31: break
+        case 32: policies = value
+        case 33: policyMappings = value
         case 35: try readAuthorityKey(value, isCritical)
+        case 36: policyConstraints = value
         case 37: purposes = try Self.purposes(value)
+        case 54: inhibitAnyPolicy = value
         default:
             // RFC 7633: the promise of a stapled statement is looked at after the handshake.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])

@@ -92,10 +92,9 @@ struct ContextBuilder {
 
     private func setGroups() throws(TLSFailure) {
         guard !settings.groups.isEmpty else { return }
-        let isSet = KeyExchangeGroups.names(settings.groups).withCString {
-            cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_GROUPS_LIST), 0, UnsafeMutableRawPointer(mutating: $0)) == 1
+        guard setList(CW_CTRL_SET_GROUPS_LIST, KeyExchangeGroups.names(settings.groups)) else {
+            throw fail("none of the groups can be used")
         }
-        guard isSet else { throw fail("none of the groups can be used") }
     }
 
     private func setApplicationProtocols() throws(TLSFailure) {
@@ -126,11 +125,36 @@ struct ContextBuilder {
             }
             return
         }
+        try prepareEdwards(identity)
         let isSet = withStack(of: Array(identity.certificates.dropFirst())) { others in
             cw_SSL_CTX_use_cert_and_key(
                 pointer, identity.certificates[0].object.pointer, identity.key.pointer, others, 1) == 1
         }
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
+    }
+
+    /// Over datagrams OpenSSL 3.0 takes a server with an Edwards key for one without any suite: it looks for a key of the older kind
+    /// alone. It is given one, which is never used, because the server then signs with nothing but what the real key can do.
+    private func prepareEdwards(_ identity: TLSIdentity) throws(TLSFailure) {
+        guard settings.usesDatagrams, settings.side == .server, let scheme = identity.edwardsScheme else { return }
+        let other = try CertificateTemplate(subject: "unused", notBefore: 0, notAfter: 0).issue()
+        let isSet =
+            cw_SSL_CTX_use_cert_and_key(
+                pointer, other.certificates[0].object.pointer, other.key.pointer, nil, 1) == 1
+            && setList(CW_CTRL_SET_SIGNATURES_LIST, scheme)
+            // What clients may sign with is another matter.
+            && setList(CW_CTRL_SET_CLIENT_SIGNATURES_LIST, Self.clientSchemes)
+        guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
+    }
+
+    private static let clientSchemes =
+        "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:ed448:rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512"
+        + ":rsa_pss_pss_sha256:rsa_pss_pss_sha384:rsa_pss_pss_sha512:RSA+SHA256:RSA+SHA384:RSA+SHA512"
+
+    private func setList(_ command: Int, _ list: String) -> Bool {
+        list.withCString {
+            cw_SSL_CTX_ctrl(pointer, CInt(command), 0, UnsafeMutableRawPointer(mutating: $0)) == 1
+        }
     }
 
     private func setPreSharedKeys() throws(TLSFailure) {

@@ -6,6 +6,7 @@ extension OpenSSLEngine {
     package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
         precondition(!isLending, "ciphertext was handed over while other ciphertext was being read")
         isLending = true
+        if !bytes.isEmpty { isDry = false }
         defer { isLending = false }
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
@@ -15,7 +16,10 @@ extension OpenSSLEngine {
         return result
     }
 
-    package func ciphertextEnded() { cw_pipe_end(pipe) }
+    package func ciphertextEnded() {
+        isDry = false
+        cw_pipe_end(pipe)
+    }
 
     package func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int) {
         checkIsNotShowing()
@@ -35,6 +39,8 @@ extension OpenSSLEngine {
 
     // MARK: Reading
 
+    package var mayHavePlaintext: Bool { !isDry }
+
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
         checkIsNotShowing()
         guard !buffer.isEmpty else { return .octets(0) }
@@ -42,7 +48,7 @@ extension OpenSSLEngine {
         if !earlyInput.isEmpty { return takeEarlyInput(into: buffer) }
         if let readEnd { return readEnd }
         var filled = 0
-        cw_ERR_clear_error()
+        OpenSSLLibrary.forgetErrors()
         repeat {
             var count = 0
             let result = cw_SSL_read_ex(ssl, buffer.baseAddress! + filled, buffer.count - filled, &count)
@@ -59,7 +65,9 @@ extension OpenSSLEngine {
     /// Why nothing more can be read: kept, unless it is only for now.
     private func endOfRead(_ result: CInt) -> TLSReadResult {
         switch Int(cw_SSL_get_error(ssl, result)) {
-        case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE: return .needsCiphertext
+        case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE:
+            isDry = true
+            return .needsCiphertext
         case CW_ERROR_ZERO_RETURN: readEnd = .ended
         case CW_ERROR_SYSCALL where cw_ERR_peek_error() == 0:
             readEnd = .failed(
@@ -91,7 +99,7 @@ extension OpenSSLEngine {
         if usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
             throw TLSFailure(.messageTooLong, "\(plaintext.count) octets do not fit one datagram")
         }
-        cw_ERR_clear_error()
+        OpenSSLLibrary.forgetErrors()
         var taken = 0
         while taken < plaintext.count, cw_pipe_unsent(pipe) < Self.unsentLimit {
             var count = 0
@@ -148,6 +156,7 @@ extension OpenSSLEngine {
     package func timeoutElapsed() -> TLSProgress {
         guard usesDatagrams else { return handshake() }
         if case .failed(let failure) = state { return .failed(failure) }
+        isDry = false
         cw_ERR_clear_error()
         if cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_HANDLE_TIMEOUT), 0, nil) < 0 {
             return fail(TLSFailure.takeFromLibrary(isInHandshake: true))

@@ -54,6 +54,7 @@ extension OpenSSLEngine {
     func fail(_ failure: TLSFailure) -> TLSProgress {
         state = .failed(failure)
         readEnd = .failed(failure)
+        isDry = false
         cw_pipe_discard(pipe)
         return .failed(failure)
     }

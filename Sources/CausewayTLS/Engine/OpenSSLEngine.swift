@@ -54,6 +54,8 @@ package final class OpenSSLEngine: TLSEngine {
     var isReadingEarly = false
     /// How reading ended, told again and again.
     var readEnd: TLSReadResult?
+    /// Reading has used up what arrived.
+    var isDry = false
     var isClosed = false
     /// Memory of the owner's or of the pipe's is in use by the other: nothing may move.
     var isLending = false

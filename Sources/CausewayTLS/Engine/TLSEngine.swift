@@ -35,6 +35,8 @@ package protocol TLSEngine: AnyObject {
     ///
     /// Reading is also what notices tickets, closures, and repetitions of a lost flight: read after each arrival.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
+    /// Whether ``read(into:)`` could say anything but that it needs ciphertext: false once it has said so, until more arrives.
+    var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///
     /// - Returns: How much was taken. Less than all when a quarter of a megabyte waits to be sent.

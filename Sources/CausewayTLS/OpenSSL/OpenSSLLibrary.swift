@@ -32,6 +32,11 @@ package enum OpenSSLLibrary {
         return code == 0 ? "no reason given" : reason(code)
     }
 
+    /// Before a call whose errors matter. There are none nearly always, and looking is cheaper than wiping the list.
+    static func forgetErrors() {
+        if cw_ERR_peek_error() != 0 { cw_ERR_clear_error() }
+    }
+
     /// One of the library's errors in words.
     static func reason(_ code: UInt) -> String {
         if let reason = cw_ERR_reason_error_string(code) { return String(cString: reason) }

@@ -19,6 +19,15 @@ package struct TLSIdentity: Sendable {
         self.key = key
     }
 
+    /// What keys on Edwards curves sign with, as OpenSSL calls it; `nil` for others.
+    var edwardsScheme: String? {
+        switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {
+        case "ED25519": "ed25519"
+        case "ED448": "ed448"
+        default: nil
+        }
+    }
+
     /// Reads certificates and key from PEM, which may be the same text.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`, also when the password is wrong or missing.

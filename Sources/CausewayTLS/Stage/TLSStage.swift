@@ -70,6 +70,9 @@ package struct TLSStage: ProtocolStage {
 
     package var inboundRoom: Int { core.inboundRoom }
     package mutating func receive(_ parcel: Parcel, at now: Duration) { core.receive(parcel, at: now) }
+    package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
+        core.receive(lent: bytes, at: now)
+    }
     package mutating func nextInbound(atMost limit: Int) -> Parcel? { core.nextInbound(atMost: limit) }
 
     package var outboundRoom: Int { core.outboundRoom }

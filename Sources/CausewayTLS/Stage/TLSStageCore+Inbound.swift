@@ -23,6 +23,19 @@ extension TLSStageCore {
         moveOn()
     }
 
+    /// Shows the engine octets where they lie, if none wait to be shown before them.
+    func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
+        let room = Self.limit - plaintext.count
+        guard phase == .established, !usesDatagrams, arrears.isEmpty, room > 0, !dropsInbound, !hasTransportEnded
+        else { return receive(Parcel([UInt8](bytes), endsMessage: false), at: now) }
+        self.now = now
+        engine.ciphertextArrived(bytes) {
+            // Plaintext is shorter than its ciphertext; only behind a piece of a record more may come.
+            _ = keep(readOnce(atMost: min(room, bytes.count)))
+            read()
+        }
+    }
+
     private func receiveDatagram(_ parcel: Parcel) {
         datagramSoFar.append(parcel.octets)
         guard parcel.endsMessage, !datagramSoFar.isEmpty else { return }
@@ -56,7 +69,9 @@ extension TLSStageCore {
             let room = Self.limit - plaintext.count - messages.octetCount
             guard room > 0, messages.count < Self.mostMessages else { return }
             // First what the engine kept, for the room may have ended in the middle of a piece.
-            guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
+            if engine.mayHavePlaintext {
+                guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
+            }
             if let piece = nextPiece() {
                 let capacity = min(room, piece.count + Self.record)
                 let outcome = piece.withUnsafeBytes { bytes in

@@ -47,15 +47,14 @@ struct CertificateRules {
     func objection(to judged: JudgedCertificate, isLeaf: Bool, isAnchor: Bool) -> Objection? {
         if let objection = objectionToTime(of: judged.fields) { return objection }
         if let problem = judged.keyProblem { return Objection(.weakKey, problem) }
+        if let unknown = judged.fields.extensions.unknownCritical { return Objection(.criticalExtension, unknown) }
         if !isAnchor {
             if let problem = judged.signatureProblem { return Objection(.weakSignature, problem) }
-            if let unknown = judged.fields.extensions.unknownCritical { return Objection(.criticalExtension, unknown) }
             if let reason = Self.profileProblem(judged.fields) { return Objection(.malformed, reason) }
         }
         if isLeaf { return objectionToLeaf(judged, isAnchor: isAnchor) }
         // The purposes of an authority hold for what it signs.
-        return isAnchor || allows(judged.fields.extensions, .authority)
-            ? nil : Objection(.wrongPurpose, "extended key usage")
+        return allows(judged.fields.extensions, .authority) ? nil : Objection(.wrongPurpose, "extended key usage")
     }
 
     private func objectionToTime(of fields: CertificateFields) -> Objection? {

@@ -148,7 +148,11 @@ struct ChainSearch {
                 return TrustFailure(objection.rule, judged.certificate, depth: depth, detail: objection.detail)
             }
         }
-        return constraintFailure(of: chain)
+        if let failure = constraintFailure(of: chain) { return failure }
+        guard let objection = PolicyCheck.objection(to: chain) else { return nil }
+        return TrustFailure(
+            objection.isUnreadable ? .malformed : .policy, chain[objection.depth].certificate, depth: objection.depth,
+            detail: objection.isUnreadable ? "its policies cannot be read" : nil)
     }
 
     /// RFC 5280 §6.1.3 (b), (c): the names of each certificate against the constraints of all above it.

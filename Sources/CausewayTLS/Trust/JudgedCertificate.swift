@@ -21,6 +21,7 @@ struct JudgedCertificate: Sendable {
 
     /// 112 bits: RSA with 2,048 bits, no SHA-1 and no MD5 in any signature.
     private static let leastSecurity: CInt = 112
+    private static let leastRSABits: CInt = 2_048
     /// Larger keys only cost time.
     private static let mostKeyBits: CInt = 16_384
 
@@ -35,7 +36,10 @@ struct JudgedCertificate: Sendable {
         guard ["RSA", "RSA-PSS", "EC", "ED25519", "ED448"].contains(name), !(name == "EC" && hasExplicitCurve) else {
             return "a key of the kind \(name) that is not used here"
         }
-        guard cw_EVP_PKEY_get_security_bits(key) >= Self.leastSecurity, cw_EVP_PKEY_get_bits(key) <= Self.mostKeyBits
+        let bits = cw_EVP_PKEY_get_bits(key)
+        // The library rounds up what a little less than 2,048 bits are worth.
+        guard cw_EVP_PKEY_get_security_bits(key) >= Self.leastSecurity, bits <= Self.mostKeyBits,
+            bits >= Self.leastRSABits || !name.hasPrefix("RSA")
         else { return certificate.keyDescription }
         return nil
     }

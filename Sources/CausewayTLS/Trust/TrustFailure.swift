@@ -17,6 +17,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         case weakSignature = "its signature uses a digest that is broken"
         case nameConstraint = "a name in it is outside what its issuer may sign"
         case chainTooLong = "the chain is too long"
+        case policy = "an authority above it demands a policy that it is not issued under"
         case criticalExtension = "it demands an extension that is not known here"
         case malformed = "it breaks the profile of the Internet (RFC 5280)"
         case noAlternativeName = "it names no host: the extension for alternative names is missing"
@@ -55,7 +56,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         case .pinMismatch: errSSLATSCertificateTrustViolation
         case .noCertificate, .malformed: errSSLBadCert
         case .unknownIssuer, .selfSigned, .badSignature, .wrongPurpose, .notAnAuthority, .authorityAsLeaf,
-            .nameConstraint, .chainTooLong, .criticalExtension, .revoked, .tooComplex:
+            .nameConstraint, .chainTooLong, .policy, .criticalExtension, .revoked, .tooComplex:
             errSSLXCertChainInvalid
         }
     }
@@ -75,7 +76,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         case .pinMismatch: "check whether the server's key was renewed, and ship the new pin"
         case .stapleMissing: "switch stapling on at the server"
         case .noCertificate: "give the peer a certificate"
-        case .badSignature, .wrongPurpose, .notAnAuthority, .authorityAsLeaf, .nameConstraint, .chainTooLong,
+        case .badSignature, .wrongPurpose, .notAnAuthority, .authorityAsLeaf, .nameConstraint, .chainTooLong, .policy,
             .criticalExtension, .malformed, .revoked, .tooComplex:
             "have the certificate issued anew"
         }
@@ -100,7 +101,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
             case .revoked: CW_V_REVOKED
             case .noAlternativeName, .nameMismatch, .notAHostName: CW_V_HOST_MISMATCH
             case .badSignature, .notAnAuthority, .authorityAsLeaf, .weakKey, .weakSignature, .nameConstraint,
-                .chainTooLong, .criticalExtension, .malformed, .pinMismatch, .stapleMissing, .noCertificate,
+                .chainTooLong, .policy, .criticalExtension, .malformed, .pinMismatch, .stapleMissing, .noCertificate,
                 .tooComplex:
                 CW_V_REJECTED
             }

@@ -109,6 +109,28 @@ struct DatagramTests {
         #expect(pair.client.unsentCount == 0)
     }
 
+    @Test("A server with an Ed25519 key, and a client that shows one of any kind", arguments: [true, false])
+    func edwards(isClientEdwards: Bool) throws {
+        let server = try Authority.shared.issue { $0.keyKind = .ed25519 }
+        let client = try Authority.shared.issue([.email("client@test")]) {
+            $0.keyKind = isClientEdwards ? .ed25519 : .p256
+        }
+        let pair = try EnginePair(
+            .client {
+                $0.usesDatagrams = true
+                $0.identity = client
+            },
+            .server {
+                $0.usesDatagrams = true
+                $0.identity = server
+                $0.peerAuthentication = .required
+            })
+        pair.establish()
+        #expect(pair.client.negotiation?.peerCertificates.first == server.certificates.first)
+        #expect(pair.server.negotiation?.peerCertificates.first == client.certificates.first)
+        #expect(try pair.transfer([7], from: pair.client, to: pair.server) == [7])
+    }
+
     @Test("Pre-shared keys over datagrams")
     func preSharedKey() throws {
         let pair = try EnginePair(

@@ -48,6 +48,10 @@ struct StackPair {
     var cut: (inout SplitMix64, Int) -> Int = { $1 }
     var random = SplitMix64(seed: 7)
     let usesDatagrams: Bool
+    /// How often a datagram arrives: not at all, once or more often.
+    var copies: (inout SplitMix64) -> Int = { _ in 1 }
+    /// Whether datagrams overtake each other.
+    var isReordering = false
 
     init(_ client: TLSSettings, _ server: TLSSettings) throws {
         self.client = try Side(TLSContext(client), host: "server.test")
@@ -77,7 +81,8 @@ struct StackPair {
         while let parcel = self[keyPath: own].stack.nextOutbound(atMost: 50_000, at: .zero) {
             moved = true
             if usesDatagrams {
-                if !parcel.octets.isEmpty { self[keyPath: other].datagrams.append(parcel.octets.octets) }
+                let count = parcel.octets.isEmpty ? 0 : copies(&random)
+                self[keyPath: other].datagrams += Array(repeating: parcel.octets.octets, count: count)
             } else {
                 self[keyPath: other].arriving += parcel.octets.octets
             }
@@ -88,11 +93,18 @@ struct StackPair {
         return read(own) || moved
     }
 
+    /// Lets both sides repeat what was not answered, where the library's clock says that it is time.
+    mutating func advance() {
+        client.stack.advance(to: .zero)
+        server.stack.advance(to: .zero)
+    }
+
     private mutating func deliver(_ own: WritableKeyPath<StackPair, Side>) -> Bool {
         let room = self[keyPath: own].stack.inboundRoom
         guard room > 0 else { return false }
         if !self[keyPath: own].datagrams.isEmpty {
-            let datagram = self[keyPath: own].datagrams.removeFirst()
+            let last = self[keyPath: own].datagrams.count - 1
+            let datagram = self[keyPath: own].datagrams.remove(at: isReordering ? random.integer(in: 0...last) : 0)
             self[keyPath: own].stack.receive(Parcel(datagram), at: .zero)
             return true
         }

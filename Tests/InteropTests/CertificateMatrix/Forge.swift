@@ -106,8 +106,15 @@ final class Forge {
         guard made.insert("key " + name).inserted else { return file }
         let kind: [String] =
             switch name.split(separator: "-").first {
-            case "rsa1024", "rsa2048", "rsa4096": ["RSA", "-pkeyopt", "rsa_keygen_bits:\(name.dropFirst(3).prefix(4))"]
+            case "rsa1024", "rsa2040", "rsa2048", "rsa3072", "rsa4096":
+                ["RSA", "-pkeyopt", "rsa_keygen_bits:\(name.dropFirst(3).prefix(4))"]
+            case "pss2048": ["RSA-PSS", "-pkeyopt", "rsa_keygen_bits:2048"]
+            case "three": ["RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-pkeyopt", "rsa_keygen_pubexp:3"]
             case "ed25519": ["ED25519"]
+            case "ed448": ["ED448"]
+            case "p521": ["EC", "-pkeyopt", "ec_paramgen_curve:P-521"]
+            case "p224": ["EC", "-pkeyopt", "ec_paramgen_curve:P-224"]
+            case "k256": ["EC", "-pkeyopt", "ec_paramgen_curve:secp256k1"]
             case "p384": ["EC", "-pkeyopt", "ec_paramgen_curve:P-384"]
             case "p192": ["EC", "-pkeyopt", "ec_paramgen_curve:prime192v1"]
             default: ["EC", "-pkeyopt", "ec_paramgen_curve:P-256"]

@@ -1,9 +1,9 @@
 /// The certificates of the matrix.
 enum MatrixRecipes {
-    private static let past = ("20200101000000Z", "20210101000000Z")
+    static let past = ("20200101000000Z", "20210101000000Z")
     private static let future = ("20400101000000Z", "20410101000000Z")
 
-    static let all = authorities + names + uses + kinds + oddities + long
+    static let all = authorities + names + uses + kinds + oddities + long + more
 
     private static let authorities: [Recipe] = [
         .authority("root", by: nil), .authority("second", by: nil), .authority("stranger", by: nil),

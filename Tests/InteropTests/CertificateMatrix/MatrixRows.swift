@@ -2,11 +2,13 @@ import Causeway
 
 extension MatrixRow {
     /// Everything that is tried. The rules are those of RFC 5280, RFC 6125 and RFC 9525, and a few of this library's own.
-    static let all = goodNames + goodChains + badNames + badUses + badChains + badKinds + badServers
+    static let all =
+        goodNames + goodChains + badNames + badUses + badChains + badKinds + badServers
+        + moreNames + moreChains + moreConstraints + moreKinds
 
-    private static let commonNames = "they look at the common name, as before RFC 6125"
+    static let commonNames = "they look at the common name, as before RFC 6125"
     private static let anchorStrict = "they ask of a trusted certificate what only an authority must have"
-    private static let lenient = "they do not hold a chain against all of RFC 5280"
+    static let lenient = "they do not hold a chain against all of RFC 5280"
 
     private static let goodNames: [MatrixRow] = [
         good("plain", ["leaf"]), good("second of two names", ["twoNames"]),

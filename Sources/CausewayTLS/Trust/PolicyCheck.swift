@@ -1,0 +1,114 @@
+/// Whether a chain is issued under a policy where an authority in it demands one (RFC 5280 §6.1, in sets as RFC 9618 has it).
+///
+/// The program itself asks for no policy, so nothing is refused unless an authority's constraints say so.
+struct PolicyCheck {
+    typealias Policy = ArraySlice<UInt8>
+
+    /// 2.5.29.32.0
+    private static let any: Policy = [0x55, 0x1d, 0x20, 0x00]
+
+    /// What the next certificate may name: these, or any at all. Neither: no policy holds for the whole chain.
+    private var expected: Set<Policy> = []
+    private var expectsAny = true
+    /// Certificates that may follow until a policy is needed, may no more be mapped, and may no more be "any".
+    private var untilExplicit: Int
+    private var untilUnmapped: Int
+    private var untilUnwild: Int
+
+    /// The first certificate of a chain from the peer's own to the anchor that is not issued as demanded; `nil` if there is none.
+    static func objection(to chain: [JudgedCertificate]) -> (depth: Int, isUnreadable: Bool)? {
+        let certificates = chain.dropLast()
+        guard certificates.contains(where: { $0.fields.extensions.policyConstraints != nil }) else { return nil }
+        var check = PolicyCheck(count: certificates.count)
+        for (depth, judged) in certificates.enumerated().reversed() {
+            do throws(DERError) {
+                guard try check.accepts(judged.fields, isLeaf: depth == 0) else { return (depth, false) }
+            } catch {
+                return (depth, true)
+            }
+        }
+        return nil
+    }
+
+    private init(count: Int) { (untilExplicit, untilUnmapped, untilUnwild) = (count + 1, count + 1, count + 1) }
+
+    private var hasNone: Bool { expected.isEmpty && !expectsAny }
+
+    private mutating func accepts(_ fields: CertificateFields, isLeaf: Bool) throws(DERError) -> Bool {
+        let extensions = fields.extensions
+        let mayBeWild = untilUnwild > 0 || !isLeaf && fields.isSelfIssued
+        narrow(to: try extensions.policies.map(Self.policies) ?? [], mayBeWild: mayBeWild)
+        if isLeaf {
+            untilExplicit = max(0, untilExplicit - 1)
+            try readConstraints(extensions)
+            return untilExplicit > 0 || !hasNone
+        }
+        guard untilExplicit > 0 || !hasNone else { return false }
+        guard try map(extensions.policyMappings) else { return false }
+        if !fields.isSelfIssued {
+            untilExplicit = max(0, untilExplicit - 1)
+            untilUnmapped = max(0, untilUnmapped - 1)
+            untilUnwild = max(0, untilUnwild - 1)
+        }
+        try readConstraints(extensions)
+        return true
+    }
+
+    /// RFC 5280 §6.1.3 (d), (e).
+    private mutating func narrow(to named: Set<Policy>, mayBeWild: Bool) {
+        var next = named.filter { $0 != Self.any && (expectsAny || expected.contains($0)) }
+        let isWild = named.contains(Self.any) && mayBeWild
+        if isWild { next.formUnion(expected) }
+        expected = next
+        expectsAny = expectsAny && isWild
+    }
+
+    /// RFC 5280 §6.1.4 (a), (b): what one authority calls a policy becomes what the next one calls it.
+    private mutating func map(_ value: ArraySlice<UInt8>?) throws(DERError) -> Bool {
+        guard let value else { return true }
+        var others: [Policy: Set<Policy>] = [:]
+        try DERReader.all(try Self.single(value)) { reader throws(DERError) in
+            var pair = DERReader(try reader.next(DERTag.sequence))
+            let own = try pair.next(DERTag.identifier)
+            others[own, default: []].insert(try pair.next(DERTag.identifier))
+            try pair.end()
+        }
+        guard others[Self.any] == nil, !others.values.contains(where: { $0.contains(Self.any) }) else { return false }
+        let mapped = others.keys.filter { expected.contains($0) || expectsAny }
+        expected.subtract(mapped)
+        if untilUnmapped > 0 { for own in mapped { expected.formUnion(others[own] ?? []) } }
+        return true
+    }
+
+    /// RFC 5280 §6.1.4 (i), (j) and §6.1.5 (b).
+    private mutating func readConstraints(_ extensions: CertificateExtensions) throws(DERError) {
+        if let value = extensions.policyConstraints {
+            var reader = DERReader(try Self.single(value))
+            guard !reader.isAtEnd else { throw DERError("the constraints on policies are empty") }
+            if reader.nextTag == 0x80 { untilExplicit = min(untilExplicit, try reader.smallNumber(0x80)) }
+            if reader.nextTag == 0x81 { untilUnmapped = min(untilUnmapped, try reader.smallNumber(0x81)) }
+            try reader.end()
+        }
+        if let value = extensions.inhibitAnyPolicy {
+            var reader = DERReader(value)
+            untilUnwild = min(untilUnwild, try reader.smallNumber())
+            try reader.end()
+        }
+    }
+
+    private static func policies(_ value: ArraySlice<UInt8>) throws(DERError) -> Set<Policy> {
+        var result: Set<Policy> = []
+        try DERReader.all(try single(value)) { reader throws(DERError) in
+            var policy = DERReader(try reader.next(DERTag.sequence))
+            result.insert(try policy.next(DERTag.identifier))
+        }
+        return result
+    }
+
+    private static func single(_ value: ArraySlice<UInt8>) throws(DERError) -> ArraySlice<UInt8> {
+        var reader = DERReader(value)
+        let content = try reader.next(DERTag.sequence)
+        try reader.end()
+        return content
+    }
+}

@@ -1,0 +1,72 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayTLS
+import CausewayTypes
+import Testing
+
+@Suite("DTLS over a bad link")
+struct DatagramLossTests {
+    struct Link: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// Of 100 datagrams.
+        var lost = 0
+        var doubled = 0
+        var isReordering = false
+
+        static let all = [
+            Link(testDescription: "loss", lost: 25), Link(testDescription: "doubling", doubled: 40),
+            Link(testDescription: "reordering", isReordering: true),
+            Link(testDescription: "everything", lost: 20, doubled: 20, isReordering: true),
+        ]
+    }
+
+    private func pair(_ link: Link, seed: UInt64) throws -> StackPair {
+        var pair = try StackPair(
+            .client {
+                $0.usesDatagrams = true
+                $0.firstRetransmission = .milliseconds(16)
+                // The certificates take several datagrams.
+                $0.maximumDatagram = 300
+            },
+            .server {
+                $0.usesDatagrams = true
+                $0.firstRetransmission = .milliseconds(16)
+                $0.maximumDatagram = 300
+            })
+        pair.random = SplitMix64(seed: seed)
+        pair.isReordering = link.isReordering
+        pair.copies = { random in
+            if random.integer(in: 1...100) <= link.lost { return 0 }
+            return random.integer(in: 1...100) <= link.doubled ? 2 : 1
+        }
+        return pair
+    }
+
+    @Test(
+        "The handshake comes to its end, and what is read was sent, once", arguments: Link.all,
+        1...4 as ClosedRange<UInt64>)
+    func everything(_ link: Link, seed: UInt64) throws {
+        var pair = try pair(link, seed: seed)
+        pair.start()
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(30)
+        // The library keeps its own clock: these milliseconds must pass.
+        while !(pair.client.isReady && pair.server.isReady), clock.now < deadline {
+            pair.advance()
+            pair.run()
+        }
+        try #require(pair.client.isReady && pair.server.isReady, "\(pair.client.reason.debugDescription)")
+        let messages = (0..<200).map { number in [UInt8(number)] + pair.random.octets(number) }
+        for message in messages {
+            let isTaken = pair.client.stack.send(Parcel(message), at: .zero)
+            try #require(isTaken)
+            if pair.random.chance(oneIn: 8) { pair.run() }
+        }
+        pair.run()
+        let received = pair.server.messages
+        #expect(Set(received).isSubset(of: messages) && Set(received).count == received.count)
+        #expect(received.count >= (link.lost == 0 ? messages.count : messages.count / 2))
+        if !link.isReordering { #expect(received == messages.filter(Set(received).contains)) }
+        #expect(pair.client.failure == nil && pair.server.failure == nil)
+    }
+}
