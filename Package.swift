@@ -134,7 +134,7 @@ let package = Package(
         .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
         // As such programs were written, in the language mode of their time.
         .executableTarget(
-            name: "NetServiceProgram", dependencies: ["CausewayBonjour"], path: "Tests/NetServiceProgram",
+            name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour"], path: "Tests/NetServiceProgram",
             swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "InteropTests", dependencies: ["Causeway", "CausewayCapture", "nw", "NetServiceProgram"],

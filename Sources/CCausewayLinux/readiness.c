@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +80,22 @@ void cw_wake_signal(int fd) {
 void cw_wake_drain(int fd) {
     uint64_t count;
     while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {}
+}
+
+int cw_clock_watch(void) {
+    int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (fd < 0) return -errno;
+    struct itimerspec never = {0};
+    never.it_value.tv_sec = (time_t)1 << 40;
+    if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0) return fd;
+    int error = errno;
+    close(fd);
+    return -error;
+}
+
+bool cw_clock_has_jumped(int fd) {
+    uint64_t count;
+    return read(fd, &count, sizeof count) < 0 && errno == ECANCELED;
 }
 
 uint64_t cw_now(void) {

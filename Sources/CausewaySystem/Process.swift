@@ -14,6 +14,27 @@ package enum Machine {
         return .seconds(Int64(boot.tv_sec - awake.tv_sec)) + .nanoseconds(Int64(boot.tv_nsec - awake.tv_nsec))
     }
 
+    /// Has `body` called when the process ends normally; not by a signal, and not in a process that forked off this one.
+    package static func atExit(_ body: @escaping @Sendable () -> Void) {
+        let isFirst = exits.withLock { exits in
+            exits.bodies.append(body)
+            defer { exits.process = getpid() }
+            return exits.process == nil
+        }
+        guard isFirst else { return }
+        atexit {
+            let bodies = Machine.exits.withLock { $0.process == getpid() ? $0.bodies : [] }
+            for body in bodies { body() }
+        }
+    }
+
+    private struct Exits: Sendable {
+        var process: pid_t?
+        var bodies: [@Sendable () -> Void] = []
+    }
+
+    private static let exits = Guarded(Exits())
+
     /// Processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 

@@ -48,6 +48,37 @@ extension Interop {
             }
         }
 
+        @Test(
+            "C62 C113: a service says goodbye when its process ends, or has cancelled it just before",
+            arguments: ["exit", "cancel"])
+        func leaves(_ manner: String) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let avahi = try await Avahi.start(on: hosts.far, scratch)
+                let browser = try avahi.run("avahi-browse -p _nwleave._tcp", scratch)
+                let leaver = try scratch.start(
+                    try Built.program("NetServiceProgram"), ["--leave-\(manner)", "Leaver"], on: hosts.near)
+                try await eventually("Avahi finds it: \(leaver.text)") {
+                    browser.text.contains("+;\(TwoHosts.link);IPv4;Leaver;")
+                }
+                try await eventually("Avahi hears the goodbye: \(leaver.text) \(leaver.errors)") {
+                    browser.text.contains("-;\(TwoHosts.link);IPv4;Leaver;")
+                }
+            }
+        }
+
+        @Test("A listener whose service may have no other name fails when somebody else has it")
+        func strictListener() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let avahi = try await Avahi.start(on: hosts.far, scratch)
+                let service = try avahi.run("avahi-publish -s Taken _nwleave._tcp 1", scratch)
+                try await eventually("Avahi publishes") { service.errors.contains("Established") }
+                let listener = try scratch.start(
+                    try Built.program("NetServiceProgram"), ["--leave-strict", "Taken"], on: hosts.near)
+                #expect(try await listener.finished() == 1)
+                #expect(listener.text.contains("-65548"), "\(listener.text)")
+            }
+        }
+
         @Test("C58 C106: who comes second gives way, whichever it is")
         func conflict() async throws {
             try await TwoHosts.run { hosts, scratch in

@@ -131,5 +131,9 @@ if mode == "--seek" || mode == "--offer" {
     }
     RunLoop.main.run()
 }
+if let mode, mode.hasPrefix("--leave-") {
+    let leaving = try Leaving(String(mode.dropFirst(8)), name: CommandLine.arguments.last ?? "")
+    withExtendedLifetime(leaving) { RunLoop.main.run() }
+}
 let program: NSObject = mode.map { Publisher(name: $0) } ?? Seeker()
 withExtendedLifetime(program) { RunLoop.main.run() }

@@ -149,6 +149,8 @@ typedef struct cw_event {
     uint32_t readiness;
 } cw_event;
 
+int cw_clock_watch(void);
+bool cw_clock_has_jumped(int fd);
 int cw_epoll_create(void);
 int cw_epoll_add(int epoll, int fd, uint64_t token, uint32_t readiness);
 int cw_epoll_modify(int epoll, int fd, uint64_t token, uint32_t readiness);

@@ -20,10 +20,17 @@ final class ServiceBrowse: Sendable {
 
     private struct Progress {
         var instances: [DNSName: Instance] = [:]
-        var told: [DNSName: NWBrowser.Result] = [:]
+        /// Instances of which something is new since the program was told.
+        var changed: Set<DNSName> = []
         var question: QuestionID?
         var isPosted = false
         var hasEnded = false
+    }
+
+    /// What the program knows. Apart from the progress, for the engine's loop never waits until a long set is made.
+    private struct Told {
+        var byName: [DNSName: NWBrowser.Result] = [:]
+        var results: Set<NWBrowser.Result> = []
     }
 
     private let type: DNSServiceType
@@ -32,6 +39,7 @@ final class ServiceBrowse: Sendable {
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let handler: Handler
     private let progress = Guarded(Progress())
+    private let told = Guarded(Told())
     private let engine = BonjourEngine.shared
 
     /// - Parameters:
@@ -95,6 +103,7 @@ final class ServiceBrowse: Sendable {
             var entry = progress.instances[instance] ?? Instance()
             if !entry.interfaces.contains(interface) { entry.interfaces.append(interface) }
             progress.instances[instance] = entry
+            progress.changed.insert(instance)
             return isNew
         }
         guard isNew, wantsText else { return }
@@ -109,6 +118,7 @@ final class ServiceBrowse: Sendable {
     private func disappeared(_ instance: DNSName, _ interface: NWInterface) -> QuestionID? {
         progress.withLock { progress in
             progress.instances[instance]?.interfaces.removeAll { $0 == interface }
+            progress.changed.insert(instance)
             guard progress.instances[instance]?.interfaces.isEmpty == true else { return nil }
             return progress.instances.removeValue(forKey: instance)?.textQuestion
         }
@@ -118,6 +128,7 @@ final class ServiceBrowse: Sendable {
         guard allows(event.interface), case .text(let octets)? = event.added.last?.data else { return }
         progress.withLock { progress in
             progress.instances[instance]?.text = NWTXTRecord(octets == [0] ? Data() : Data(octets))
+            progress.changed.insert(instance)
         }
         publish()
     }
@@ -132,21 +143,30 @@ final class ServiceBrowse: Sendable {
         if isFirst { post { self.tell() } }
     }
 
+    /// Costs what has changed, not what is there: thousands of services come in hundreds of messages.
     private func tell() {
-        let news = progress.withLock { progress -> (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>)? in
+        let news = progress.withLock { progress -> [(DNSName, Instance?)] in
             progress.isPosted = false
-            guard !progress.hasEnded else { return nil }
-            // With text wanted, a service is told of together with it.
-            var now: [DNSName: NWBrowser.Result] = [:]
-            for (name, instance) in progress.instances where !wantsText || instance.text != nil {
-                now[name] = result(name, instance)
-            }
-            let names = Set(now.keys).union(progress.told.keys)
-            let changes = names.map { NWBrowser.Result.Change(between: progress.told[$0], now[$0]) }
-            progress.told = now
-            return (Set(now.values), Set(changes.filter { $0 != .identical }))
+            defer { progress.changed = [] }
+            return progress.hasEnded ? [] : progress.changed.map { ($0, progress.instances[$0]) }
         }
-        if let (results, changes) = news, !changes.isEmpty { handler(results, changes) }
+        let (results, changes) = told.withLock { told in
+            let changes = news.compactMap { name, instance in change(of: name, to: instance, in: &told) }
+            return (told.results, Set(changes))
+        }
+        if !changes.isEmpty { handler(results, changes) }
+    }
+
+    private func change(of name: DNSName, to instance: Instance?, in told: inout Told) -> NWBrowser.Result.Change? {
+        // With text wanted, a service is told of together with it.
+        let new = instance.flatMap { !wantsText || $0.text != nil ? result(name, $0) : nil }
+        let old = told.byName[name]
+        let change = NWBrowser.Result.Change(between: old, new)
+        guard change != .identical else { return nil }
+        told.byName[name] = new
+        if let old { told.results.remove(old) }
+        if let new { told.results.insert(new) }
+        return change
     }
 
     private func result(_ name: DNSName, _ instance: Instance) -> NWBrowser.Result {

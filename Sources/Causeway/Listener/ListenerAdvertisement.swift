@@ -17,9 +17,18 @@ final class ListenerAdvertisement: Sendable {
     private let progress = Guarded(Progress())
     private let engine = BonjourEngine.shared
     private let report: @Sendable (NWListener.ServiceRegistrationChange) -> Void
+    private let failed: @Sendable (NWError) -> Void
 
-    /// - Parameter report: Called on the engine's loop.
-    init(_ report: @escaping @Sendable (NWListener.ServiceRegistrationChange) -> Void) { self.report = report }
+    /// - Parameters:
+    ///   - failed: Called when the service cannot be registered, or not any more.
+    ///   - report: Called on the engine's loop.
+    init(
+        failed: @escaping @Sendable (NWError) -> Void,
+        _ report: @escaping @Sendable (NWListener.ServiceRegistrationChange) -> Void
+    ) {
+        self.failed = failed
+        self.report = report
+    }
 
     /// The port is open: what is to be advertised can be.
     func begin(port: UInt16) {
@@ -50,18 +59,27 @@ final class ListenerAdvertisement: Sendable {
     }
 
     private func follow() {
-        let description = progress.withLock { progress -> (ServiceDescription, NWListener.Service)? in
+        let next = progress.withLock { progress -> (NWListener.Service, UInt16)? in
             guard !progress.hasEnded, progress.registration == nil, let port = progress.port,
-                let service = progress.service, let description = service.description(port: port)
+                let service = progress.service
             else { return nil }
-            return (description, service)
+            return (service, port)
         }
-        guard let (description, service) = description else { return }
-        let id = engine.advertise(description) { [report] event in
+        guard let (service, port) = next else { return }
+        do throws(NWError) {
+            advertise(service, try service.description(port: port))
+        } catch {
+            failed(error)
+        }
+    }
+
+    private func advertise(_ service: NWListener.Service, _ description: ServiceDescription) {
+        let id = engine.advertise(description) { [report, failed] event in
             switch event {
             case .registered(let name): report(.add(service.endpoint(name)))
             case .removed(let name): report(.remove(service.endpoint(name)))
-            case .failed, .portTaken: break
+            case .failed: failed(.dns(DNSServiceErrorType(kDNSServiceErr_NameConflict)))
+            case .portTaken: failed(.dns(DNSServiceErrorType(kDNSServiceErr_ServiceNotRunning)))
             }
         }
         let isLate = progress.withLock { progress in
@@ -80,12 +98,17 @@ extension NWListener.Service {
 
     fileprivate var text: [UInt8] { txtRecord.map { [UInt8]($0) } ?? [] }
 
-    /// `nil` for what cannot be advertised: a type that is none, a domain beyond the link.
-    fileprivate func description(port: UInt16) -> ServiceDescription? {
-        guard let type = try? NWEndpoint.serviceDomain(type, domain) else { return nil }
+    /// - Throws: `kDNSServiceErr_BadParam` for a type that is none and a name that no service can have, `ENOTSUP` for a domain beyond
+    ///   the link.
+    fileprivate func description(port: UInt16) throws(NWError) -> ServiceDescription {
+        _ = try NWEndpoint.serviceDomain(type, domain)
         let label = name.flatMap { $0.isEmpty ? nil : $0 } ?? BonjourEngine.systemHostLabel()
-        return ServiceDescription(
-            name: label, type: type.name, subtypes: type.subtypes, port: port, text: text, mayRename: !noAutoRename)
+        do {
+            return try ServiceDescription(
+                name: label, typeText: type, port: port, text: text, mayRename: !noAutoRename)
+        } catch {
+            throw .dns(DNSServiceErrorType(kDNSServiceErr_BadParam))
+        }
     }
 
     fileprivate func endpoint(_ name: String) -> NWEndpoint {

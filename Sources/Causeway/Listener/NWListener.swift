@@ -141,7 +141,9 @@ extension NWListener {
         set { update { $0.group = newValue } }
     }
 
-    /// The service to advertise.
+    /// The service to advertise. One that cannot be makes the listener fail: with `kDNSServiceErr_NameConflict` where somebody else has
+    /// the name and no other may be chosen, `kDNSServiceErr_BadParam` for a type or a name that is none, `ENOTSUP` for a domain beyond the
+    /// link, `kDNSServiceErr_ServiceNotRunning` where another program has port 5353 for itself.
     public var service: NWListener.Service? {
         get { handlers.withLock { $0.service } }
         set {
@@ -153,7 +155,11 @@ extension NWListener {
 
     private func advertise(_ service: Service?) {
         let current = advertisement.withLock { advertisement in
-            let current = advertisement ?? ListenerAdvertisement { [weak self] change in self?.registered(change) }
+            let current =
+                advertisement
+                ?? ListenerAdvertisement(
+                    failed: { [driver] error in driver.fail(Failure(error)) },
+                    { [weak self] change in self?.registered(change) })
             advertisement = current
             return current
         }
@@ -166,7 +172,7 @@ extension NWListener {
         SharedDelivery.on(queue).post(.call { [weak self] in self?.handlers.withLock { $0.registration }?(change) })
     }
 
-    /// Called when the service has been registered or withdrawn.
+    /// Called when the service has been registered or withdrawn. What cannot be registered is told by the state, `failed`.
     @preconcurrency public var serviceRegistrationUpdateHandler:
         (@Sendable (_ change: NWListener.ServiceRegistrationChange) -> Void)?
     {

@@ -102,6 +102,25 @@ package struct MulticastLink: Sendable {
         actions += querier.clear()
     }
 
+    /// Looks at a message before it is read: most of what others say on a busy link, or on one that is flooded, concerns nobody here.
+    package mutating func interest(
+        in octets: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
+    ) -> MulticastInterest {
+        if isSelf, forgetEcho(octets) { return .none }
+        // What comes by unicast answers a question that was put not long ago, or a probe.
+        let mayAnswer = arrival.isMulticast || querier.expectsUnicast(at: now)
+        let glance = DNSMessageGlance(octets) { name in
+            (mayAnswer && querier.concerns(name)) || responder.concerns(name)
+        }
+        guard let glance else { return .none }
+        guard glance.flags.contains(.isResponse) else {
+            // The rest of somebody's known answers has no question.
+            return glance.isOfInterest || (!glance.hasQuestions && responder.pending.expectsMore(of: arrival.peer))
+                ? .question : .none
+        }
+        return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && glance.isOfInterest ? .answer : .none
+    }
+
     /// Reads a message. Whatever stands in it, it does no harm.
     ///
     /// - Parameter isSelf: Whether the sender is this host, by its address.

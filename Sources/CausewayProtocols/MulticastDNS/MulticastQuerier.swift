@@ -38,6 +38,7 @@ struct MulticastQuerier: Sendable {
     var acceptsUnicast = true
     /// Whether questions leave from another port than 5353: then all answers come by unicast (RFC 6762 §5.1).
     var isOneShot = false
+    private var newestUnicast: Duration?
     /// Octets of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
     private var random: any RandomNumberGenerator & Sendable
@@ -120,6 +121,12 @@ struct MulticastQuerier: Sendable {
         }
         return heard(message, from: arrival.peer.address, at: now)
     }
+
+    /// Whether a record of the name would be kept, or tell something of one that is.
+    func concerns(_ name: DNSName) -> Bool { byName[name] != nil || cache.knows(name) }
+
+    /// Whether some question that may be answered by unicast was put not long ago.
+    func expectsUnicast(at now: Duration) -> Bool { newestUnicast.map { now - $0 <= Self.unicastWindow } ?? false }
 
     private func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
         byName[record.name]?.contains { question in
@@ -249,7 +256,10 @@ struct MulticastQuerier: Sendable {
         var asked = question
         asked.acceptsUnicast = acceptsUnicast && !isOneShot && running[question]?.sent == 0
         running[question]?.lastSent = now
-        if asked.acceptsUnicast || isOneShot { running[question]?.lastUnicast = now }
+        if asked.acceptsUnicast || isOneShot {
+            running[question]?.lastUnicast = now
+            newestUnicast = now
+        }
         return asked
     }
 

@@ -40,6 +40,9 @@ struct MulticastResponder: Sendable {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
+    /// Whether the name is one of this host's, or about to be.
+    func concerns(_ name: DNSName) -> Bool { own.holds(name) || owners[name] != nil }
+
     // MARK: Registrations
 
     /// Begins to answer for records, once their unique names turned out to be free.

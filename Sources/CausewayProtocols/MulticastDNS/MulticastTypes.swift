@@ -46,6 +46,14 @@ package struct MulticastArrival: Sendable {
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 
+/// Whom a message concerns, as far as a look at it tells.
+package enum MulticastInterest: Sendable {
+    case none
+    /// Somebody asks or probes for what this host has, or asks what it asks: to be read before all answers.
+    case question
+    case answer
+}
+
 /// What a link's owner must do.
 package enum MulticastAction: Equatable, Sendable {
     case send([UInt8])

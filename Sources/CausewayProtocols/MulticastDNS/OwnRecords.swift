@@ -19,6 +19,8 @@ struct OwnRecords: Sendable {
 
     subscript(name: DNSName) -> [DNSRecord] { names[name]?.records ?? [] }
 
+    func holds(_ name: DNSName) -> Bool { names[name] != nil }
+
     /// The own record that says the same, if there is one.
     func held(_ record: DNSRecord) -> DNSRecord? {
         guard let name = names[record.name], let place = name.places[Content(type: record.type, data: record.data)],

@@ -87,6 +87,9 @@ struct PendingAnswers: Sendable {
         if expected.count < Self.peerLimit { expected[peer] = time }
     }
 
+    /// Whether a peer said so, and may not have said all of them yet.
+    func expectsMore(of peer: MulticastPeer) -> Bool { expected[peer] != nil }
+
     /// Those have come: own records that the asker knows well enough.
     mutating func suppress(_ known: [DNSRecord], of peer: MulticastPeer) {
         guard expected[peer] != nil else { return }

@@ -51,6 +51,9 @@ struct RecordCache: Sendable {
         groups[Key(name: name, type: type, recordClass: .internet)] == nil
     }
 
+    /// Whether some record of the name is held.
+    func knows(_ name: DNSName) -> Bool { types[name] != nil }
+
     var records: [DNSRecord] { slots.compactMap { $0?.record } }
 
     private func keys(of question: DNSQuestion) -> [Key] {

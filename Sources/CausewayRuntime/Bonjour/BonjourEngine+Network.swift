@@ -8,6 +8,7 @@ extension BonjourEngine {
         guard state.value.watch == nil else { return }
         state.value.sharesPort = MulticastSocket.isPortTaken
         state.value.slept = Machine.sleepTime
+        state.value.resumption = ResumptionWatch(on: loop) { self.settle() }
         state.value.watch = NetworkChangeMonitor.shared.subscribe { self.look() }
         look()
     }
@@ -15,6 +16,7 @@ extension BonjourEngine {
     /// Nobody uses multicast DNS any more: nothing is held.
     func rest() {
         state.value.watch = nil
+        state.value.resumption.take()?.stop()
         for link in state.value.links.values { link.close() }
         state.value.links = [:]
     }
@@ -37,7 +39,7 @@ extension BonjourEngine {
         }
         for facts in usable {
             if let link = state.value.links[facts.interface.index] {
-                guard link.adopt(facts, loop, receiver(for: link.interface.index)) else { continue }
+                guard link.adopt(facts, loop, self) else { continue }
                 link.machine.update(Self.host, link.addressRecords(of: hostName), at: Machine.now)
             } else {
                 join(facts)
@@ -49,7 +51,7 @@ extension BonjourEngine {
     private func join(_ facts: NetworkSnapshot.Interface) {
         let link = LinkDriver(facts)
         link.machine.acceptsUnicast = !state.value.sharesPort
-        _ = link.adopt(facts, loop, receiver(for: facts.interface.index))
+        _ = link.adopt(facts, loop, self)
         guard link.isOpen else { return }
         state.value.links[facts.interface.index] = link
         for (id, asking) in state.value.asking where asking.concerns(link) {
@@ -59,18 +61,30 @@ extension BonjourEngine {
         registerHost(on: link)
         for id in state.value.advertising.keys { register(id, on: link) }
     }
+}
 
-    private func receiver(for index: Int) -> MulticastSocket.Receiver {
-        { octets, peer, interface, isMulticast in
-            // A socket of IPv6 hears its group on every interface that another one has joined it on: a host's own links are not
-            // one link, else it would give way to itself.
-            guard !isMulticast || interface == index || interface == 0 else { return }
-            // Of several sockets on one port the kernel gives what comes by unicast to any.
-            guard let link = self.state.value.links[isMulticast ? index : interface],
-                let (arrival, isSelf) = link.arrival(from: peer, isMulticast: isMulticast)
-            else { return }
-            link.machine.received(octets.span, arrival, isSelf: isSelf, at: Machine.now)
-            self.settle()
+extension BonjourEngine: MulticastSocket.Receiver {
+    func received(_ octets: UnsafeRawBufferPointer, _ origin: MulticastSocket.Origin) {
+        // A socket of IPv6 hears its group on every interface that another one has joined it on: a host's own links are not one
+        // link, else it would give way to itself.
+        guard !origin.isMulticast || origin.interface == origin.link || origin.interface == 0 else { return }
+        // Of several sockets on one port the kernel gives what comes by unicast to any.
+        state.value.links[origin.isMulticast ? origin.link : origin.interface]?
+            .take(octets, origin.peer, isMulticast: origin.isMulticast)
+    }
+
+    /// Questions that came are answered, then some of the answers that came are read; the rest when the sockets had another turn.
+    func receivedBatch() {
+        settle()
+        guard !state.value.isReading else { return }
+        var hasMore = false
+        for link in Array(state.value.links.values) { hasMore = link.readAnswers() || hasMore }
+        settle()
+        guard hasMore else { return }
+        state.value.isReading = true
+        loop.execute {
+            self.state.value.isReading = false
+            self.receivedBatch()
         }
     }
 }

@@ -31,12 +31,16 @@ package final class BonjourEngine: Sendable {
         var advertising: [RegistrationID: Advertising] = [:]
         var hostLabel: String
         var watch: NetworkChangeMonitor.Subscription?
-        var timer: TimerID?
+        var timer: (id: TimerID, due: Duration)?
         var isPerforming = false
+        /// Whether answers wait to be read when the sockets had their turn.
+        var isReading = false
         /// Whether another process had the port before.
         var sharesPort = false
         /// Whoever waits for the goodbyes of what was withdrawn.
         var departures: [@Sendable () -> Void] = []
+        /// Wakes the loop when the machine has slept, though nothing is due.
+        var resumption: ResumptionWatch?
         /// By how much the clock that counts sleep was ahead of the one that does not.
         var slept: Duration = .zero
     }
@@ -100,6 +104,7 @@ package final class BonjourEngine: Sendable {
     package func advertise(
         _ service: ServiceDescription, _ handler: @escaping @Sendable (ServiceEvent) -> Void
     ) -> RegistrationID {
+        if self === Self.shared { _ = Self.exitGoodbyes }
         let id = RegistrationID(rawValue: nextNumber())
         loop.execute { self.begin(Advertising(service: service, handler: handler), id) }
         return id
@@ -268,13 +273,16 @@ package final class BonjourEngine: Sendable {
     }
 
     private func setTimer() {
-        if let timer = state.value.timer.take() { loop.cancel(timer) }
-        guard let next = state.value.links.values.compactMap(\.nextDeadline).min() else { return }
-        state.value.timer = loop.schedule(after: max(next - Machine.now, .zero)) {
+        let next = state.value.links.values.compactMap(\.nextDeadline).min()
+        guard next != state.value.timer?.due else { return }
+        if let timer = state.value.timer.take() { loop.cancel(timer.id) }
+        guard let next else { return }
+        let id = loop.schedule(after: max(next - Machine.now, .zero)) {
             self.state.value.timer = nil
             for link in self.state.value.links.values { link.machine.advance(to: Machine.now) }
             self.settle()
         }
+        state.value.timer = (id, next)
     }
 }
 

@@ -11,8 +11,12 @@ final class LinkDriver {
     var machine = MulticastLink()
     private(set) var addresses: [NetlinkAddress]
     private var sockets: [MulticastSocket] = []
-    /// Messages to the group that wait for their turn.
+    /// Messages that wait for their turn to be sent.
     private var pacer = PacketPacer()
+    /// And answers that wait for theirs to be read.
+    private var inbox = MulticastInbox()
+    /// Answers read in one turn of the loop.
+    private static let readingBudget = 128
     /// Whether the host's own name is registered here.
     var hasHost = false
 
@@ -24,7 +28,7 @@ final class LinkDriver {
     /// Opens and closes sockets until they are those of the families that the interface has addresses of. Returns whether the
     /// addresses are others than before.
     func adopt(
-        _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: @escaping MulticastSocket.Receiver
+        _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) -> Bool {
         // An address that is preferred no more is told to nobody, as one that is gone.
         let isChanged =
@@ -49,7 +53,7 @@ final class LinkDriver {
     }
 
     private func open(
-        _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: @escaping MulticastSocket.Receiver
+        _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) {
         // What cannot be opened now is tried again at the next change of the network.
         guard let socket = try? MulticastSocket(family, on: interface.index, loop, receiver),
@@ -76,11 +80,38 @@ final class LinkDriver {
     func flush(all: Bool = false) {
         var messages = pacer.take(at: Machine.now)
         while all, !pacer.isEmpty { messages += pacer.take(at: Machine.now + .seconds(1)) }
-        for message in messages {
-            for socket in sockets {
-                socket.send(message, to: MulticastSocket.group(socket.family, on: interface.index))
+        for (octets, peer) in messages {
+            let address = peer.map { SocketAddress($0, on: interface) }
+            for socket in sockets where address == nil || address?.family == socket.family {
+                socket.send(octets, to: address ?? MulticastSocket.group(socket.family, on: interface.index))
             }
         }
+    }
+
+    // MARK: Receiving
+
+    /// Takes what came: questions are read at once, answers when it is their turn, and the rest not at all.
+    func take(_ octets: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
+        guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
+        octets.withMemoryRebound(to: UInt8.self) { octets in
+            let now = Machine.now
+            switch machine.interest(in: octets.span, arrival, isSelf: isSelf, at: now) {
+            case .none: break
+            case .question: machine.received(octets.span, arrival, isSelf: isSelf, at: now)
+            case .answer:
+                guard inbox.hasRoom(for: octets.count, from: arrival.peer.address) else { return }
+                inbox.add(MulticastInbox.Message(Array(octets), arrival, isSelf: isSelf))
+            }
+        }
+    }
+
+    /// Reads some of the answers that wait. Returns whether more of them do.
+    func readAnswers() -> Bool {
+        for _ in 0..<Self.readingBudget {
+            guard let message = inbox.next() else { return false }
+            machine.received(message.octets.span, message.arrival, isSelf: message.isSelf, at: Machine.now)
+        }
+        return !inbox.isEmpty
     }
 
     /// Whether something is still to be said before the link may be left.
@@ -90,10 +121,8 @@ final class LinkDriver {
         [machine.nextDeadline, pacer.nextDeadline].compactMap { $0 }.min()
     }
 
-    func send(_ octets: [UInt8], to peer: MulticastPeer) {
-        let address = SocketAddress(peer, on: interface)
-        sockets.first { $0.family == address.family }?.send(octets, to: address)
-    }
+    /// Sends to one peer alone: at the same pace, for thousands of answers can be for one.
+    func send(_ octets: [UInt8], to peer: MulticastPeer) { pacer.add(octets, to: peer) }
 
     /// How a message came, as the machine wants to know it.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {

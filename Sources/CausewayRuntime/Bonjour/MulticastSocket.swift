@@ -6,9 +6,22 @@ internal import CausewayTypes
 ///
 /// Confined to its loop.
 final class MulticastSocket: ReadinessHandler {
-    /// What came, from whom, over which interface, and whether it was sent to the group.
-    typealias Receiver =
-        @Sendable (_ octets: [UInt8], _ peer: SocketAddress, _ interface: Int, _ isMulticast: Bool) -> Void
+    /// Whoever is given what comes.
+    protocol Receiver: AnyObject, Sendable {
+        /// `octets` are there for the time of the call only. It must not close the socket.
+        func received(_ octets: UnsafeRawBufferPointer, _ origin: Origin)
+        /// Nothing more is there for the moment, or it is another's turn.
+        func receivedBatch()
+    }
+
+    /// From whom something came, over which interface, and whether it was sent to the group.
+    struct Origin: Sendable {
+        var peer: SocketAddress
+        var interface: Int
+        var isMulticast: Bool
+        /// The interface of the socket.
+        var link: Int
+    }
 
     /// The link's group, 224.0.0.251 or ff02::fb (RFC 6762 §3).
     static func group(_ family: SocketAddress.Family, on interface: Int) -> SocketAddress {
@@ -17,13 +30,14 @@ final class MulticastSocket: ReadinessHandler {
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// Datagrams read in one turn of the loop.
-    private static let budget = 64
+    /// Datagrams read in one system call, and such calls in one turn of the loop.
+    private static let batch = 16
+    private static let budget = 16
 
     let family: SocketAddress.Family
     let interface: Int
     private let loop: any EventLoop
-    private let receiver: Receiver
+    private let receiver: any Receiver
     private let descriptor: CInt
     /// Whether somebody has port 5353 for himself: then this socket has another, asks, and is answered alone (RFC 6762 §5.1).
     let isOneShot: Bool
@@ -31,13 +45,13 @@ final class MulticastSocket: ReadinessHandler {
     private let registration: LoopBound<Registration?>
 
     init(
-        _ family: SocketAddress.Family, on interface: Int, _ loop: any EventLoop, _ receiver: @escaping Receiver
+        _ family: SocketAddress.Family, on interface: Int, _ loop: any EventLoop, _ receiver: any Receiver
     ) throws(SystemError) {
         self.family = family
         self.interface = interface
         self.loop = loop
         self.receiver = receiver
-        reader = LoopBound(PacketReader(blockCount: 1), to: loop)
+        reader = LoopBound(PacketReader(blockCount: Self.batch), to: loop)
         registration = LoopBound(nil, to: loop)
         let socket = try Self.open(family, on: interface)
         isOneShot = try !Self.joinGroup(family, on: interface, socket.rawValue)
@@ -122,19 +136,27 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        for _ in 0..<Self.budget {
+        var isEmpty = false
+        for _ in 0..<Self.budget where !isEmpty {
             // An error that some ICMP message brought concerns no datagram that is here.
             guard registration.value != nil, let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
                 break
             }
-            guard count > 0 else { return awaitMore() }
-            let packet = reader.value[0]
-            guard let peer = packet.peer, !packet.isTruncated else { continue }
-            let octets = reader.value.withBytes(of: 0) { [UInt8]($0) }
-            receiver(octets, peer, Int(packet.info.interfaceIndex), packet.info.destination?.isMulticast ?? false)
+            for index in 0..<count { hand(index) }
+            isEmpty = count == 0
         }
+        receiver.receivedBatch()
         guard registration.value != nil else { return }
-        loop.execute { self.ready(for: .readable) }
+        if isEmpty { awaitMore() } else { loop.execute { self.ready(for: .readable) } }
+    }
+
+    private func hand(_ index: Int) {
+        let packet = reader.value[index]
+        guard let peer = packet.peer, !packet.isTruncated else { return }
+        let origin = Origin(
+            peer: peer, interface: Int(packet.info.interfaceIndex),
+            isMulticast: packet.info.destination?.isMulticast ?? false, link: interface)
+        reader.value.withBytes(of: index) { receiver.received($0, origin) }
     }
 
     private func awaitMore() {

@@ -85,6 +85,11 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
+    /// Ends the listener with an error, for what it must do besides listening cannot be done.
+    package func fail(_ failure: Failure) {
+        transition { progress in progress.lifecycle.broke(failure) }
+    }
+
     /// How many connections may be handed over from now on.
     package var allowance: Int {
         get { progress.withLock { progress in progress.allowance } }

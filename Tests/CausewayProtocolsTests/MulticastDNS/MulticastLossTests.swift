@@ -23,4 +23,65 @@ struct MulticastLossTests {
         #expect(wire.known(9, to: 2).count == 2 || percent == 80)
         #expect(wire.packets.count <= 60)
     }
+
+    /// How long each of many browsers took to find one service, in both families; `nil` for those that did not in two minutes.
+    private static func times(losing percent: Int, isCold: Bool) -> [Duration?] {
+        (0..<200).map { seed in
+            let wire = VirtualLink(2)
+            wire.familyCount = 2
+            var chance = Chance(state: UInt64(seed) &* 7_919 &+ UInt64(percent))
+            let question = DNSQuestion(Printer.type, .ptr)
+            // Seeds of the hosts' own chances: else all browsers would wait equally long.
+            wire.run(for: .milliseconds(seed))
+            wire.hosts[1].link = MulticastLink(random: Chance(state: UInt64(seed) << 20))
+            wire.hosts[1].isConnected = !isCold
+            if !isCold { wire.hosts[1].link.ask(question, QuestionID(rawValue: 1), at: wire.now) }
+            wire.run(for: isCold ? .zero : .seconds(20))
+            if isCold {
+                wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+                wire.run(for: .seconds(20))
+            }
+            wire.delivers = { _, host in host == 0 && !isCold || Int.random(in: 0..<100, using: &chance) >= percent }
+            wire.hosts[1].isConnected = true
+            let start = wire.now
+            if isCold {
+                wire.hosts[1].link.ask(question, QuestionID(rawValue: 1), at: wire.now)
+            } else {
+                wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+            }
+            while wire.now - start < .seconds(128) {
+                wire.run(for: .milliseconds(50))
+                if !wire.known(1, to: 1).isEmpty { return wire.now - start }
+            }
+            return nil
+        }
+    }
+
+    private static func share(_ times: [Duration?], within limit: Duration) -> Double {
+        Double(times.count { $0.map { $0 <= limit } ?? false }) / Double(times.count)
+    }
+
+    @Test(
+        "Browsing late: of 20, 50 and 80 per cent loss, as many find it as the schedule of the law lets them",
+        arguments: [
+            (20, [(Duration.milliseconds(3_400), 1.0)]), (50, [(.seconds(32), 0.97), (.seconds(64), 0.98)]),
+            (80, [(.seconds(128), 0.50)]),
+        ])
+    func cold(_ percent: Int, _ bounds: [(Duration, Double)]) {
+        let times = Self.times(losing: percent, isCold: true)
+        for (limit, share) in bounds {
+            let found = Self.share(times, within: limit)
+            print("cold, \(percent) % lost: \(found) found within \(limit)")
+            #expect(found >= share)
+        }
+    }
+
+    @Test(
+        "Registered while others look: announcements reach them through 20, 50 and 80 per cent loss",
+        arguments: [(20, 0.99), (50, 0.98), (80, 0.75)])
+    func warm(_ percent: Int, _ share: Double) {
+        let found = Self.share(Self.times(losing: percent, isCold: false), within: .seconds(9))
+        print("warm, \(percent) % lost: \(found) found within 9 s")
+        #expect(found >= share)
+    }
 }

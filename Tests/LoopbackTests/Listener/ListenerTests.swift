@@ -59,6 +59,24 @@ extension Loopback {
             try await first.cancel()
         }
 
+        @Test(
+            "A service that cannot be advertised makes the listener fail, and frees its port",
+            arguments: [
+                (NWListener.Service(type: "http"), NWError.dns(DNSServiceErrorType(kDNSServiceErr_BadParam))),
+                (.init(name: "a\u{7}b", type: "_http._tcp"), .dns(DNSServiceErrorType(kDNSServiceErr_BadParam))),
+                (.init(type: "_http._tcp", domain: "example.com"), .posix(.ENOTSUP)),
+            ])
+        func impossibleService(_ service: NWListener.Service, _ error: NWError) async throws {
+            let first = try ListenerProbe(.tcp4)
+            first.listener.service = service
+            first.start()
+            try await first.states.expect(.ready)
+            try await first.states.expect(.failed(error))
+            first.listener.cancel()
+            try await first.states.expect(.cancelled)
+            #expect(first.states.history == [.ready, .failed(error), .cancelled])
+        }
+
         @Test("A listener without a handler fails with EINVAL")
         func noHandler() async throws {
             let listener = ListenerProbe(try NWListener(using: .tcp))

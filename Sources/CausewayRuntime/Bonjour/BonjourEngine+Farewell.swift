@@ -1,0 +1,31 @@
+internal import CausewaySystem
+internal import Dispatch
+
+extension BonjourEngine {
+    /// How long the end of the process waits for the goodbyes: they are a few packets.
+    private static let farewellPatience: DispatchTimeInterval = .milliseconds(250)
+
+    /// Whoever ends the process without withdrawing its services is spared others' looking for them for up to 75 minutes.
+    static let exitGoodbyes: Void = Machine.atExit { BonjourEngine.shared.farewell() }
+
+    /// Says goodbye for everything that is advertised, or was withdrawn just now, and returns when that is out. Handlers hear nothing.
+    package func farewell() {
+        guard !loop.isCurrent else { return leave() }
+        let done = DispatchSemaphore(value: 0)
+        loop.execute {
+            self.leave()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + Self.farewellPatience)
+    }
+
+    private func leave() {
+        let advertised = state.value.advertising.keys
+        state.value.advertising = [:]
+        for link in state.value.links.values {
+            for id in advertised { link.machine.unregister(id, at: Machine.now) }
+            for case .send(let octets) in link.machine.takeActions() { link.send(octets) }
+            link.flush(all: true)
+        }
+    }
+}

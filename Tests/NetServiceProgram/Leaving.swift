@@ -1,0 +1,32 @@
+import Causeway
+import Foundation
+
+/// A listener with a service that leaves in some way: "exit" without a word, "cancel" and exit at once,
+/// "strict" only if somebody else has its name.
+final class Leaving: Sendable {
+    private let listener: NWListener
+
+    init(_ manner: String, name: String) throws {
+        listener = try NWListener(using: .tcp)
+        var service = NWListener.Service(name: name, type: "_nwleave._tcp")
+        service.noAutoRename = manner == "strict"
+        listener.service = service
+        listener.newConnectionHandler = { $0.cancel() }
+        listener.stateUpdateHandler = { state in
+            if case .failed(let error) = state {
+                report("failed \(error)")
+                exit(1)
+            }
+        }
+        listener.serviceRegistrationUpdateHandler = { [listener] change in
+            guard case .add(.service(let name, _, _, _)) = change else { return }
+            report("registered \(name)")
+            // Whoever looks has seen it.
+            DispatchQueue.main.asyncAfter(deadline: .now() + 2) {
+                if manner == "cancel" { listener.cancel() }
+                if manner == "exit" || manner == "cancel" { exit(0) }
+            }
+        }
+        listener.start(queue: .main)
+    }
+}
