@@ -15,8 +15,8 @@ extension ProxyConfiguration {
     /// - Parameters:
     ///   - scheme: The scheme of what is to be reached, `https` for instance.
     ///   - variables: The environment; default this process's.
-    /// - Throws: `.posix(.EINVAL)` for a value that names no proxy, `.posix(.ENOTSUP)` for a kind that does not exist here, PAC scripts among them: leaving it
-    ///   out would go past it.
+    /// - Throws: `.posix(.EINVAL)` for a value that names no proxy, `.posix(.ENOTSUP)` for a kind that does not exist here, PAC scripts
+    ///   among them: leaving it out would go past it.
     public static func environment(
         forScheme scheme: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws(NWError) -> [ProxyConfiguration] {

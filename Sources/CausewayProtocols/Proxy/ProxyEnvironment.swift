@@ -1,7 +1,7 @@
 /// What the environment says about proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
-/// `auto_proxy`, which names a script (PAC) for browsers, is noticed only to be refused. Lower case counts before upper case, an empty value as none. What curl and the Go library agree on is done their way; where they
-/// differ, the way that tells the network less.
+/// Lower case counts before upper case, an empty value as none. What curl and the Go library agree on is done their way; where they
+/// differ, the way that tells the network less. `auto_proxy`, which names a script (PAC) for browsers, is noticed only to be refused.
 package struct ProxyEnvironment: Sendable {
     /// A variable that names a proxy.
     package struct Choice: Equatable, Sendable {

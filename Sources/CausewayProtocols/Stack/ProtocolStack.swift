@@ -106,7 +106,7 @@ package struct ProtocolStack: Sendable {
     /// Octets of a stream came from the transport, which has them for the duration of the call.
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
-        places[0].stage.receive(lent: bytes, at: now)
+        unsafe places[0].stage.receive(lent: bytes, at: now)
         settle(at: now)
     }
 

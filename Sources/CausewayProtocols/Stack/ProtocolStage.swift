@@ -76,7 +76,7 @@ extension ProtocolStage {
     package var awaitsPeer: Bool { false }
     package var takesContent: Bool { true }
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
-        receive(Parcel([UInt8](bytes), endsMessage: false), at: now)
+        unsafe receive(Parcel([UInt8](bytes), endsMessage: false), at: now)
     }
     package var wakeUp: Duration? { nil }
     package mutating func advance(to now: Duration) {}
