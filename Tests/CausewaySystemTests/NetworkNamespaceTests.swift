@@ -21,6 +21,30 @@ struct NamespaceNetworkTests {
         }
     }
 
+    @Test("Source addresses are remembered until an address or a route is another")
+    func sourceAddresses() async throws {
+        try await Self.withPair { namespace in
+            // One thread of the namespace for all questions: the socket that hears of changes belongs to it.
+            let memory = Guarded(SourceAddressMemory())
+            let sources = { @Sendable () -> [String?] in
+                let destinations: [SocketAddress] = [
+                    .ipv4(bits: 0xC000_0202, port: 0), .ipv6(high: 0x2001_0DB8_0000_0000, low: 9, port: 0, scope: 0),
+                    .ipv4(bits: 0xC633_6401, port: 443),
+                ]
+                return memory.withLock { $0.sources(toward: destinations, over: nil) }
+                    .map { $0.map { "\($0.address)/\($0.prefixLength) \($0.isDeprecated)" } }
+            }
+            #expect(try await namespace.enter(sources) == ["192.0.2.1/24 false", "2001:db8::1/64 false", nil])
+            #expect(try await namespace.enter(sources) == ["192.0.2.1/24 false", "2001:db8::1/64 false", nil])
+            try namespace.ip("route add default via 192.0.2.9 dev cw0")
+            #expect(try await namespace.enter(sources).last == "192.0.2.1/24 false")
+            try namespace.ip("-6 addr change 2001:db8::1/64 dev cw0 nodad preferred_lft 0")
+            #expect(try await namespace.enter(sources)[1] == "2001:db8::1/64 true")
+            try namespace.ip("addr del 192.0.2.1/24 dev cw0")
+            #expect(try await namespace.enter(sources).first == .some(nil))
+        }
+    }
+
     @Test("Interfaces with flags, MTU, MAC and addresses")
     func interfaces() async throws {
         try await Self.withPair { namespace in

@@ -8,25 +8,22 @@ package struct SourceAddress: Hashable, Sendable {
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    /// Asks the kernel, for each destination. Nothing is sent. `nil` where no route leads there.
+    // The kernel is asked under the lock, for some microseconds: whoever comes meanwhile wants to know the same.
+    private static let memory = Guarded(SourceAddressMemory())
+
+    /// What the kernel says, for each destination. Nothing is sent. `nil` where no route leads there.
     ///
     /// - Parameter interface: The only interface that may be used, by name.
     package static func toward(_ destinations: [SocketAddress], over interface: String? = nil) -> [SourceAddress?] {
-        let assigned = addresses()
-        return destinations.map { destination in
-            guard let local = local(toward: destination, over: interface) else { return nil }
-            let entry = assigned.first { $0.address == local }
-            return SourceAddress(
-                address: local, prefixLength: entry?.prefixLength ?? local.family.bitWidth,
-                isDeprecated: entry?.flags.contains(.deprecated) ?? false)
-        }
+        memory.withLock { $0.sources(toward: destinations, over: interface) }
     }
 
-    private static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
+    /// - Parameter destination: With a port: without one it cannot be connected to.
+    static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
         // A connected datagram socket has asked for the route, and has sent nothing.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }
         if let interface, (try? Socket.bindToInterface(named: interface, socket.rawValue)) == nil { return nil }
-        guard (try? Socket.connect(socket.rawValue, to: destination.withSomePort)) != nil else { return nil }
+        guard (try? Socket.connect(socket.rawValue, to: destination)) != nil else { return nil }
         switch Socket.localAddress(socket.rawValue) {
         case .ipv4(let bits, _): return .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, _): return .ipv6(IPv6Address(high: high, low: low))
@@ -34,7 +31,8 @@ package struct SourceAddress: Hashable, Sendable {
         }
     }
 
-    private static func addresses() -> [NetlinkAddress] {
+    /// The addresses of this host.
+    static func assigned() -> [NetlinkAddress] {
         guard var socket = try? NetlinkSocket() else { return [] }
         let listed = try? socket.list(.addresses(.unspecified)) { message -> NetlinkAddress? in
             guard case .address(let address) = message else { return nil }
@@ -45,9 +43,6 @@ package struct SourceAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Port 0 cannot be connected to.
-    fileprivate var withSomePort: SocketAddress { port == 0 ? with(port: 9) : self }
-
     /// Where a DNS server is.
     package init(_ address: InternetAddress, port: UInt16) {
         switch address {
