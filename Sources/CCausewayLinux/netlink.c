@@ -17,8 +17,9 @@ static unsigned group_mask(unsigned groups) {
     return mask;
 }
 
-int cw_netlink_open(unsigned groups, bool nonblocking) {
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), NETLINK_ROUTE);
+int cw_netlink_open(unsigned groups, bool nonblocking, bool generic) {
+    int type = SOCK_RAW | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0);
+    int fd = socket(AF_NETLINK, type, generic ? NETLINK_GENERIC : NETLINK_ROUTE);
     if (fd < 0) return -errno;
     // Netlink answers from within the request, so only a sandbox that swallows requests meets this limit.
     struct timeval limit = {.tv_sec = 5};

@@ -43,7 +43,7 @@ struct NetworkSnapshotTests {
             NetlinkAddress(interfaceIndex: 77, address: Self.v4(3), prefixLength: 24),
         ]
         let interfaces = NetworkSnapshot.assemble(
-            links: [second, port, first], addresses: addresses, lookUp: Self.lookUp)
+            links: [second, port, first], addresses: addresses, lookUp: { Self.lookUp($0.index) })
 
         #expect(interfaces.map(\.interface.name) == ["eth0", "tun0"])
         #expect(interfaces.map(\.interface.type) == [.wiredEthernet, .other])

@@ -12,8 +12,9 @@ enum cw_netlink_group {
     CW_NETLINK_LINKS = 1, CW_NETLINK_ADDRESSES = 2, CW_NETLINK_ROUTES = 4, CW_NETLINK_RULES = 8
 };
 
-/// A close-on-exec routing socket that hears the groups given. A blocking one gives up a receive after 5 seconds.
-int cw_netlink_open(unsigned groups, bool nonblocking);
+/// A close-on-exec socket that hears the groups given, or one of generic netlink. A blocking one gives up a receive after
+/// 5 seconds.
+int cw_netlink_open(unsigned groups, bool nonblocking, bool generic);
 
 /// Sends one request to the kernel.
 int cw_netlink_send(int fd, const void *message, size_t length);

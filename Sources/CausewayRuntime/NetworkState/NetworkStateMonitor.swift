@@ -183,6 +183,7 @@ extension NetworkModel {
         {
             return last
         }
+        var radios: Set<Int>?
         return NetworkModel(
             state, nameServers: resolver.servers, searchDomains: resolver.configuration.searchDomains,
             user: Machine.user,
@@ -193,7 +194,7 @@ extension NetworkModel {
             {
                 return known.interface
             }
-            return NWInterface(index: link.index)
+            return NWInterface(link, radios: &radios)
         }
     }
 }

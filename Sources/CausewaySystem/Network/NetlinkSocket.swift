@@ -40,6 +40,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     static let drainLimit = 256
 
     private let descriptor: Descriptor
+    private let vocabulary: NetlinkDecoder.Vocabulary
     private var sequence: UInt32 = 0
 
     /// Opens a socket.
@@ -48,7 +49,15 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     ///   - groups: What to hear of; none for a socket that only asks.
     ///   - blocking: Whether ``receive(into:)`` waits. ``list(_:pick:)`` needs a socket that does.
     package init(groups: Groups = [], blocking: Bool = true) throws(SystemError) {
-        descriptor = Descriptor(adopting: try check(cw_netlink_open(groups.rawValue, !blocking), "netlink socket"))
+        descriptor = Descriptor(
+            adopting: try check(cw_netlink_open(groups.rawValue, !blocking, false), "netlink socket"))
+        vocabulary = .routing
+    }
+
+    /// Opens a socket that asks families of generic netlink.
+    package init(generic: Void) throws(SystemError) {
+        descriptor = Descriptor(adopting: try check(cw_netlink_open(0, false, true), "netlink socket"))
+        vocabulary = .generic
     }
 
     /// The number to wait for readiness with. It stays this value's property.
@@ -93,7 +102,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         var attempt = 1
         while true {
             sequence &+= 1
-            var listing = NetlinkListing<Value>(sequence: sequence)
+            var listing = NetlinkListing<Value>(sequence: sequence, vocabulary)
             try send(request, sequence: sequence)
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
@@ -137,7 +146,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         try send(.way(to: destination, from: source, over: interfaceIndex), sequence: sequence)
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         while case .datagram(let count) = try receive(into: &buffer) {
-            var decoder = NetlinkDecoder(buffer.span.extracting(first: count))
+            var decoder = NetlinkDecoder(buffer.span.extracting(first: count), vocabulary)
             guard let frame = try? decoder.next(), frame.header.sequence == sequence else { continue }
             switch frame.message {
             case .route(let route): return route
@@ -156,14 +165,14 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         try send(request, sequence: sequence)
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         while case .datagram(let count) = try receive(into: &buffer) {
-            var decoder = NetlinkDecoder(buffer.span.extracting(first: count))
+            var decoder = NetlinkDecoder(buffer.span.extracting(first: count), vocabulary)
             guard let frame = try? decoder.next(), frame.header.sequence == sequence,
                 case .error(let status) = frame.message
             else { continue }
             if status == 0 { return }
-            throw SystemError(errno: 0 &- status, call: "netlink address")
+            throw SystemError(errno: 0 &- status, call: "netlink change")
         }
-        throw SystemError(errno: ETIMEDOUT, call: "netlink address")
+        throw SystemError(errno: ETIMEDOUT, call: "netlink change")
     }
 
     /// Takes what has arrived and returns whether it may change which peers can be reached.

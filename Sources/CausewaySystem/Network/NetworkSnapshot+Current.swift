@@ -20,7 +20,8 @@ extension NetworkSnapshot {
         }
         let routes = try socket.listDefaultRoutes()
         let resolver = ResolverState.current()
-        let interfaces = assemble(links: links, addresses: addresses) { NWInterface(index: $0) }
+        var radios: Set<Int>?
+        let interfaces = assemble(links: links, addresses: addresses) { NWInterface($0, radios: &radios) }
         return NetworkSnapshot(
             interfaces: interfaces,
             defaultRoutes: defaultRoutes(routes) { index in
@@ -34,12 +35,12 @@ extension NetworkSnapshot {
     ///
     /// - Parameter lookUp: Finds an interface with its type, or `nil` if it has disappeared since it was listed.
     static func assemble(
-        links: [NetlinkLink], addresses: [NetlinkAddress], lookUp: (Int) -> NWInterface?
+        links: [NetlinkLink], addresses: [NetlinkAddress], lookUp: (NetlinkLink) -> NWInterface?
     ) -> [Interface] {
         let addressesByIndex = Dictionary(grouping: addresses, by: \.interfaceIndex)
         return links.filter { $0.family == .unspecified }.sorted { $0.index < $1.index }.map { link in
             let type: NWInterface.InterfaceType = link.flags.contains(.loopback) ? .loopback : .other
-            let interface = lookUp(link.index) ?? NWInterface(name: link.name, index: link.index, type: type)
+            let interface = lookUp(link) ?? NWInterface(name: link.name, index: link.index, type: type)
             let own = (addressesByIndex[link.index] ?? []).map { address in
                 var address = address
                 address.address = address.address.scoped(to: interface)

@@ -15,16 +15,27 @@ package struct NetlinkDecoder: ~Escapable {
         }
     }
 
+    /// What the numbers of messages mean.
+    package enum Vocabulary: Sendable {
+        /// rtnetlink(7).
+        case routing
+        /// Numbers are those of families, which the kernel gives out.
+        case generic
+    }
+
     private var reader: ByteReader
+    private let vocabulary: Vocabulary
 
     @_lifetime(copy bytes)
-    package init(_ bytes: RawSpan) {
+    package init(_ bytes: RawSpan, _ vocabulary: Vocabulary = .routing) {
         reader = ByteReader(bytes)
+        self.vocabulary = vocabulary
     }
 
     @_lifetime(copy octets)
-    package init(_ octets: Span<UInt8>) {
+    package init(_ octets: Span<UInt8>, _ vocabulary: Vocabulary = .routing) {
         reader = ByteReader(octets)
+        self.vocabulary = vocabulary
     }
 
     /// The next message, or `nil` behind the last one.
@@ -42,7 +53,14 @@ package struct NetlinkDecoder: ~Escapable {
             throw .truncated(needed: Int(header.length), available: reader.position - start, at: start)
         }
         reader.align(to: 4)
-        return Frame(header: header, message: try NetlinkMessage(parsing: &body, type: header.type))
+        return Frame(header: header, message: try message(&body, header.type))
+    }
+
+    private func message(_ body: inout ByteReader, _ type: UInt16) throws(WireError) -> NetlinkMessage {
+        guard vocabulary == .generic, type >= NetlinkType.firstOfFamilies else {
+            return try NetlinkMessage(parsing: &body, type: type)
+        }
+        return .generic(try GenericNetlinkMessage(parsing: &body, family: type))
     }
 
     private mutating func readFrameStart() throws(WireError) -> (header: NetlinkHeader, start: Int) {

@@ -19,17 +19,21 @@ package struct NetlinkListing<Value> {
     package private(set) var isInconsistent = false
 
     private let sequence: UInt32
+    private let vocabulary: NetlinkDecoder.Vocabulary
 
-    /// - Parameter sequence: What the request was numbered with. Answers to other requests are passed over.
-    package init(sequence: UInt32) {
+    /// - Parameters:
+    ///   - sequence: What the request was numbered with. Answers to other requests are passed over.
+    ///   - vocabulary: Of the socket.
+    package init(sequence: UInt32, _ vocabulary: NetlinkDecoder.Vocabulary = .routing) {
         self.sequence = sequence
+        self.vocabulary = vocabulary
     }
 
     /// Takes over the messages in one datagram.
     ///
     /// - Parameter pick: What to keep of a message; `nil` keeps nothing. Large listings stay small in memory.
     package mutating func adopt(_ datagram: Span<UInt8>, pick: (NetlinkMessage) -> Value?) -> Progress {
-        var decoder = NetlinkDecoder(datagram)
+        var decoder = NetlinkDecoder(datagram, vocabulary)
         while true {
             do {
                 guard let frame = try decoder.next() else { return .more }
@@ -41,7 +45,7 @@ package struct NetlinkListing<Value> {
                 case .overrun:
                     return .broken
                 case .link, .linkRemoved, .address, .addressRemoved, .route, .routeRemoved, .rule, .ruleRemoved,
-                    .noOperation, .other:
+                    .generic, .noOperation, .other:
                     if let value = pick(frame.message) { values.append(value) }
                 }
             } catch {

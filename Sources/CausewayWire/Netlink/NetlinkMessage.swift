@@ -12,6 +12,8 @@ package enum NetlinkMessage: Equatable, Sendable {
     /// A routing policy rule exists in this shape: new, or listed.
     case rule(NetlinkRule)
     case ruleRemoved(NetlinkRule)
+    /// What a family of generic netlink says.
+    case generic(GenericNetlinkMessage)
     /// The end of a listing. `status` is 0 or the negated `errno` value that cut the listing short.
     case done(status: Int32)
     /// The answer to a request: 0 for an acknowledgement, else the negated `errno` value of its failure.
@@ -97,6 +99,8 @@ enum NetlinkType {
     static let error: UInt16 = 2
     static let done: UInt16 = 3
     static let overrun: UInt16 = 4
+    /// Numbers below are the same in every vocabulary.
+    static let firstOfFamilies: UInt16 = 16
     static let newLink: UInt16 = 16
     static let deleteLink: UInt16 = 17
     static let getLink: UInt16 = 18

@@ -16,6 +16,8 @@ package enum NetlinkRequest: Hashable, Sendable {
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
     /// Takes it off.
     case takeLinkLocal(IPv4Address, from: Int)
+    /// A request to a family of generic netlink, on a socket of that vocabulary.
+    case generic(GenericNetlinkRequest)
 
     /// The request as it goes to the kernel.
     ///
@@ -36,6 +38,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         switch self {
         case .links, .addresses, .routes, .rules: [.request, .dump]
         case .way: .request
+        case .generic(let request): request.isListing ? [.request, .dump] : [.request, .acknowledge]
         case .putLinkLocal: [.request, .acknowledge, .replace, .create]
         case .takeLinkLocal: [.request, .acknowledge]
         }
@@ -48,9 +51,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         case .links:
             var body = [UInt8](repeating: 0, count: 16)
             // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS: leaves out the counters, most of an answer's size.
-            body.append(host: UInt16(8))
-            body.append(host: UInt16(29))
-            body.append(host: UInt32(8))
+            body.append(attribute: 29, host: UInt32(8))
             return (NetlinkType.getLink, body)
         case .addresses(let family):
             return (NetlinkType.getAddress, [family.rawValue] + [UInt8](repeating: 0, count: 7))
@@ -64,11 +65,7 @@ package enum NetlinkRequest: Hashable, Sendable {
             body += [UInt8](repeating: 0, count: 9)
             body.append(attribute: 1, destination.octets)  // RTA_DST
             if let source { body.append(attribute: 2, source.octets) }  // RTA_SRC
-            if let index {
-                body.append(host: UInt16(8))
-                body.append(host: UInt16(4))  // RTA_OIF
-                body.append(host: Int32(truncatingIfNeeded: index))
-            }
+            if let index { body.append(attribute: 4, host: Int32(truncatingIfNeeded: index)) }  // RTA_OIF
             return (NetlinkType.getRoute, body)
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
@@ -80,6 +77,8 @@ package enum NetlinkRequest: Hashable, Sendable {
             return (NetlinkType.newAddress, body)
         case .takeLinkLocal(let address, let index):
             return (NetlinkType.deleteAddress, Self.linkLocal(address, index))
+        case .generic(let request):
+            return (request.family, [request.command, request.version, 0, 0] + request.attributes)
         }
     }
 
@@ -91,37 +90,5 @@ package enum NetlinkRequest: Hashable, Sendable {
             body.append(attribute: attribute, InternetAddress.ipv4(address).octets)
         }
         return body
-    }
-}
-
-extension [UInt8] {
-    /// Appends one integer in this machine's byte order.
-    fileprivate mutating func append<T: FixedWidthInteger>(host value: T) {
-        // The conversion leaves the octet that memory has first as the lowest one, on every machine.
-        let ordered = value.littleEndian
-        for index in 0..<(T.bitWidth / 8) {
-            append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))
-        }
-    }
-
-    /// Appends an attribute whose value fills whole words, as addresses do.
-    fileprivate mutating func append(attribute type: UInt16, _ value: [UInt8]) {
-        append(host: UInt16(4 + value.count))
-        append(host: type)
-        append(contentsOf: value)
-    }
-}
-
-extension InternetAddress {
-    /// In network byte order.
-    fileprivate var octets: [UInt8] {
-        switch self {
-        case .ipv4(let address): (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }
-        case .ipv6(let address):
-            (0..<16).map { position in
-                let half = position < 8 ? address.high : address.low
-                return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (position & 7)))
-            }
-        }
     }
 }

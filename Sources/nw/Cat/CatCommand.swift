@@ -84,7 +84,7 @@ struct CatCommand: AsyncParsableCommand {
 
     @Option(help: ProxyChoice.help) var proxy: [String] = []
 
-    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+    @OptionGroup var multipath: MultipathOptions
 
     @Flag(name: .short, help: "Report connections on standard error.")
     var verbose = false
@@ -106,7 +106,7 @@ struct CatCommand: AsyncParsableCommand {
         if scan, listen { throw ValidationError("-z and -l exclude each other.") }
         if ecn != nil, !datagrams { throw ValidationError("--ecn needs -u: on a stream the system decides.") }
         if keep, !listen { throw ValidationError("-k needs -l.") }
-        if multipath != nil, unix || datagrams { throw ValidationError("--multipath excludes -u and -U.") }
+        if multipath.choice != nil, unix || datagrams { throw ValidationError("--multipath excludes -u and -U.") }
         if !proxy.isEmpty, listen || unix { throw ValidationError("--proxy excludes -l and -U.") }
         try proxyChoice.check()
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
@@ -121,18 +121,22 @@ struct CatCommand: AsyncParsableCommand {
             let verdict = CatVerdict()
             let isSecure = security.tls || webSocketURL?.scheme == "wss"
             let tls = isSecure ? try security.makeOptions(isServer: listen, verdict) : nil
-            switch try plan(tls: tls) {
-            case .connect(let endpoint, let parameters):
-                let client = CatClient(
-                    options: options, isEager: parameters.allowFastOpen, isWebSocket: webSocketURL != nil,
-                    verdict: verdict)
-                try await client.run(to: endpoint, using: parameters)
-            case .listen(let label, let port, let parameters):
-                try await CatListener(options: options, label: label).run(on: port, using: parameters)
-            case .scan(let host, let ports, let parameters):
-                try await PortScan(host: host, isDatagram: datagrams, limit: options.limit, isVerbose: verbose)
-                    .run(over: ports, using: parameters)
-            }
+            try await multipath.whileGiven { try await run(plan(tls: tls), verdict) }
+        }
+    }
+
+    private func run(_ plan: Plan, _ verdict: CatVerdict) async throws {
+        switch plan {
+        case .connect(let endpoint, let parameters):
+            let client = CatClient(
+                options: options, isEager: parameters.allowFastOpen, isWebSocket: webSocketURL != nil,
+                verdict: verdict)
+            try await client.run(to: endpoint, using: parameters)
+        case .listen(let label, let port, let parameters):
+            try await CatListener(options: options, label: label).run(on: port, using: parameters)
+        case .scan(let host, let ports, let parameters):
+            try await PortScan(host: host, isDatagram: datagrams, limit: options.limit, isVerbose: verbose)
+                .run(over: ports, using: parameters)
         }
     }
 }
@@ -181,7 +185,7 @@ extension CatCommand {
     func plan(tls: NWProtocolTLS.Options?) throws -> Plan {
         let parameters =
             datagrams ? NWParameters(dtls: tls) : makeTCPParameters(tls: tls, fastOpen: security.fastOpen)
-        parameters.multipathServiceType = multipath?.serviceType ?? .disabled
+        multipath.apply(to: parameters)
         parameters.serviceClass = trafficClass?.value ?? .bestEffort
         (v4Only ? AddressFamily.v4 : v6Only ? .v6 : .any).apply(to: parameters)
         if unix { return try unixPlan(parameters) }

@@ -44,17 +44,17 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Interfaces that cost money are not used.")
     var noExpensive = false
 
-    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+    @OptionGroup var multipath: MultipathOptions
 
     func validate() throws {
         if connect, port == nil { throw ValidationError("--connect needs a PORT.") }
-        if multipath != nil, datagrams { throw ValidationError("--multipath excludes -u.") }
+        if multipath.choice != nil, datagrams { throw ValidationError("--multipath excludes -u.") }
         if let port { _ = try parsePort(port) }
     }
 
     func run() async throws {
         try await reporting("status") {
-            if connect { return try await untilInterrupted { try await follow() } }
+            if connect { return try await untilInterrupted { try await multipath.whileGiven { try await follow() } } }
             try await show()
             guard watch else { return }
             try await untilInterrupted {
@@ -125,7 +125,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func follow() async throws {
         let parameters = datagrams ? NWParameters.udp : makeTCPParameters()
-        parameters.multipathServiceType = multipath?.serviceType ?? .disabled
+        multipath.apply(to: parameters)
         parameters.prohibitedInterfaceTypes = prohibit.isEmpty ? nil : prohibit.map(\.type)
         parameters.prohibitExpensivePaths = noExpensive
         let connection = NWConnection(

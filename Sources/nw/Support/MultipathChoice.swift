@@ -5,15 +5,45 @@ import Causeway
 enum MultipathChoice: String, CaseIterable, ExpressibleByArgument {
     case handover, interactive, aggregate
 
-    static let help = ArgumentHelp(
-        "Multipath TCP, where the peer speaks it: handover, interactive or aggregate.", valueName: "mode")
-
     var serviceType: NWParameters.MultipathServiceType {
         switch self {
         case .handover: .handover
         case .interactive: .interactive
         case .aggregate: .aggregate
         }
+    }
+}
+
+/// `--multipath` and `--multipath-endpoints`.
+struct MultipathOptions: ParsableArguments {
+    @Option(
+        name: .customLong("multipath"),
+        help: ArgumentHelp(
+            "Multipath TCP, where the peer speaks it: handover, interactive or aggregate.", valueName: "mode"))
+    var choice: MultipathChoice?
+
+    @Flag(
+        name: .customLong("multipath-endpoints"),
+        help: "Meanwhile give the kernel's path manager the addresses of this host, for which it takes CAP_NET_ADMIN.")
+    var givesEndpoints = false
+
+    func validate() throws {
+        if givesEndpoints, choice == nil { throw ValidationError("--multipath-endpoints needs --multipath.") }
+    }
+
+    func apply(to parameters: NWParameters) { parameters.multipathServiceType = choice?.serviceType ?? .disabled }
+
+    /// Runs a block, with the addresses given to the path manager meanwhile if that was asked for.
+    func whileGiven<Result>(_ body: () async throws -> Result) async throws -> Result {
+        guard givesEndpoints, let choice else { return try await body() }
+        let endpoints: MultipathEndpoints
+        do {
+            endpoints = try MultipathEndpoints(for: choice.serviceType)
+        } catch {
+            throw Failure("--multipath-endpoints", error)
+        }
+        defer { endpoints.cancel() }
+        return try await body()
     }
 }
 

@@ -35,7 +35,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Refuse larger files.", valueName: "bytes"))
     var maximumSize: UInt64?
 
-    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+    @OptionGroup var multipath: MultipathOptions
 
     func validate() throws {
         if let host, case .name = NWEndpoint.Host(host) {
@@ -51,7 +51,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                 throw Failure("cannot receive into \(directory)", error)
             }
             let parameters = makeTCPParameters()
-            parameters.multipathServiceType = multipath?.serviceType ?? .disabled
+            multipath.apply(to: parameters)
             // A sender that vanishes would hold its half of a file for ever.
             let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
             options?.enableKeepalive = true
@@ -60,7 +60,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                 let port = NWEndpoint.Port(integerLiteral: port)
                 parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port)
             }
-            try await untilInterrupted { try await listen(using: parameters) }
+            try await untilInterrupted { try await multipath.whileGiven { try await listen(using: parameters) } }
         }
     }
 

@@ -16,6 +16,7 @@ struct SendCommand: AsyncParsableCommand {
               nw send notes.txt 192.0.2.7 9100
               nw send *.jpg photos.example.com 9100
               nw send -v --multipath aggregate disk.img 192.0.2.7 9100   over all networks at once; which carried what
+              nw send --multipath handover --multipath-endpoints disk.img 192.0.2.7 9100   the other network if one fails
             """)
 
     @Option(
@@ -23,7 +24,7 @@ struct SendCommand: AsyncParsableCommand {
         help: ArgumentHelp("Give up connecting after this time.", valueName: "seconds"))
     var timeout: Double = 30
 
-    @Option(help: MultipathChoice.help) var multipath: MultipathChoice?
+    @OptionGroup var multipath: MultipathOptions
 
     @Flag(name: .short, help: "Tell on standard error what each path carried.")
     var verbose = false
@@ -39,31 +40,35 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting("send") {
-            let host = NWEndpoint.Host(arguments[arguments.count - 2])
-            let port = try parsePort(arguments[arguments.count - 1])
-            let parameters = makeTCPParameters()
-            parameters.multipathServiceType = multipath?.serviceType ?? .disabled
-            let connection = NWConnection(host: host, port: port, using: parameters)
-            defer { connection.cancel() }
-            try await connection.connect(within: .seconds(timeout))
-            let report = connection.startDataTransferReport()
-            var sender = FileSender(connection: connection)
-            var failures = 0
-            for path in arguments.dropLast(2) {
-                do {
-                    try await sender.send(path)
-                } catch let refusal as FileSender.NotSent {
-                    // The connection is still in step: the other files may fare better.
-                    failures += 1
-                    printError("nw: send: \(path.printable): \(refusal.reason)")
-                } catch {
-                    throw Failure("\(path.printable): \(describe(error))")
-                }
-            }
-            if verbose { await tell(report, of: connection) }
-            try await connection.sendEnd()
-            if failures > 0 { throw ExitCode.failure }
+            try await multipath.whileGiven { try await send() }
         }
+    }
+
+    private func send() async throws {
+        let host = NWEndpoint.Host(arguments[arguments.count - 2])
+        let port = try parsePort(arguments[arguments.count - 1])
+        let parameters = makeTCPParameters()
+        multipath.apply(to: parameters)
+        let connection = NWConnection(host: host, port: port, using: parameters)
+        defer { connection.cancel() }
+        try await connection.connect(within: .seconds(timeout))
+        let report = connection.startDataTransferReport()
+        var sender = FileSender(connection: connection)
+        var failures = 0
+        for path in arguments.dropLast(2) {
+            do {
+                try await sender.send(path)
+            } catch let refusal as FileSender.NotSent {
+                // The connection is still in step: the other files may fare better.
+                failures += 1
+                printError("nw: send: \(path.printable): \(refusal.reason)")
+            } catch {
+                throw Failure("\(path.printable): \(describe(error))")
+            }
+        }
+        if verbose { await tell(report, of: connection) }
+        try await connection.sendEnd()
+        if failures > 0 { throw ExitCode.failure }
     }
 
     /// What each path carried so far.

@@ -12,6 +12,29 @@ extension TwoPaths {
         return try TwoPathsCommand.output(words).split(separator: "\n").count
     }
 
+    struct PathManager: Equatable {
+        /// In ip(8)'s words, without the identifiers that the kernel chose.
+        var endpoints: [String]
+        var limits: String
+    }
+
+    /// What the client's path manager for Multipath TCP is told to do.
+    func pathManager() throws -> PathManager {
+        func listed(_ object: String) throws -> [String] {
+            let text = try TwoPathsCommand.output(["ip", "-n", client, "mptcp", object, "show"])
+            return text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let endpoints = try listed("endpoint").map { line -> String in
+            var words = line.split(separator: " ").map(String.init)
+            // Tests choose 9.
+            if let place = words.firstIndex(of: "id"), words[place + 1] != "9" {
+                words.removeSubrange(place...place + 1)
+            }
+            return words.joined(separator: " ")
+        }
+        return PathManager(endpoints: endpoints, limits: try listed("limits").joined())
+    }
+
     /// How many octets the client has sent over an interface.
     func sent(over link: String) throws -> UInt64 {
         let path = "/sys/class/net/\(link)/statistics/tx_bytes"

@@ -1,0 +1,51 @@
+package import CausewayWire
+
+/// The kernel's path manager for Multipath TCP in the network namespace of the thread that opened it.
+///
+/// To ask is free to everybody; changes take the capability `CAP_NET_ADMIN`.
+package struct MultipathPathManager: ~Copyable, Sendable {
+    private var socket: NetlinkSocket
+    private let family: UInt16
+
+    /// - Throws: `ENOENT` where the kernel has no Multipath TCP.
+    package init() throws(SystemError) {
+        var opened = try NetlinkSocket(generic: ())
+        family = try opened.family(named: MultipathEndpoint.familyName)
+        socket = opened
+    }
+
+    package mutating func endpoints() throws(SystemError) -> [MultipathEndpoint] {
+        try socket.ask(.multipathEndpoints(family)) { MultipathEndpoint($0) }
+    }
+
+    /// - Returns: The endpoint with the identifier that the kernel gave it.
+    /// - Throws: `EPERM`; `EEXIST` where the address is an endpoint; `EINVAL` where all places are taken.
+    package mutating func add(_ endpoint: MultipathEndpoint) throws(SystemError) -> MultipathEndpoint {
+        try socket.perform(.generic(.add(endpoint, family)))
+        let known = try endpoints().first {
+            $0.address.unscoped == endpoint.address.unscoped && $0.interfaceIndex == endpoint.interfaceIndex
+        }
+        guard let known else { throw SystemError(errno: ENOENT, call: "netlink endpoint") }
+        return known
+    }
+
+    package mutating func remove(_ endpoint: MultipathEndpoint) throws(SystemError) {
+        try socket.perform(.generic(.remove(endpoint, family)))
+    }
+
+    /// Sets the usage of an endpoint that is there.
+    package mutating func change(_ endpoint: MultipathEndpoint) throws(SystemError) {
+        try socket.perform(.generic(.change(endpoint, family)))
+    }
+
+    package mutating func limits() throws(SystemError) -> MultipathLimits {
+        guard let limits = try socket.ask(.multipathLimits(family), pick: { MultipathLimits($0) }).first else {
+            throw SystemError(errno: EBADMSG, call: "netlink limits")
+        }
+        return limits
+    }
+
+    package mutating func setLimits(_ limits: MultipathLimits) throws(SystemError) {
+        try socket.perform(.generic(.set(limits, family)))
+    }
+}

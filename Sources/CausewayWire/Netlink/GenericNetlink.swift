@@ -1,0 +1,76 @@
+/// A request to a family of generic netlink: the kernel's services that are named, and numbered when the kernel starts.
+package struct GenericNetlinkRequest: Hashable, Sendable {
+    /// The number of the family, from ``familyNumber(of:)``.
+    package var family: UInt16
+    package var command: UInt8
+    package var version: UInt8
+    /// Whether everything is to be listed.
+    package var isListing: Bool
+    package var attributes: [UInt8]
+
+    init(family: UInt16, command: UInt8, version: UInt8 = 1, isListing: Bool = false, attributes: [UInt8] = []) {
+        self.family = family
+        self.command = command
+        self.version = version
+        self.isListing = isListing
+        self.attributes = attributes
+    }
+
+    /// Asks the family of families (`GENL_ID_CTRL`) for the number of another one: `CTRL_CMD_GETFAMILY`.
+    package static func familyNumber(of name: String) -> GenericNetlinkRequest {
+        var attributes: [UInt8] = []
+        attributes.append(attribute: 2, Array(name.utf8) + [0])  // CTRL_ATTR_FAMILY_NAME
+        return GenericNetlinkRequest(family: NetlinkType.firstOfFamilies, command: 3, attributes: attributes)
+    }
+}
+
+/// What a family of generic netlink said.
+package struct GenericNetlinkMessage: Equatable, Sendable {
+    package var family: UInt16
+    package var command: UInt8
+    package var attributes: [NetlinkAttribute]
+
+    init(parsing body: inout ByteReader, family: UInt16) throws(WireError) {
+        self.family = family
+        command = try body.readHostInteger()
+        try body.skip(3)  // the version, and two octets without meaning
+        attributes = try NetlinkAttribute.list(&body)
+    }
+
+    /// The answer to ``GenericNetlinkRequest/familyNumber(of:)``.
+    package var familyNumber: UInt16? {
+        guard family == NetlinkType.firstOfFamilies else { return nil }
+        return attributes.first { $0.type == 1 }?.integer()  // CTRL_ATTR_FAMILY_ID
+    }
+}
+
+/// One attribute of a message, not yet understood.
+package struct NetlinkAttribute: Hashable, Sendable {
+    package var type: UInt16
+    package var value: [UInt8]
+
+    static func list(_ body: inout ByteReader) throws(WireError) -> [NetlinkAttribute] {
+        var found: [NetlinkAttribute] = []
+        try body.readAttributes { (type, value) throws(WireError) in
+            found.append(NetlinkAttribute(type: type, value: try value.readOctets(value.remaining)))
+        }
+        return found
+    }
+
+    /// In this machine's byte order; `nil` if there are too few octets.
+    func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) -> T? {
+        var reader = ByteReader(value.span)
+        return try? reader.readHostInteger()
+    }
+
+    /// Empty where the attribute is no list.
+    var nested: [NetlinkAttribute] {
+        var reader = ByteReader(value.span)
+        return (try? Self.list(&reader)) ?? []
+    }
+
+    func address(_ family: InternetAddress.Family) -> InternetAddress? {
+        var reader = ByteReader(value.span)
+        return try? InternetAddress(parsing: &reader, family: family)
+    }
+}

@@ -1,0 +1,127 @@
+internal import CausewayTypes
+
+/// An address that the kernel's path manager uses for Multipath TCP (RFC 8684 §3), as the family `mptcp_pm` describes it.
+package struct MultipathEndpoint: Hashable, Sendable {
+    /// What subflows of the address carry in their options; 0 until the kernel has chosen.
+    package var id: UInt8
+    package var address: InternetAddress
+    /// The interface that its subflows leave by; `nil` for the one of the route.
+    package var interfaceIndex: Int?
+    package var usage: Usage
+
+    /// What the path manager does with an address (`MPTCP_PM_ADDR_FLAG_` values).
+    package struct Usage: OptionSet, Hashable, Sendable {
+        package var rawValue: UInt32
+
+        package init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        /// Peers are told of it (RFC 8684 §3.4.1).
+        package static let signal = Usage(rawValue: 1)
+        /// Connections open a subflow from it.
+        package static let subflow = Usage(rawValue: 2)
+        /// Subflows of it carry content only while no other one can (RFC 8684 §3.3.8).
+        package static let backup = Usage(rawValue: 4)
+    }
+
+    /// The name that the kernel knows the family by.
+    package static let familyName = "mptcp_pm"
+    /// As many as the path manager takes in a network namespace, subflows too (`MPTCP_PM_ADDR_MAX`).
+    package static let limit = 8
+
+    package init(id: UInt8 = 0, address: InternetAddress, interfaceIndex: Int?, usage: Usage) {
+        self.id = id
+        self.address = address
+        self.interfaceIndex = interfaceIndex
+        self.usage = usage
+    }
+
+    /// Reads an answer to ``GenericNetlinkRequest/multipathEndpoints(_:)``; `nil` if it is something else.
+    package init?(_ message: GenericNetlinkMessage) {
+        guard let described = message.attributes.first(where: { $0.type == 1 })?.nested else { return nil }
+        var family: InternetAddress.Family?
+        var (octets, id, index): (NetlinkAttribute?, UInt8, Int32) = (nil, 0, 0)
+        var usage = Usage()
+        for attribute in described {
+            switch attribute.type {
+            case 1: family = attribute.integer(UInt16.self).flatMap(Self.family)
+            case 2: id = attribute.integer() ?? 0
+            case 3, 4: octets = attribute
+            case 6: usage = Usage(rawValue: attribute.integer() ?? 0)
+            case 7: index = attribute.integer() ?? 0
+            default: break
+            }
+        }
+        guard let family, let address = octets?.address(family) else { return nil }
+        self.init(id: id, address: address, interfaceIndex: index > 0 ? Int(index) : nil, usage: usage)
+    }
+
+    private static func family(_ number: UInt16) -> InternetAddress.Family? {
+        [.ipv4, .ipv6].first { UInt16($0.rawValue) == number }
+    }
+
+    /// As `MPTCP_PM_ADDR_ATTR_` attributes within `MPTCP_PM_ATTR_ADDR`.
+    fileprivate var attribute: [UInt8] {
+        var parts: [UInt8] = []
+        parts.append(attribute: 1, host: UInt16(address.family.rawValue))
+        if id != 0 { parts.append(attribute: 2, host: id) }
+        parts.append(attribute: address.family == .ipv4 ? 3 : 4, address.octets)
+        parts.append(attribute: 6, host: usage.rawValue)
+        if let interfaceIndex { parts.append(attribute: 7, host: Int32(truncatingIfNeeded: interfaceIndex)) }
+        var whole: [UInt8] = []
+        whole.append(attribute: 0x8001, parts)  // NLA_F_NESTED
+        return whole
+    }
+}
+
+/// How many subflows a connection may have (`MPTCP_PM_CMD_GET_LIMITS`).
+package struct MultipathLimits: Hashable, Sendable {
+    /// Addresses that peers tell of and that are made use of.
+    package var acceptedAddresses: UInt32
+    /// Subflows besides the first one.
+    package var subflows: UInt32
+
+    package init(acceptedAddresses: UInt32, subflows: UInt32) {
+        self.acceptedAddresses = acceptedAddresses
+        self.subflows = subflows
+    }
+
+    package init?(_ message: GenericNetlinkMessage) {
+        func number(_ type: UInt16) -> UInt32? { message.attributes.first { $0.type == type }?.integer() }
+        guard let acceptedAddresses = number(2), let subflows = number(3) else { return nil }
+        self.init(acceptedAddresses: acceptedAddresses, subflows: subflows)
+    }
+}
+
+/// Requests to the family `mptcp_pm`, under its number.
+extension GenericNetlinkRequest {
+    package static func add(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
+        GenericNetlinkRequest(family: family, command: 1, attributes: endpoint.attribute)
+    }
+
+    /// Takes an endpoint away, and the subflows that came of it.
+    package static func remove(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
+        GenericNetlinkRequest(family: family, command: 2, attributes: endpoint.attribute)
+    }
+
+    package static func multipathEndpoints(_ family: UInt16) -> GenericNetlinkRequest {
+        GenericNetlinkRequest(family: family, command: 3, isListing: true)
+    }
+
+    package static func set(_ limits: MultipathLimits, _ family: UInt16) -> GenericNetlinkRequest {
+        var attributes: [UInt8] = []
+        attributes.append(attribute: 2, host: limits.acceptedAddresses)
+        attributes.append(attribute: 3, host: limits.subflows)
+        return GenericNetlinkRequest(family: family, command: 5, attributes: attributes)
+    }
+
+    package static func multipathLimits(_ family: UInt16) -> GenericNetlinkRequest {
+        GenericNetlinkRequest(family: family, command: 6)
+    }
+
+    /// Changes whether an endpoint is a reserve, of the subflows that it has too (RFC 8684 §3.3.8).
+    package static func change(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
+        GenericNetlinkRequest(family: family, command: 7, attributes: endpoint.attribute)
+    }
+}

@@ -1,0 +1,41 @@
+internal import CausewayTypes
+
+extension [UInt8] {
+    /// Appends one integer in this machine's byte order.
+    mutating func append<T: FixedWidthInteger>(host value: T) {
+        // The conversion leaves the octet that memory has first as the lowest one, on every machine.
+        let ordered = value.littleEndian
+        for index in 0..<(T.bitWidth / 8) {
+            append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))
+        }
+    }
+
+    /// Appends an attribute, filled up to a whole word.
+    mutating func append(attribute type: UInt16, _ value: [UInt8]) {
+        append(host: UInt16(4 + value.count))
+        append(host: type)
+        append(contentsOf: value)
+        append(contentsOf: repeatElement(0, count: (4 - value.count % 4) % 4))
+    }
+
+    /// Appends an attribute that is an integer in this machine's byte order.
+    mutating func append<T: FixedWidthInteger>(attribute type: UInt16, host value: T) {
+        var octets: [UInt8] = []
+        octets.append(host: value)
+        append(attribute: type, octets)
+    }
+}
+
+extension InternetAddress {
+    /// In network byte order.
+    var octets: [UInt8] {
+        switch self {
+        case .ipv4(let address): (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }
+        case .ipv6(let address):
+            (0..<16).map { position in
+                let half = position < 8 ? address.high : address.low
+                return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (position & 7)))
+            }
+        }
+    }
+}
