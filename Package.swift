@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Causeway", targets: ["Causeway"]),
         .library(name: "Network", targets: ["Network"]),
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "SystemConfiguration", targets: ["SystemConfiguration"]),
         .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
@@ -69,6 +70,7 @@ let package = Package(
             swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
+        .target(name: "SystemConfiguration", dependencies: ["Causeway"], swiftSettings: house),
         // Packets without system calls: every decoder reads what anybody may have sent.
         .target(name: "CausewayPackets", dependencies: ["CausewayTypes", "CausewayWire"], swiftSettings: pure),
         .target(
@@ -85,7 +87,7 @@ let package = Package(
         .target(
             name: "CausewayTestKit",
             dependencies: [
-                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
+                "Causeway", "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
                 "CausewayTLS",
             ],
             swiftSettings: house),
@@ -116,7 +118,7 @@ let package = Package(
             name: "CausewayTests",
             dependencies: [
                 "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTLS", "CausewayWire",
-                "Network", "Security",
+                "Network", "Security", "SystemConfiguration",
             ],
             swiftSettings: house),
         // One set of programs, as written for Apple's framework, in both language modes and without the house's rules.

@@ -78,6 +78,19 @@ struct HeadLines {
         self.fields = HeaderFields(fields)
     }
 
+    /// The status that the start line tells (RFC 9112 §4).
+    ///
+    /// - Parameter versions: Those that may stand before it.
+    func status(of versions: [Substring]) throws(UpgradeError) -> Int {
+        let words = start.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard words.count >= 2, versions.contains(words[0]) else { throw .malformed("version of HTTP") }
+        let digits = words[1].utf8
+        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }), let status = Int(words[1]),
+            status >= 100
+        else { throw .malformed("status") }
+        return status
+    }
+
     private static func lines(of head: [UInt8]) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var start = 0

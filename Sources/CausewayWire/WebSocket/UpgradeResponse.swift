@@ -54,7 +54,7 @@ package struct UpgradeResponse: Equatable, Sendable {
     package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
         let lines = try HeadLines(head)
         let fields = lines.fields
-        status = try Self.status(ofStartLine: lines.start)
+        status = try lines.status(of: ["HTTP/1.1"])
         guard status == 101 else { throw .refused(status: status) }
         guard let upgrade = fields.onlyValue(of: "Upgrade"), HeaderFields.areEqual(upgrade, "websocket") else {
             throw .malformed("Upgrade")
@@ -73,16 +73,6 @@ package struct UpgradeResponse: Equatable, Sendable {
         }
         subprotocol = chosen.first
         additionalFields = fields.fields.filter { !HandshakeField.contains($0.name) }
-    }
-
-    private static func status(ofStartLine line: String) throws(UpgradeError) -> Int {
-        let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count >= 2, words[0] == "HTTP/1.1" else { throw .malformed("version of HTTP") }
-        let digits = words[1].utf8
-        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }), let status = Int(words[1]),
-            status >= 100
-        else { throw .malformed("status") }
-        return status
     }
 
     private static let phrases = [

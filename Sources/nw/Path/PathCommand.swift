@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewaySystem
+import FoundationEssentials
 
 /// `nw path`: the interfaces and the path to everywhere, once or at each change.
 struct PathCommand: AsyncParsableCommand {
@@ -16,6 +17,7 @@ struct PathCommand: AsyncParsableCommand {
               nw path --watch                   every change, with its time; on a terminal the table as well
               nw path --watch --json | jq .     one JSON object a line
               nw path --type cellular           of interfaces of one type
+              nw path --captive http://connectivity.example.com/204    does somebody have to log in first?
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -44,7 +46,13 @@ struct PathCommand: AsyncParsableCommand {
     @Option(help: "No interfaces of this type; may be given several times.")
     var prohibit: [Kind] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Ask a web server of yours, which answers with status 204, whether the network is open.", valueName: "url"))
+    var captive: String?
+
     func validate() throws {
+        if captive != nil, watch { throw ValidationError("--captive excludes --watch.") }
         guard type == nil || prohibit.isEmpty else { throw ValidationError("Give --type or --prohibit, not both.") }
     }
 
@@ -53,8 +61,23 @@ struct PathCommand: AsyncParsableCommand {
             for mistake in PathInquiry.mistakes {
                 printError("nw: path: CAUSEWAY_INTERFACES: '\(mistake)' means nothing")
             }
+            if let captive { return try await ask(captive) }
             guard watch else { return try await show() }
             try await untilInterrupted { await follow() }
+        }
+    }
+
+    /// Exit code 0 means that the network is open.
+    private func ask(_ address: String) async throws {
+        guard let url = URL(string: address), let probe = try? CaptiveNetworkProbe(url: url) else {
+            throw Failure("--captive needs a URL of the scheme http")
+        }
+        switch await probe.run() {
+        case .open: printLine("open")
+        case .captive(let portal):
+            printLine("captive\(portal.map { ": \($0.absoluteString.printable)" } ?? "")")
+            throw ExitCode.failure
+        case .failed(let error): throw Failure(address, error)
         }
     }
 

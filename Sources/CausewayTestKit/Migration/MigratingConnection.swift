@@ -1,0 +1,199 @@
+public import Causeway
+internal import CausewaySystem
+internal import Dispatch
+
+/// A connection for requests and answers that moves to better networks between them, and is made anew after failures.
+///
+///     is viable   better path   what it does
+///     yes         no            nothing
+///     yes         yes           connects anew, moves when that is ready and no exchange is under way, ends the old connection
+///     no          yes           the same; what is under way goes on if the old network comes back first
+///     no          no            waits: it may come back
+///
+/// Exchanges run one after the other, in the order in which they were asked for, and never change connections in between. One that fails
+/// may have had its effect on the server, so it is not repeated: the caller decides. Safe to use from any thread.
+public final class MigratingConnection: Sendable {
+    private struct State: Sendable {
+        /// Exchanges run over this one.
+        var current: NWConnection?
+        /// Being made; `isNextReady` once it could take over.
+        var next: NWConnection?
+        var isNextReady = false
+        var isBusy = false
+        var isCancelled = false
+        var turns: [CheckedContinuation<Void, Never>] = []
+        /// The exchange whose turn it is, while there is no connection.
+        var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
+    }
+
+    private let endpoint: NWEndpoint
+    private let parameters: NWParameters
+    private let queue = DispatchQueue(label: "causeway.migrating")
+    private let state = Guarded(State())
+    private let moved: @Sendable (NWPath?) -> Void
+
+    /// - Parameters:
+    ///   - endpoint: Connected to when the first exchange is asked for.
+    ///   - parameters: Of each connection.
+    ///   - moved: Called with the path of each connection that exchanges run over from now on; not on a queue of the caller's.
+    public init(
+        to endpoint: NWEndpoint, using parameters: NWParameters = .tcp,
+        moved: @escaping @Sendable (NWPath?) -> Void = { _ in }
+    ) {
+        (self.endpoint, self.parameters, self.moved) = (endpoint, parameters.copy(), moved)
+    }
+
+    deinit { cancel() }
+
+    /// Sends a request and receives its answer, all of it, when it is this exchange's turn.
+    ///
+    /// Cancelling the task ends it with an error. An exchange that ends with an error has left the stream in the middle of something: the
+    /// connection is ended, and the next exchange begins with another.
+    ///
+    /// - Parameter body: Sends and receives; the connection is ready, and is not to be kept.
+    /// - Throws: What `body` throws, and ``NWError/posix(_:)``: `ECANCELED` after ``cancel()``, or why there is no connection.
+    public func exchange<Answer: Sendable>(
+        _ body: @Sendable (NWConnection) async throws -> Answer
+    ) async throws -> Answer {
+        await takeTurn()
+        defer { endTurn() }
+        let connection = try await connected()
+        do {
+            return try await withTaskCancellationHandler {
+                try await body(connection)
+            } onCancel: {
+                connection.forceCancel()
+            }
+        } catch {
+            drop(connection)
+            throw error
+        }
+    }
+
+    /// Ends the connection. Exchanges that wait, and all later ones, fail with `ECANCELED`.
+    public func cancel() {
+        let (connections, waiter) = state.withLock { state in
+            state.isCancelled = true
+            defer { (state.current, state.next, state.waiter) = (nil, nil, nil) }
+            return ([state.current, state.next], state.waiter)
+        }
+        for connection in connections { connection?.cancel() }
+        waiter?.resume(returning: .failure(.posix(.ECANCELED)))
+    }
+
+    // MARK: Turns
+
+    private func takeTurn() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.isBusy else {
+                    state.isBusy = true
+                    return true
+                }
+                state.turns.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func endTurn() {
+        let (old, path, turn) = state.withLock { state in
+            let old = Self.takeOver(&state)
+            let turn = state.turns.isEmpty ? nil : state.turns.removeFirst()
+            state.isBusy = turn != nil
+            return (old, state.current?.currentPath, turn)
+        }
+        if let old {
+            old.cancel()
+            moved(path)
+        }
+        turn?.resume()
+    }
+
+    /// Between exchanges.
+    ///
+    /// - Returns: The connection that the new one replaces.
+    private static func takeOver(_ state: inout State) -> NWConnection? {
+        guard state.isNextReady, let next = state.next else { return nil }
+        let old = state.current
+        (state.current, state.next, state.isNextReady) = (next, nil, false)
+        return old
+    }
+
+    // MARK: Connections
+
+    private func connected() async throws -> NWConnection {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (known, isNew) = state.withLock { state -> (Result<NWConnection, NWError>?, Bool) in
+                    if state.isCancelled || Task.isCancelled { return (.failure(.posix(.ECANCELED)), false) }
+                    if let current = state.current { return (.success(current), false) }
+                    state.waiter = continuation
+                    return (nil, state.next == nil)
+                }
+                if let known { continuation.resume(returning: known) }
+                if isNew { connect() }
+            }
+        } onCancel: {
+            // Nobody else can be waiting: it is this exchange's turn.
+            state.withLock { $0.waiter.take() }?.resume(returning: .failure(.posix(.ECANCELED)))
+        }
+        return try result.get()
+    }
+
+    /// Makes a connection to take over from the one there is.
+    func connect() {
+        let connection = NWConnection(to: endpoint, using: parameters.copy())
+        let isWanted = state.withLock { state in
+            guard !state.isCancelled, state.next == nil else { return false }
+            (state.next, state.isNextReady) = (connection, false)
+            return true
+        }
+        guard isWanted else { return }
+        connection.betterPathUpdateHandler = { [weak self, weak connection] isBetter in
+            guard let self, let connection, isBetter, state.withLock({ $0.current === connection }) else { return }
+            connect()
+        }
+        connection.stateUpdateHandler = { [weak self, weak connection] news in
+            guard let self, let connection else { return }
+            switch news {
+            case .ready: ready(connection)
+            case .failed(let error): failed(connection, error)
+            case .setup, .preparing, .waiting, .cancelled: break
+            }
+        }
+        connection.start(queue: queue)
+    }
+
+    private func ready(_ connection: NWConnection) {
+        let (old, waiter, isCurrent) = state.withLock { state in
+            guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
+            state.isNextReady = true
+            // An exchange that waits for a connection is not under way yet.
+            guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
+            let old = Self.takeOver(&state)
+            return (old, state.waiter.take(), true)
+        }
+        old?.cancel()
+        if isCurrent { moved(connection.currentPath) }
+        waiter?.resume(returning: .success(connection))
+    }
+
+    private typealias Waiter = CheckedContinuation<Result<NWConnection, NWError>, Never>
+
+    private func failed(_ connection: NWConnection, _ error: NWError) {
+        let waiter = state.withLock { state -> Waiter? in
+            if state.current === connection { state.current = nil }
+            guard state.next === connection else { return nil }
+            (state.next, state.isNextReady) = (nil, false)
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: .failure(error))
+    }
+
+    private func drop(_ connection: NWConnection) {
+        state.withLock { if $0.current === connection { $0.current = nil } }
+        connection.cancel()
+    }
+}

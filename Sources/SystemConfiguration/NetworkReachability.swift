@@ -1,0 +1,101 @@
+public import Causeway
+internal import FoundationEssentials
+public import Glibc
+
+/// A destination that an old program wants to know the way to, once.
+///
+/// New programs use `NWPathMonitor`, or just connect: a connection waits until there is a way. Safe to use from any thread.
+///
+/// Counterpart: macOS 10.3, iOS 2.
+public final class SCNetworkReachability: Sendable {
+    fileprivate enum Target: Sendable {
+        /// Everywhere: what the address of all zeros stands for, and names.
+        case everywhere
+        case endpoint(NWEndpoint)
+        /// The links, and nothing behind a router: what 169.254.0.0 stands for.
+        case links
+    }
+
+    private let target: Target
+
+    fileprivate init(_ target: Target) { self.target = target }
+
+    fileprivate var flags: SCNetworkReachabilityFlags {
+        switch target {
+        case .everywhere: Self.flags(of: .everywhere(), tellsDirect: false)
+        case .endpoint(let endpoint):
+            PathInquiry.destination(endpoint).map { Self.flags(of: $0, tellsDirect: true) } ?? []
+        case .links:
+            PathInquiry.everywhere().interfaces.contains { $0.isCarrying && $0.interface.type != .loopback }
+                ? [.reachable, .isDirect] : []
+        }
+    }
+
+    private static func flags(of inquiry: PathInquiry, tellsDirect: Bool) -> SCNetworkReachabilityFlags {
+        guard inquiry.path.status == .satisfied, let way = inquiry.ways.first else { return [] }
+        var flags: SCNetworkReachabilityFlags = .reachable
+        if way.interface.type == .cellular { flags.insert(.isWWAN) }
+        if way.interface.type == .loopback {
+            flags.formUnion([.isLocalAddress, .isDirect])
+        } else if tellsDirect, way.gateway == nil {
+            flags.insert(.isDirect)
+        }
+        return flags
+    }
+}
+
+/// A destination by its name, or by an address as text. Names are not looked up: where there is a way to everywhere there is one to
+/// them.
+///
+/// - Parameter allocator: Without effect.
+/// - Returns: `nil` for an empty name.
+///
+/// Counterpart: macOS 10.3, iOS 2.
+public func SCNetworkReachabilityCreateWithName(
+    _ allocator: CFAllocator?, _ nodename: UnsafePointer<CChar>
+) -> SCNetworkReachability? {
+    let name = String(cString: nodename)
+    guard !name.isEmpty else { return nil }
+    let host = NWEndpoint.Host(name)
+    if case .name = host { return SCNetworkReachability(.everywhere) }
+    return SCNetworkReachability(.endpoint(.hostPort(host: host, port: .any)))
+}
+
+/// A destination by its address, IPv4 or IPv6. All zeros stand for everywhere, and 169.254.0.0 for the links of this host.
+///
+/// - Parameter allocator: Without effect.
+/// - Returns: `nil` for any other family.
+///
+/// Counterpart: macOS 10.3, iOS 2.
+public func SCNetworkReachabilityCreateWithAddress(
+    _ allocator: CFAllocator?, _ address: UnsafePointer<sockaddr>
+) -> SCNetworkReachability? {
+    let octets = UnsafeRawPointer(address)
+    switch Int32(address.pointee.sa_family) {
+    case AF_INET:
+        let found = octets.loadUnaligned(as: sockaddr_in.self).sin_addr
+        guard let ipv4 = withUnsafeBytes(of: found, { IPv4Address(Data($0)) }) else { return nil }
+        if ipv4 == .any { return SCNetworkReachability(.everywhere) }
+        if ipv4 == IPv4Address("169.254.0.0") { return SCNetworkReachability(.links) }
+        return SCNetworkReachability(.endpoint(.hostPort(host: .ipv4(ipv4), port: .any)))
+    case AF_INET6:
+        let found = octets.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+        guard let ipv6 = withUnsafeBytes(of: found, { IPv6Address(Data($0)) }) else { return nil }
+        if ipv6 == .any { return SCNetworkReachability(.everywhere) }
+        return SCNetworkReachability(.endpoint(.hostPort(host: .ipv6(ipv6), port: .any)))
+    default: return nil
+    }
+}
+
+/// Tells what the way to a destination is now. Asks the kernel, for some tenths of a millisecond, and nobody else.
+///
+/// - Returns: `true`.
+///
+/// Counterpart: macOS 10.3, iOS 2.
+@discardableResult
+public func SCNetworkReachabilityGetFlags(
+    _ target: SCNetworkReachability, _ flags: UnsafeMutablePointer<SCNetworkReachabilityFlags>
+) -> Bool {
+    flags.pointee = target.flags
+    return true
+}

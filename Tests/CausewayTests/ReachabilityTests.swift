@@ -1,0 +1,58 @@
+import Foundation
+import SystemConfiguration
+import Testing
+
+/// As old programs ask.
+@Suite("Reachability, asked once")
+struct ReachabilityTests {
+    private func flags(_ target: SCNetworkReachability?) throws -> SCNetworkReachabilityFlags {
+        let target = try #require(target)
+        var flags = SCNetworkReachabilityFlags()
+        #expect(SCNetworkReachabilityGetFlags(target, &flags))
+        return flags
+    }
+
+    @Test("This host is reachable, and is itself", arguments: ["127.0.0.1", "::1"])
+    func loopback(name: String) throws {
+        #expect(
+            try flags(SCNetworkReachabilityCreateWithName(kCFAllocatorDefault, name))
+                == [.reachable, .isLocalAddress, .isDirect])
+    }
+
+    @Test("Addresses come as programs have them")
+    func addresses() throws {
+        var ipv4 = sockaddr_in()
+        ipv4.sin_family = sa_family_t(AF_INET)
+        ipv4.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let own = withUnsafePointer(to: &ipv4) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                SCNetworkReachabilityCreateWithAddress(nil, $0)
+            }
+        }
+        #expect(try flags(own).contains([.reachable, .isLocalAddress]))
+        var ipv6 = sockaddr_in6()
+        ipv6.sin6_family = sa_family_t(AF_INET6)
+        ipv6.sin6_addr = in6addr_loopback
+        let other = withUnsafePointer(to: &ipv6) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                SCNetworkReachabilityCreateWithAddress(nil, $0)
+            }
+        }
+        #expect(try flags(other).contains([.reachable, .isLocalAddress]))
+    }
+
+    @Test("What is no destination is none")
+    func nothing() {
+        #expect(SCNetworkReachabilityCreateWithName(nil, "") == nil)
+        var address = sockaddr()
+        address.sa_family = sa_family_t(AF_UNIX)
+        #expect(SCNetworkReachabilityCreateWithAddress(nil, &address) == nil)
+    }
+
+    @Test("The numbers are Apple's")
+    func numbers() {
+        #expect(SCNetworkReachabilityFlags.reachable.rawValue == 2)
+        #expect(SCNetworkReachabilityFlags.isLocalAddress.rawValue == 0x1_0000)
+        #expect(SCNetworkReachabilityFlags.isWWAN.rawValue == 0x4_0000)
+    }
+}

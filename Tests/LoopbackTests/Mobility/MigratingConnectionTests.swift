@@ -1,0 +1,107 @@
+import Causeway
+import CausewaySystem
+import FoundationEssentials
+import Testing
+
+@testable import CausewayTestKit
+
+extension Loopback {
+    @Suite("A conversation that moves between connections")
+    struct MigratingConnectionTests {
+        private struct Ended: Error {}
+
+        private static func ask(_ question: String, over connection: NWConnection) async throws -> String {
+            try await connection.send(Data(question.utf8))
+            guard let answer = try await connection.receive(atMost: 1_000) else { throw Ended() }
+            return String(decoding: answer, as: UTF8.self)
+        }
+
+        @Test("Exchanges that are asked for at once run one after the other over one connection")
+        func turns() async throws {
+            let server = try NumberingServer()
+            let conversation = MigratingConnection(to: try await server.start())
+            defer { conversation.cancel() }
+            let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<50 {
+                    group.addTask { try await conversation.exchange { try await Self.ask("q\(number)", over: $0) } }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(answers == Set((0..<50).map { "1 q\($0)" }))
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test("It moves when the other connection is ready, and never in the middle of an exchange")
+        func moves() async throws {
+            let server = try NumberingServer()
+            let moves = Guarded(0)
+            let conversation = MigratingConnection(to: try await server.start()) { _ in moves.withLock { $0 += 1 } }
+            defer { conversation.cancel() }
+            let answer = try await conversation.exchange { connection in
+                let first = try await Self.ask("a", over: connection)
+                conversation.connect()
+                try await eventually("the other connection is there") { server.connectionCount == 2 }
+                return first + ", " + (try await Self.ask("b", over: connection))
+            }
+            #expect(answer == "1 a, 1 b")
+            try await eventually("the conversation has moved") {
+                (try? await conversation.exchange { try await Self.ask("c", over: $0) }) == "2 c"
+            }
+            #expect(moves.withLock { $0 } == 2 && server.connectionCount == 2)
+        }
+
+        @Test("After an exchange that ended in the middle, the next one has a connection of its own")
+        func failures() async throws {
+            let server = try NumberingServer()
+            let conversation = MigratingConnection(to: try await server.start())
+            defer { conversation.cancel() }
+            await #expect(throws: Ended.self) {
+                try await conversation.exchange { connection in
+                    try await connection.send(Data("half".utf8))
+                    throw Ended()
+                }
+            }
+            #expect(try await conversation.exchange { try await Self.ask("x", over: $0) } == "2 x")
+            await #expect(throws: Ended.self) {
+                _ = try await conversation.exchange { try await Self.ask("close", over: $0) }
+            }
+            #expect(try await conversation.exchange { try await Self.ask("y", over: $0) } == "3 y")
+        }
+
+        @Test("A cancelled exchange ends, and those behind it go on")
+        func cancelledTask() async throws {
+            let server = try NumberingServer()
+            let conversation = MigratingConnection(to: try await server.start())
+            defer { conversation.cancel() }
+            let hasBegun = Guarded(false)
+            let stuck = Task {
+                try await conversation.exchange { connection in
+                    hasBegun.withLock { $0 = true }
+                    _ = try await connection.receive(atMost: 1)
+                }
+            }
+            try await eventually("the exchange is under way") { hasBegun.withLock { $0 } }
+            async let next = conversation.exchange { try await Self.ask("next", over: $0) }
+            stuck.cancel()
+            await #expect(throws: NWError.self) { try await stuck.value }
+            #expect(try await next == "2 next")
+        }
+
+        @Test("While nobody answers, exchanges wait; the end of the conversation, or of a task, ends them")
+        func cancelled() async throws {
+            // Nobody has this port for TCP: connections are refused, and wait.
+            let socket = try RawSocket.bound(.udp4)
+            let conversation = MigratingConnection(
+                to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(rawValue: socket.port) ?? .any))
+            let first = Task { try await conversation.exchange { try await Self.ask("x", over: $0) } }
+            first.cancel()
+            await #expect(throws: NWError.posix(.ECANCELED)) { _ = try await first.value }
+            let second = Task { try await conversation.exchange { try await Self.ask("x", over: $0) } }
+            conversation.cancel()
+            await #expect(throws: NWError.posix(.ECANCELED)) { _ = try await second.value }
+            await #expect(throws: NWError.posix(.ECANCELED)) {
+                _ = try await conversation.exchange { try await Self.ask("x", over: $0) }
+            }
+        }
+    }
+}
