@@ -11,6 +11,8 @@ extension MulticastResponder {
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
+        /// How often the asker has put one of the questions before, in vain.
+        var rounds = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
 
@@ -20,9 +22,13 @@ extension MulticastResponder {
         // A question to this host alone from beyond the link is none of its business (RFC 6762 §5.5).
         guard arrival.isMulticast || arrival.isOnLink else { return [] }
         let known = known(message.answers)
+        pending.arrived(known, at: arrival.peer)
         var answers = Answers()
         for question in message.questions {
             let found = records(for: question).filter { !known.contains($0) }
+            if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
+                answers.rounds = max(answers.rounds, repeated.note(question, from: arrival.peer.address, at: now))
+            }
             // A question to this host alone is answered to the asker alone, like one that wishes so (RFC 6762 §5.5).
             if question.acceptsUnicast || !arrival.isMulticast {
                 answers.unicast += found
@@ -86,10 +92,15 @@ extension MulticastResponder {
             delay = .random(in: Self.sharedDelay, using: &random)
         }
         // An asker from beyond the link gets its answer by multicast (RFC 6762 §11). A probe always gets it by unicast as well.
-        let stale = answers.unicast.filter { !arrival.isOnLink || (!isProbe && pending.isStale($0, at: now)) }
+        // What an asker missed before it gets that way as well: it comes over both families.
+        let stale = answers.unicast.filter {
+            !arrival.isOnLink || (!isProbe && (answers.rounds > 0 || pending.isStale($0, at: now)))
+        }
         let late = Set(stale)
         let direct = stale.isEmpty ? answers.unicast : answers.unicast.filter { !late.contains($0) }
-        pending.add(answers.multicast + stale, for: arrival.peer, at: now + delay, isDefence: isProbe, now: now)
+        pending.add(
+            answers.multicast + stale, for: arrival.peer, at: now + delay, isDefence: isProbe, repeats: answers.rounds,
+            now: now)
         pending.add(direct, to: arrival.peer, at: now + delay)
         return advance(to: now)
     }

@@ -26,6 +26,7 @@ struct MulticastResponder: Sendable {
     /// What is answered with: the records of registrations whose names are settled.
     private(set) var own = OwnRecords()
     var pending = PendingAnswers()
+    var repeated = RepeatedQuestions()
     /// Whether what comes by unicast arrives here.
     var acceptsUnicast = true
     /// Octets of the largest message that is sent, but for records that are larger themselves.
@@ -119,6 +120,7 @@ struct MulticastResponder: Sendable {
             }
         }
         pending = PendingAnswers()
+        repeated = RepeatedQuestions()
         farewells = []
     }
 

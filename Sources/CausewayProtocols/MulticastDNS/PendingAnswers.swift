@@ -12,6 +12,9 @@ struct PendingAnswers: Sendable {
     private static let peerLimit = 256
     /// Askers of one record that are kept apart. Beyond, it is as if all had asked.
     private static let askerLimit = 16
+    /// What is missed is said again so often at most, and only where it is no more than so many records at a time.
+    private static let repeatLimit = 3
+    private static let repeatedLimit = 256
 
     private struct Waiting: Sendable {
         /// Not before this, whatever else is sent.
@@ -19,6 +22,11 @@ struct PendingAnswers: Sendable {
         /// Who asked; none known by name when an answer of one's known ones does not settle it.
         var askers: Set<MulticastPeer> = []
         var isForAll = false
+        /// How often it is said again, for askers that seem to have missed it: after one, three and seven seconds.
+        var repeats = 0
+        var gap = PendingAnswers.spacing
+        /// Whether it was said before.
+        var isRepeat = false
     }
 
     private var waiting: [DNSRecord: Waiting] = [:]
@@ -41,14 +49,20 @@ struct PendingAnswers: Sendable {
         }
     }
 
+    /// - Parameter repeats: How often each is said again, because the asker missed it before.
     mutating func add(
-        _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, now: Duration
+        _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, repeats: Int, now: Duration
     ) {
+        let repeats = records.count <= Self.repeatedLimit ? min(repeats, Self.repeatLimit) : 0
         for record in records {
             let earliest = earliest(record, isDefence ? Self.defenceSpacing : Self.spacing, at: now)
             var entry = waiting[record] ?? Waiting(earliest: earliest)
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
+            // Whoever asks now is answered now; and then the waits grow from the least again.
+            entry.repeats = max(entry.repeats, repeats)
+            entry.gap = Self.spacing
+            entry.isRepeat = false
             waiting[record] = entry
             let time = max(due, earliest)
             dues[record] = min(dues[record] ?? time, time)
@@ -104,6 +118,14 @@ struct PendingAnswers: Sendable {
         if rest.isEmpty { directDues[peer] = nil }
     }
 
+    /// An asker knows them after all: they need not be said again for it.
+    mutating func arrived(_ known: Set<DNSRecord>, at peer: MulticastPeer) {
+        for record in known where waiting[record]?.isRepeat == true {
+            waiting[record]?.askers.remove(peer)
+            if waiting[record]?.askers.isEmpty == true, waiting[record]?.isForAll == false { forget(record) }
+        }
+    }
+
     /// Even more will come: what the asker waits for waits longer.
     mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
         guard expected[peer] != nil else { return }
@@ -156,8 +178,22 @@ struct PendingAnswers: Sendable {
             if mayGo { taken.append(record) } else { kept.append((record, due)) }
         }
         for (record, due) in kept { dues[record] = due }
-        for record in taken { wasSent(record, at: now) }
+        for record in taken {
+            let entry = waiting[record]
+            wasSent(record, at: now)
+            if let entry, entry.repeats > 0 { sayAgain(record, entry, at: now) }
+        }
         return taken
+    }
+
+    private mutating func sayAgain(_ record: DNSRecord, _ said: Waiting, at now: Duration) {
+        var entry = said
+        entry.earliest = now + said.gap
+        entry.repeats -= 1
+        entry.gap *= 2
+        entry.isRepeat = true
+        waiting[record] = entry
+        dues[record] = entry.earliest
     }
 
     /// Until when the only one who wants an answer says what he knows; `nil` if he has said it, or others want it as well.

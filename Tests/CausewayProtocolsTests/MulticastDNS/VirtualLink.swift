@@ -7,8 +7,14 @@ final class VirtualLink {
     struct Host {
         var link: MulticastLink
         var peer: MulticastPeer
+        /// Itself by its address in the other family.
+        var otherPeer: MulticastPeer
         var events: [MulticastAction] = []
         var isConnected = true
+
+        func isMeant(by receiver: MulticastPeer?) -> Bool {
+            receiver.map { $0 == peer || $0 == otherPeer } ?? true
+        }
     }
 
     struct Packet {
@@ -35,7 +41,9 @@ final class VirtualLink {
             let address = IPv4Address(bits: 0x0A00_0001 + UInt32(number))
             return Host(
                 link: MulticastLink(random: Chance(state: UInt64(number))),
-                peer: MulticastPeer(.ipv4(address), port: MulticastDNS.port))
+                peer: MulticastPeer(.ipv4(address), port: MulticastDNS.port),
+                otherPeer: MulticastPeer(
+                    .ipv6(IPv6Address(high: 0xFE80 << 48, low: UInt64(number + 1))), port: MulticastDNS.port))
         }
     }
 
@@ -87,13 +95,15 @@ final class VirtualLink {
         let number = packets.count
         packets.append(
             Packet(time: now, sender: sender, message: message, octetCount: octets.count, receiver: peer))
-        for index in hosts.indices where hosts[index].isConnected && (peer == nil || hosts[index].peer == peer) {
+        for index in hosts.indices where hosts[index].isConnected && hosts[index].isMeant(by: peer) {
             let ways = peer == nil ? familyCount : 1
-            let arrived = (0..<ways).count { _ in delivers(number, index) }
-            guard arrived > 0 else { continue }
-            let arrival = MulticastArrival(from: hosts[sender].peer, isMulticast: peer == nil)
-            for _ in 0..<(sender == index ? copies : arrived) {
-                receive(octets, arrival, isSelf: sender == index, by: index)
+            let arrived = (0..<ways).filter { _ in delivers(number, index) }
+            guard !arrived.isEmpty else { continue }
+            let isSelf = sender == index
+            for way in isSelf ? [Int](repeating: 0, count: copies) : arrived {
+                let isOther = peer == nil ? way == 1 : peer == hosts[index].otherPeer
+                let source = isOther ? hosts[sender].otherPeer : hosts[sender].peer
+                receive(octets, MulticastArrival(from: source, isMulticast: peer == nil), isSelf: isSelf, by: index)
             }
         }
     }
