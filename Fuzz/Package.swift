@@ -18,7 +18,7 @@ let package = Package(
             swiftSettings: house),
     ]
         // Machines and parsers that no program sees: the promises are in CausewayTestKit, which sees them.
-        + ["FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS"].map {
+        + ["FuzzWebSocket", "FuzzUpgradeHead", "FuzzFramer", "FuzzTLS", "FuzzCertificates", "FuzzDNS", "FuzzDBus"].map {
             .executableTarget(
                 name: $0, dependencies: ["CFuzzerMain", .product(name: "CausewayTestKit", package: "causeway")],
                 swiftSettings: house)

@@ -43,5 +43,33 @@ extension Interop {
                 #expect(near <= 60 && far <= 100)
             }
         }
+
+        @Test("A host with two links on one wire does not give way to itself")
+        func twoLinks() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                for words in ["link add lan type bridge", "link set \(TwoHosts.link) master lan", "link set lan up"] {
+                    try hosts.farIP(words)
+                }
+                try hosts.ip("link add second type veth peer name second netns \(hosts.far)")
+                try hosts.farIP("link set second master lan up")
+                try hosts.ip("address add 10.77.8.9/24 dev second")
+                try hosts.ip("link set second up")
+                let registrar = try scratch.start(
+                    try Built.nw(), ["register", "s", "_two._tcp", "9"], on: hosts.near)
+                try await eventually("it is registered: \(registrar.text)") {
+                    registrar.text.contains("registered as s")
+                }
+                // Conflicts come with the announcements, and whoever loses one has lost the next within seconds.
+                let query = try scratch.start(
+                    try Built.nw(), ["query", "s._two._tcp.local", "SRV", "-t", "10"], on: hosts.near)
+                #expect(try await query.finished() == 0)
+                let name = try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8)
+                    .trimmingCharacters(in: .whitespacesAndNewlines).prefix { $0 != "." }
+                let targets = query.text.split(separator: "\n").map { line in
+                    line.split(separator: " ").first { $0.hasSuffix(".local.") && !$0.hasPrefix("s.") } ?? ""
+                }
+                #expect(!targets.isEmpty && targets.allSatisfy { $0 == "\(name).local." }, "\(query.text)")
+            }
+        }
     }
 }

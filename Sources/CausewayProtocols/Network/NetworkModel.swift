@@ -37,6 +37,8 @@ package final class NetworkModel: Sendable {
     /// The DNS servers that questions end up at.
     package let nameServers: [InternetAddress]
     package let searchDomains: [String]
+    /// What programs that manage networks say.
+    package let facts: InterfaceFacts
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
     private let ipv4: RoutingPolicy
@@ -48,18 +50,21 @@ package final class NetworkModel: Sendable {
     ///   - state: As listed.
     ///   - nameServers: The DNS servers that questions end up at.
     ///   - user: The user whose packets are sent; rules may ask.
-    ///   - overrides: What a person says about interfaces.
+    ///   - facts: What programs that manage networks say about interfaces.
+    ///   - overrides: What a person says about interfaces, which counts more.
     ///   - lookUp: Finds an interface with its type; `nil` if it has disappeared since it was listed.
     package init(
         _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
-        overrides: InterfaceOverrides = InterfaceOverrides(parsing: ""), lookUp: (NetlinkLink) -> NWInterface?
+        facts: InterfaceFacts = InterfaceFacts(), overrides: InterfaceOverrides = InterfaceOverrides(parsing: ""),
+        lookUp: (NetlinkLink) -> NWInterface?
     ) {
         self.state = state
         self.nameServers = nameServers
         self.searchDomains = searchDomains
+        self.facts = facts
         let byIndex = Dictionary(grouping: state.addresses, by: \.interfaceIndex)
         let interfaces = state.links.filter { $0.family == .unspecified }.sorted { $0.index < $1.index }.map { link in
-            Interface(link, byIndex[link.index] ?? [], overrides[link.name], lookUp(link))
+            Interface(link, byIndex[link.index] ?? [], overrides[link.name], facts[link.name], lookUp(link))
         }
         self.interfaces = interfaces
         positions = Dictionary(interfaces.indices.map { (interfaces[$0].index, $0) }) { first, _ in first }
@@ -119,11 +124,17 @@ package final class NetworkModel: Sendable {
 
 extension NetworkModel.Interface {
     fileprivate init(
-        _ link: NetlinkLink, _ addresses: [NetlinkAddress], _ said: InterfaceOverrides.Entry, _ found: NWInterface?
+        _ link: NetlinkLink, _ addresses: [NetlinkAddress], _ said: InterfaceOverrides.Entry,
+        _ fact: InterfaceFacts.Entry, _ found: NWInterface?
     ) {
         let isLoopback = link.flags.contains(.loopback)
-        let interface =
+        var interface =
             found ?? NWInterface(name: link.name, index: link.index, type: isLoopback ? .loopback : said.type ?? .other)
+        if fact.isCellular, said.type == nil, !isLoopback, interface.type != .cellular {
+            interface = NWInterface(name: interface.name, index: interface.index, type: .cellular)
+        }
+        // A person who calls it a telephone means that it costs what a telephone costs.
+        let meant = said.isExpensive ?? (said.type == .cellular ? true : nil)
         self.init(
             interface: interface, link: link,
             addresses: addresses.map { address in
@@ -132,7 +143,7 @@ extension NetworkModel.Interface {
                 address.peer = address.peer?.scoped(to: interface)
                 return address
             },
-            isExpensive: said.isExpensive ?? (interface.type == .cellular),
+            isExpensive: meant ?? fact.isMetered ?? (interface.type == .cellular),
             isConstrained: said.isConstrained ?? said.isUltraConstrained ?? false,
             isUltraConstrained: said.isUltraConstrained ?? false)
         let reaching = self.addresses.filter { address in

@@ -37,6 +37,7 @@ extension BonjourEngine {
             settle()
             state.value.links.removeValue(forKey: index)?.close()
         }
+        let own = Set(snapshot.interfaces.flatMap { $0.addresses.map(\.address.unscoped) })
         for facts in usable {
             if let link = state.value.links[facts.interface.index] {
                 guard link.adopt(facts, loop, self) else { continue }
@@ -44,6 +45,7 @@ extension BonjourEngine {
             } else {
                 join(facts)
             }
+            state.value.links[facts.interface.index]?.hostAddresses = own
         }
         settle()
     }

@@ -10,6 +10,8 @@ final class LinkDriver {
     let interface: NWInterface
     var machine = MulticastLink()
     private(set) var addresses: [NetlinkAddress]
+    /// All addresses of the host, those of its other links too: two of them may be on one wire.
+    var hostAddresses: Set<InternetAddress> = []
     private var sockets: [MulticastSocket] = []
     /// Messages that wait for their turn to be sent.
     private var pacer = PacketPacer()
@@ -130,7 +132,7 @@ final class LinkDriver {
         let isOnLink = addresses.contains { own in
             sender.address.isInside(own.address, length: own.prefixLength)
         }
-        let isSelf = addresses.contains { $0.address.isSame(as: sender.address) }
+        let isSelf = hostAddresses.contains(sender.address)
         return (MulticastArrival(from: sender, isMulticast: isMulticast, isOnLink: isOnLink || isSelf), isSelf)
     }
 
@@ -163,15 +165,6 @@ extension InternetAddress {
         switch self {
         case .ipv4: .ipv4
         case .ipv6: .ipv6
-        }
-    }
-
-    /// Whether both are one address, whatever their scopes.
-    func isSame(as other: InternetAddress) -> Bool {
-        switch (self, other) {
-        case (.ipv4(let one), .ipv4(let two)): one.bits == two.bits
-        case (.ipv6(let one), .ipv6(let two)): one.high == two.high && one.low == two.low
-        case (.ipv4, .ipv6), (.ipv6, .ipv4): false
         }
     }
 }

@@ -9,7 +9,8 @@ internal import CausewayWire
 /// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
 package final class NetworkStateMonitor: Sendable {
     /// The process's monitor. It looks at the network namespace of the process.
-    package static let shared = NetworkStateMonitor(changes: .shared, look: NetworkModel.current(after:))
+    package static let shared = NetworkStateMonitor(
+        changes: .shared, managers: systemManagers, look: NetworkModel.current(after:_:))
 
     package typealias Body = @Sendable (NetworkModel) -> Void
 
@@ -28,6 +29,7 @@ package final class NetworkStateMonitor: Sendable {
         var isLookPending = false
         /// Looking again sooner would take more of a processor than is fair.
         var rest = Duration.zero
+        var managers = ManagerState()
     }
 
     /// Looks that take longer than this are followed by a rest: hosts with very many routes.
@@ -36,14 +38,22 @@ package final class NetworkStateMonitor: Sendable {
     private static let retryDelay = Duration.seconds(1)
 
     private let changes: NetworkChangeMonitor
-    private let look: @Sendable (NetworkModel?) -> NetworkModel?
+    let managers: Managers
+    private let look: @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
     private let state = Guarded(State())
 
     private var loop: any EventLoop { Engine.networkLoop }
 
-    /// - Parameter look: Makes a model of what the kernel says now; `nil` if it cannot be asked. It is given the last model.
-    package init(changes: NetworkChangeMonitor, look: @escaping @Sendable (NetworkModel?) -> NetworkModel?) {
+    /// - Parameters:
+    ///   - managers: Follows programs that know more of interfaces than the kernel.
+    ///   - look: Makes a model of what the kernel says now; `nil` if it cannot be asked. It is given the last model, and what
+    ///     those programs say.
+    package init(
+        changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
+        look: @escaping @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
+    ) {
         self.changes = changes
+        self.managers = managers
         self.look = look
     }
 
@@ -51,7 +61,7 @@ package final class NetworkStateMonitor: Sendable {
     package var followed: NetworkModel? { state.withLock { $0.model } }
 
     /// The model: the one that is kept, else a look at the kernel, which blocks for some tenths of a millisecond.
-    package var model: NetworkModel { followed ?? look(nil) ?? NetworkModel.unknown }
+    package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
 
     /// Calls `body` with the model that is there, then with each one that differs from it, until the subscription is cancelled or
     /// released.
@@ -72,35 +82,40 @@ package final class NetworkStateMonitor: Sendable {
 
     /// Subscribes to changes before the first look, so that nothing is missed in between.
     private func begin() {
-        let subscription = changes.subscribe { [weak self] in self?.changed() }
+        let subscription = changes.subscribe { [weak self] in self?.changed(mayBringManagers: true) }
         let unwanted = state.withLock { state -> NetworkChangeMonitor.Subscription? in
             guard !state.subscribers.isEmpty else { return subscription }
             defer { state.changes = subscription }
             return state.changes
         }
         unwanted?.cancel()
-        changed()
+        changed(mayBringManagers: true)
     }
 
     fileprivate func cancel(_ id: UInt64) {
         // What is taken out is released behind the lock: a body may own the last reference to a subscription.
-        let (body, changes, model) = state.withLock { state in
+        let (body, changes, model, managers) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else {
-                return (body, nil as NetworkChangeMonitor.Subscription?, state.model)
+                return (
+                    body, nil as NetworkChangeMonitor.Subscription?, state.model,
+                    nil as (any NetworkChangeMonitor.Watch)?
+                )
             }
             defer {
                 state.changes = nil
                 state.model = nil
             }
-            return (body, state.changes, state.model)
+            return (body, state.changes, state.model, state.managers.forget())
         }
         changes?.cancel()
+        managers?.cancel()
         withExtendedLifetime((body, model)) {}
     }
 
-    private func changed() {
+    func changed(mayBringManagers: Bool = false) {
         let rest = state.withLock { state -> Duration? in
+            if mayBringManagers, !state.subscribers.isEmpty { state.managers.isSearchDue = true }
             guard !state.isLookPending, !state.subscribers.isEmpty else { return nil }
             state.isLookPending = true
             return state.rest
@@ -113,15 +128,21 @@ package final class NetworkStateMonitor: Sendable {
         }
     }
 
+    func withManagers<Result: Sendable>(_ body: (inout ManagerState) -> Result) -> Result {
+        state.withLock { body(&$0.managers) }
+    }
+
     // MARK: On the loop
 
     private func lookAgain() {
-        let last = state.withLock { state in
+        let (last, facts) = state.withLock { state in
             state.isLookPending = false
-            return state.model
+            return (state.model, state.managers.facts)
         }
+        // Behind the look: nobody waits for them.
+        defer { followManagers() }
         let start = Machine.now
-        guard let model = look(last) else {
+        guard let model = look(last, facts) else {
             // What was known stays; nobody tells when the kernel can be asked again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
@@ -174,11 +195,14 @@ extension NetworkModel {
 
     /// What the kernel and the resolver's files say now; `nil` if the kernel cannot be asked.
     ///
-    /// - Parameter last: The model that is known. What is as it was keeps its identity, and costs no look at the file system.
-    package static func current(after last: NetworkModel?) -> NetworkModel? {
+    /// - Parameters:
+    ///   - last: The model that is known. What is as it was keeps its identity, and costs no look at the file system.
+    ///   - facts: What programs that manage networks say.
+    package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
+    {
         guard let state = try? NetlinkState.current() else { return nil }
         let resolver = ResolverState.current()
-        if let last, last.state == state, last.nameServers == resolver.servers,
+        if let last, last.state == state, last.facts == facts, last.nameServers == resolver.servers,
             last.searchDomains == resolver.configuration.searchDomains
         {
             return last
@@ -186,11 +210,11 @@ extension NetworkModel {
         var radios: Set<Int>?
         return NetworkModel(
             state, nameServers: resolver.servers, searchDomains: resolver.configuration.searchDomains,
-            user: Machine.user,
-            overrides: .current
+            user: Machine.user, facts: facts, overrides: .current
         ) { link in
             if let known = last?.interface(index: link.index), known.link.name == link.name,
-                known.link.hardwareType == link.hardwareType, known.link.kind == link.kind
+                known.link.hardwareType == link.hardwareType, known.link.kind == link.kind,
+                last?.facts[link.name].isCellular == facts[link.name].isCellular
             {
                 return known.interface
             }

@@ -14,6 +14,7 @@ struct NetworkScene {
     var state = NetlinkState()
     var nameServers: [InternetAddress] = []
     var overrides = ""
+    var facts = InterfaceFacts()
 
     init() {
         add("lo", "127.0.0.1/8", "::1/128")
@@ -161,7 +162,8 @@ struct NetworkScene {
 
     var model: NetworkModel {
         NetworkModel(
-            state, nameServers: nameServers, user: 1_000, overrides: InterfaceOverrides(parsing: overrides)
+            state, nameServers: nameServers, user: 1_000, facts: facts,
+            overrides: InterfaceOverrides(parsing: overrides)
         ) { link in Self.interfaces[link.name] }
     }
 }

@@ -1,4 +1,5 @@
 import CausewayTestKit
+import CausewayWire
 import Testing
 
 /// The fuzzers' promises, with random octets. A broken one stops the process.
@@ -66,6 +67,32 @@ struct ExerciseTests {
                 life += [UInt8(random.integer(in: 0...15)) << 4 | 1, UInt8(random.integer(in: 0...255))]
             }
             Exercise.multicastLink(life)
+        }
+    }
+
+    @Test(
+        "Messages of the system's bus are mutated, and whoever follows its managers of networks hears them",
+        arguments: 0..<20)
+    func bus(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        var messages: [UInt8] = []
+        for serial in 2...9 as ClosedRange<UInt32> {
+            var message = DBusMessage(.answer, serial: serial)
+            (message.sender, message.replySerial) = ("org.freedesktop.DBus", serial + 7)
+            message.body = [.string(":1.1")]
+            messages += message.encoded
+        }
+        var signal = DBusMessage(.signal, serial: 1)
+        (signal.sender, signal.interface, signal.member) = (":1.1", "org.freedesktop.NetworkManager", "DeviceAdded")
+        signal.body = [.objectPath("/a/b")]
+        messages += signal.encoded
+        for _ in 0..<100 {
+            var octets = messages
+            for _ in 0..<random.integer(in: 0...3) {
+                octets[random.integer(in: 0...(octets.count - 1))] = UInt8(random.integer(in: 0...255))
+            }
+            Exercise.interfaceManagers(octets)
+            Exercise.busMessage(signal.encoded.map { random.chance(oneIn: 30) ? $0 ^ 1 : $0 })
         }
     }
 }

@@ -1,0 +1,44 @@
+/// Where a message bus listens (D-Bus Specification, "Server Addresses").
+package enum DBusAddress: Hashable, Sendable {
+    /// A socket with a name in the file system.
+    case path(String)
+    /// A socket in Linux's name space of its own.
+    case abstract(String)
+
+    /// The environment variable that names the system's bus.
+    package static let variable = "DBUS_SYSTEM_BUS_ADDRESS"
+    /// Where it is unless the environment says otherwise.
+    package static let system = DBusAddress.path("/run/dbus/system_bus_socket")
+
+    /// The local sockets of a list such as `unix:path=/run/bus;unix:abstract=bus`, in its order. Other ways are passed over.
+    package static func list(_ text: String) -> [DBusAddress] {
+        text.split(separator: ";").compactMap { entry in
+            let halves = entry.split(separator: ":", maxSplits: 1)
+            guard halves.count == 2, halves[0] == "unix" else { return nil }
+            for pair in halves[1].split(separator: ",") {
+                let parts = pair.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2, let value = unescaped(parts[1].utf8), !value.isEmpty else { continue }
+                if parts[0] == "path" { return .path(value) }
+                if parts[0] == "abstract" { return .abstract(value) }
+            }
+            return nil
+        }
+    }
+
+    /// `%2F` for an octet; `nil` where that makes no text.
+    private static func unescaped(_ text: Substring.UTF8View) -> String? {
+        var (octets, rest) = ([UInt8](), text[...])
+        while let octet = rest.popFirst() {
+            guard octet == UInt8(ascii: "%") else {
+                octets.append(octet)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+                value != 0
+            else { return nil }
+            octets.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: octets, as: UTF8.self)
+    }
+}

@@ -1,0 +1,161 @@
+/// One message of the bus (D-Bus Specification, "Message Protocol").
+///
+/// ```
+///  0        1        2        3        4        8        12       16
+/// +--------+--------+--------+--------+--------+--------+--------+----------+---------+------
+/// | order  |  kind  | flags  |   1    | length | serial | length of fields, and fields | body
+/// |        |        |        |        | of body|        | (an array of structures),    |
+/// |        |        |        |        |        |        | padded to 8 octets           |
+/// +--------+--------+--------+--------+--------+--------+------------------------------+------
+/// ```
+package struct DBusMessage: Hashable, Sendable {
+    /// What is sent: extensible, for receivers pass over kinds that they do not know.
+    package struct Kind: RawRepresentable, Hashable, Sendable {
+        package var rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let call = Kind(rawValue: 1)
+        package static let answer = Kind(rawValue: 2)
+        package static let error = Kind(rawValue: 3)
+        package static let signal = Kind(rawValue: 4)
+    }
+
+    /// The most octets that are read. The specification allows 128 times as many, which nobody who is asked here needs.
+    package static let byteLimit = 1 << 20
+    /// Octets that tell how long the message is: see ``byteCount(of:)``.
+    package static let prefixByteCount = 16
+    /// Do not start a program in order to deliver this.
+    package static let noAutoStart: UInt8 = 2
+
+    package var kind: Kind
+    package var flags: UInt8 = 0
+    /// Not 0.
+    package var serial: UInt32
+    package var path: String?
+    package var interface: String?
+    package var member: String?
+    package var errorName: String?
+    /// The serial of the call that this answers.
+    package var replySerial: UInt32?
+    package var destination: String?
+    /// Who sent it: the bus itself writes that.
+    package var sender: String?
+    package var body: [DBusValue] = []
+
+    package init(_ kind: Kind, serial: UInt32) {
+        self.kind = kind
+        self.serial = serial
+    }
+
+    /// How long the message is that begins with these octets; `nil` where there are fewer than ``prefixByteCount``.
+    ///
+    /// - Throws: ``WireError`` for what is no message, or one beyond ``byteLimit``: where the next one begins is then unknown.
+    package static func byteCount(of octets: Span<UInt8>) throws(WireError) -> Int? {
+        guard octets.count >= prefixByteCount else { return nil }
+        var reader = DBusReader(octets, isLittleEndian: try isLittleEndian(octets[0]))
+        return try Prefix(&reader).byteCount
+    }
+
+    /// Reads a message that fills `octets`.
+    package init(parsing octets: Span<UInt8>) throws(WireError) {
+        guard octets.count >= Self.prefixByteCount else {
+            throw .truncated(needed: Self.prefixByteCount, available: octets.count, at: 0)
+        }
+        let isLittleEndian = try Self.isLittleEndian(octets[0])
+        var beginning = DBusReader(octets, isLittleEndian: isLittleEndian)
+        let prefix = try Prefix(&beginning)
+        guard prefix.byteCount == octets.count else { throw .invalid("length of the message", at: 4) }
+        self.init(prefix.kind, serial: prefix.serial)
+        flags = prefix.flags
+        var reader = DBusReader(octets, isLittleEndian: isLittleEndian)
+        for _ in 0..<3 { _ = try reader.integer(UInt32.self) }
+        var types: [DBusType] = []
+        let fields = try reader.value(.array(.structure([.byte, .variant])))
+        for field in fields.elements { try adopt(field, &types) }
+        try reader.align(to: 8)
+        guard reader.position == octets.count - prefix.bodyByteCount else {
+            throw .invalid("length of the header", at: reader.position)
+        }
+        for type in types { body.append(try reader.value(type)) }
+        guard reader.isAtEnd else { throw .invalid("length of the body", at: reader.position) }
+    }
+
+    private mutating func adopt(_ field: DBusValue, _ types: inout [DBusType]) throws(WireError) {
+        guard field.fields.count == 2, case .byte(let code) = field.fields[0],
+            case .variant(let value) = field.fields[1]
+        else { return }
+        switch (code, value) {
+        case (1, .objectPath(let path)): self.path = path
+        case (2, .string(let name)): interface = name
+        case (3, .string(let name)): member = name
+        case (4, .string(let name)): errorName = name
+        case (5, .uint32(let serial)): replySerial = serial
+        case (6, .string(let name)): destination = name
+        case (7, .string(let name)): sender = name
+        case (8, .signature(let signature)): types = DBusType.list(signature) ?? []
+        case (1...8, _): throw .invalid("type of header field \(code)", at: Self.prefixByteCount)
+        // Fields of later versions are passed over.
+        default: break
+        }
+    }
+
+    private static func isLittleEndian(_ octet: UInt8) throws(WireError) -> Bool {
+        switch octet {
+        case UInt8(ascii: "l"): return true
+        case UInt8(ascii: "B"): return false
+        default: throw .invalid("byte order", at: 0)
+        }
+    }
+}
+
+/// What all messages begin with.
+private struct Prefix {
+    let kind: DBusMessage.Kind
+    let flags: UInt8
+    let serial: UInt32
+    let bodyByteCount: Int
+    let byteCount: Int
+
+    init(_ reader: inout DBusReader) throws(WireError) {
+        _ = try reader.integer(UInt8.self)
+        kind = DBusMessage.Kind(rawValue: try reader.integer())
+        flags = try reader.integer()
+        guard try reader.integer(UInt8.self) == 1 else { throw .invalid("version", at: 3) }
+        bodyByteCount = Int(try reader.integer(UInt32.self))
+        serial = try reader.integer()
+        let fields = Int(try reader.integer(UInt32.self))
+        guard kind.rawValue != 0, serial != 0 else { throw .invalid("kind or serial", at: 1) }
+        byteCount = DBusMessage.prefixByteCount + (fields + 7) / 8 * 8 + bodyByteCount
+        guard byteCount <= DBusMessage.byteLimit else { throw .invalid("length of the message", at: 4) }
+    }
+}
+
+extension DBusMessage {
+    /// The message as it is sent.
+    package var encoded: [UInt8] {
+        var writer = DBusWriter()
+        for octet in [UInt8(ascii: "l"), kind.rawValue, flags, 1] { writer.append(octet) }
+        writer.append(UInt32(0))
+        writer.append(serial)
+        writer.append(.array(.structure([.byte, .variant]), headerFields))
+        writer.align(to: 8)
+        let start = writer.octets.count
+        for value in body { writer.append(value) }
+        writer.set(UInt32(truncatingIfNeeded: writer.octets.count - start), at: 4)
+        return writer.octets
+    }
+
+    private var headerFields: [DBusValue] {
+        let signature = Array(body.map(\.type.code).joined().utf8)
+        let fields: [(code: UInt8, value: DBusValue?)] = [
+            (1, path.map { .objectPath($0) }), (2, interface.map { .string($0) }), (3, member.map { .string($0) }),
+            (4, errorName.map { .string($0) }), (5, replySerial.map { .uint32($0) }),
+            (6, destination.map { .string($0) }), (7, sender.map { .string($0) }),
+            (8, signature.isEmpty ? nil : .signature(signature)),
+        ]
+        return fields.compactMap { field in
+            field.value.map { .structure([.byte(field.code), .variant($0)]) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// What a value on the message bus is made of (D-Bus Specification, "Type System").
+///
+/// All types but the file descriptor, which has to be negotiated and is not.
+package indirect enum DBusType: Hashable, Sendable {
+    case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
+    case string, objectPath, signature, variant
+    case array(DBusType)
+    /// At least one field.
+    case structure([DBusType])
+    /// An element of a dictionary: exists in arrays only. The key is a basic type.
+    case entry(key: DBusType, value: DBusType)
+
+    /// How deep containers may lie in each other, variants and what is in them included. The specification allows 64.
+    package static let depthLimit = 32
+    /// The most octets of a signature.
+    static let signatureLimit = 255
+
+    private static let basics: [UInt8: DBusType] = [
+        UInt8(ascii: "y"): .byte, UInt8(ascii: "b"): .boolean, UInt8(ascii: "n"): .int16, UInt8(ascii: "q"): .uint16,
+        UInt8(ascii: "i"): .int32, UInt8(ascii: "u"): .uint32, UInt8(ascii: "x"): .int64, UInt8(ascii: "t"): .uint64,
+        UInt8(ascii: "d"): .double, UInt8(ascii: "s"): .string, UInt8(ascii: "o"): .objectPath,
+        UInt8(ascii: "g"): .signature,
+    ]
+
+    /// What the type begins at multiples of, in octets from the message's beginning.
+    var alignment: Int {
+        switch self {
+        case .byte, .signature, .variant: 1
+        case .int16, .uint16: 2
+        case .boolean, .int32, .uint32, .string, .objectPath, .array: 4
+        case .int64, .uint64, .double, .structure, .entry: 8
+        }
+    }
+
+    /// As signatures spell it.
+    package var code: String {
+        switch self {
+        case .byte: "y"
+        case .boolean: "b"
+        case .int16: "n"
+        case .uint16: "q"
+        case .int32: "i"
+        case .uint32: "u"
+        case .int64: "x"
+        case .uint64: "t"
+        case .double: "d"
+        case .string: "s"
+        case .objectPath: "o"
+        case .signature: "g"
+        case .variant: "v"
+        case .array(let element): "a" + element.code
+        case .structure(let fields): "(" + fields.map(\.code).joined() + ")"
+        case .entry(let key, let value): "{" + key.code + value.code + "}"
+        }
+    }
+
+    /// The types that a signature is a list of; `nil` if it is none, or nests deeper than ``depthLimit``.
+    package static func list(_ signature: [UInt8]) -> [DBusType]? {
+        guard signature.count <= signatureLimit else { return nil }
+        var (rest, types) = (signature[...], [DBusType]())
+        while !rest.isEmpty {
+            guard let type = next(&rest, isElement: false, depth: 0) else { return nil }
+            types.append(type)
+        }
+        return types
+    }
+
+    private static func next(_ rest: inout ArraySlice<UInt8>, isElement: Bool, depth: Int) -> DBusType? {
+        guard let first = rest.popFirst(), depth <= depthLimit else { return nil }
+        switch first {
+        case UInt8(ascii: "v"): return .variant
+        case UInt8(ascii: "a"): return next(&rest, isElement: true, depth: depth + 1).map { .array($0) }
+        case UInt8(ascii: "("):
+            var fields: [DBusType] = []
+            while rest.first != UInt8(ascii: ")") {
+                guard let field = next(&rest, isElement: false, depth: depth + 1) else { return nil }
+                fields.append(field)
+            }
+            rest.removeFirst()
+            return fields.isEmpty ? nil : .structure(fields)
+        case UInt8(ascii: "{"):
+            guard isElement, let key = rest.popFirst().flatMap({ basics[$0] }),
+                let value = next(&rest, isElement: false, depth: depth + 1),
+                rest.popFirst() == UInt8(ascii: "}")
+            else { return nil }
+            return .entry(key: key, value: value)
+        default: return basics[first]
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// A value on the message bus (D-Bus Specification, "Type System").
+package enum DBusValue: Hashable, Sendable {
+    case byte(UInt8)
+    case boolean(Bool)
+    case int16(Int16)
+    case uint16(UInt16)
+    case int32(Int32)
+    case uint32(UInt32)
+    case int64(Int64)
+    case uint64(UInt64)
+    /// The bits of an IEEE 754 number: they are passed on, and nobody computes with them.
+    case double(bits: UInt64)
+    case string(String)
+    case objectPath(String)
+    case signature([UInt8])
+    /// An array of bytes, which would take much room one by one.
+    case octets([UInt8])
+    /// An array, with the type of its elements, for it may have none.
+    case array(DBusType, [DBusValue])
+    case structure([DBusValue])
+    indirect case entry(key: DBusValue, value: DBusValue)
+    indirect case variant(DBusValue)
+
+    package var type: DBusType {
+        switch self {
+        case .byte: .byte
+        case .boolean: .boolean
+        case .int16: .int16
+        case .uint16: .uint16
+        case .int32: .int32
+        case .uint32: .uint32
+        case .int64: .int64
+        case .uint64: .uint64
+        case .double: .double
+        case .string: .string
+        case .objectPath: .objectPath
+        case .signature: .signature
+        case .octets: .array(.byte)
+        case .array(let element, _): .array(element)
+        case .structure(let fields): .structure(fields.map(\.type))
+        case .entry(let key, let value): .entry(key: key.type, value: value.type)
+        case .variant: .variant
+        }
+    }
+}
+
+extension DBusValue {
+    /// The text of a string or of an object's path, in a variant or not.
+    package var text: String? {
+        switch content {
+        case .string(let text), .objectPath(let text): text
+        default: nil
+        }
+    }
+
+    /// The number, in a variant or not.
+    package var uint32: UInt32? {
+        if case .uint32(let number) = content { number } else { nil }
+    }
+
+    /// The elements of an array of anything but bytes, in a variant or not; none for other values.
+    package var elements: [DBusValue] {
+        if case .array(_, let elements) = content { elements } else { [] }
+    }
+
+    /// The fields of a structure; none for other values.
+    package var fields: [DBusValue] {
+        if case .structure(let fields) = content { fields } else { [] }
+    }
+
+    /// A dictionary whose keys are texts; empty for other values. Of equal keys the last counts.
+    package var dictionary: [String: DBusValue] {
+        var found: [String: DBusValue] = [:]
+        for case .entry(let key, let value) in elements {
+            if let key = key.text { found[key] = value }
+        }
+        return found
+    }
+
+    /// What is in the outermost variant.
+    private var content: DBusValue {
+        if case .variant(let inner) = self { inner } else { self }
+    }
+
+    /// Whether an object may have this path.
+    package static func isObjectPath(_ path: String) -> Bool {
+        guard path.utf8.first == UInt8(ascii: "/") else { return false }
+        if path == "/" { return true }
+        return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy {
+            !$0.isEmpty && $0.allSatisfy(isNameOctet)
+        }
+    }
+
+    private static func isNameOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// Writes the values of one message, least significant octets first (D-Bus Specification, "Marshaling").
+struct DBusWriter {
+    private(set) var octets: [UInt8] = []
+
+    mutating func align(to alignment: Int) {
+        while octets.count % alignment != 0 { octets.append(0) }
+    }
+
+    mutating func append<T: FixedWidthInteger>(_ value: T) {
+        align(to: T.bitWidth / 8)
+        for index in 0..<(T.bitWidth / 8) { octets.append(UInt8(truncatingIfNeeded: value >> T(8 * index))) }
+    }
+
+    mutating func append(signature: [UInt8]) {
+        octets.append(UInt8(truncatingIfNeeded: signature.count))
+        octets += signature
+        octets.append(0)
+    }
+
+    mutating func append(_ value: DBusValue) {
+        switch value {
+        case .byte(let number): append(number)
+        case .boolean(let isTrue): append(UInt32(isTrue ? 1 : 0))
+        case .int16(let number): append(number)
+        case .uint16(let number): append(number)
+        case .int32(let number): append(number)
+        case .uint32(let number): append(number)
+        case .int64(let number): append(number)
+        case .uint64(let number), .double(let number): append(number)
+        case .string(let text), .objectPath(let text):
+            append(UInt32(truncatingIfNeeded: text.utf8.count))
+            octets += text.utf8
+            octets.append(0)
+        case .signature(let signature): append(signature: signature)
+        case .octets(let content):
+            append(UInt32(truncatingIfNeeded: content.count))
+            octets += content
+        case .array(let element, let values): append(values, alignment: element.alignment)
+        case .structure(let fields):
+            align(to: 8)
+            for field in fields { append(field) }
+        case .entry(let key, let content):
+            align(to: 8)
+            append(key)
+            append(content)
+        case .variant(let content):
+            append(signature: Array(content.type.code.utf8))
+            append(content)
+        }
+    }
+
+    private mutating func append(_ elements: [DBusValue], alignment: Int) {
+        append(UInt32(0))
+        let place = octets.count - 4
+        align(to: alignment)
+        let start = octets.count
+        for element in elements { append(element) }
+        set(UInt32(truncatingIfNeeded: octets.count - start), at: place)
+    }
+
+    /// Writes a number over one that was written before its value was known.
+    mutating func set(_ value: UInt32, at place: Int) {
+        for index in 0..<4 { octets[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
+    }
+}
