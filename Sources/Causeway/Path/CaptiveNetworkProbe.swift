@@ -37,7 +37,7 @@ public struct CaptiveNetworkProbe: Sendable {
     /// - Parameters:
     ///   - url: Of the scheme `http`: nobody can answer for a server of `https`.
     ///   - expectation: What that server answers.
-    /// - Throws: ``NWError/posix(_:)`` with `EINVAL` for any other URL.
+    /// - Throws: `NWError.posix` with `EINVAL` for any other URL.
     public init(url: URL, expecting expectation: Expectation = .status(204)) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw NWError.posix(.EINVAL)

@@ -28,7 +28,7 @@ public final class MultipathEndpoints: Sendable {
     /// - Parameters:
     ///   - serviceType: What connections are to make of several networks.
     ///   - interfaces: Those that may be used, recognized by their names; `nil` for all.
-    /// - Throws: ``NWError/posix(_:)`` with `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` where the kernel has no Multipath
+    /// - Throws: `NWError.posix` with `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` where the kernel has no Multipath
     ///   TCP, `EINVAL` where the service is ``NWParameters/MultipathServiceType-swift.enum/disabled`` or the path manager is full.
     public init(
         for serviceType: NWParameters.MultipathServiceType, over interfaces: [NWInterface]? = nil

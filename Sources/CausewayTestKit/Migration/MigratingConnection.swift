@@ -51,7 +51,7 @@ public final class MigratingConnection: Sendable {
     /// connection is ended, and the next exchange begins with another.
     ///
     /// - Parameter body: Sends and receives; the connection is ready, and is not to be kept.
-    /// - Throws: What `body` throws, and ``NWError/posix(_:)``: `ECANCELED` after ``cancel()``, or why there is no connection.
+    /// - Throws: What `body` throws, and `NWError.posix`: `ECANCELED` after ``cancel()``, or why there is no connection.
     public func exchange<Answer: Sendable>(
         _ body: @Sendable (NWConnection) async throws -> Answer
     ) async throws -> Answer {
