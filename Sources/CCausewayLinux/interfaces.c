@@ -107,6 +107,30 @@ static int is_wired_device_type(const char *type) {
     return 0;
 }
 
+// Drivers of modems, some of which do not say DEVTYPE=wwan.
+static int has_modem_driver(const char *directory, const char *name) {
+    static const char *const modems[] = {"qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "mtk_t7xx", "iosm"};
+    char path[512];
+    char target[512];
+    if (!format_path(path, sizeof path, directory, name, "device/driver")) return 0;
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0) return 0;
+    target[length] = '\0';
+    const char *slash = strrchr(target, '/');
+    const char *driver = slash == NULL ? target : slash + 1;
+    for (size_t i = 0; i < sizeof modems / sizeof modems[0]; i += 1) {
+        if (strcmp(driver, modems[i]) == 0) return 1;
+    }
+    return 0;
+}
+
+// The last hint, for what nothing else tells from Ethernet: what systems, and people, call such interfaces.
+static int32_t type_by_name(const char *name) {
+    if (strncmp(name, "wl", 2) == 0 || strncmp(name, "wifi", 4) == 0) return CAUSEWAY_INTERFACE_WIFI;
+    if (strncmp(name, "ww", 2) == 0) return CAUSEWAY_INTERFACE_CELLULAR;
+    return CAUSEWAY_INTERFACE_WIRED;
+}
+
 int32_t causeway_interface_type(const char *directory, const char *name) {
     if (!is_plain_name(name)) return CAUSEWAY_INTERFACE_OTHER;
     char text[1024];
@@ -120,9 +144,10 @@ int32_t causeway_interface_type(const char *directory, const char *name) {
     if (strcmp(device_type, "wlan") == 0 || has_file(directory, name, "wireless") ||
         has_file(directory, name, "phy80211") || (link >= link_wifi && link <= link_wifi_radiotap))
         return CAUSEWAY_INTERFACE_WIFI;
+    if (has_modem_driver(directory, name)) return CAUSEWAY_INTERFACE_CELLULAR;
     // A tap device is Ethernet to the kernel, but a program is at the other end of it.
     if (link == link_ethernet && is_wired_device_type(device_type) && !has_file(directory, name, "tun_flags"))
-        return CAUSEWAY_INTERFACE_WIRED;
+        return device_type[0] == '\0' ? type_by_name(name) : CAUSEWAY_INTERFACE_WIRED;
     return CAUSEWAY_INTERFACE_OTHER;
 }
 

@@ -79,19 +79,53 @@ struct NWInterfaceTests {
             Row("nothing", [:], .other),
         ])
     func classifies(row: Row) throws {
+        #expect(try type(of: "test0", row.files) == row.type)
+    }
+
+    private func type(of name: String, _ files: [String: String], driver: String? = nil) throws
+        -> NWInterface.InterfaceType
+    {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        let folder = directory.appendingPathComponent("test0")
+        let folder = directory.appendingPathComponent(name)
         defer { try? FileManager.default.removeItem(at: directory) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for (name, content) in row.files {
-            let path = folder.appendingPathComponent(name)
-            if name.hasSuffix("/") {
+        for (file, content) in files {
+            let path = folder.appendingPathComponent(file)
+            if file.hasSuffix("/") {
                 try FileManager.default.createDirectory(at: path, withIntermediateDirectories: false)
             } else {
                 try Data(content.utf8).write(to: path)
             }
         }
-        #expect(NWInterface.InterfaceType(ofInterface: "test0", in: directory.path) == row.type)
+        if let driver {
+            let device = folder.appendingPathComponent("device")
+            try FileManager.default.createDirectory(at: device, withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(
+                atPath: device.appendingPathComponent("driver").path, withDestinationPath: "../../drivers/\(driver)")
+        }
+        return NWInterface.InterfaceType(ofInterface: name, in: directory.path)
+    }
+
+    @Test("A modem is known by its driver where the kernel calls it Ethernet")
+    func drivers() throws {
+        let ethernet = ["type": "1\n", "uevent": "INTERFACE=x\n"]
+        #expect(try type(of: "usb0", ethernet, driver: "cdc_mbim") == .cellular)
+        #expect(try type(of: "usb0", ethernet, driver: "e1000e") == .wiredEthernet)
+    }
+
+    @Test("A name counts only where nothing else tells")
+    func names() throws {
+        let ethernet = ["type": "1\n", "uevent": "INTERFACE=x\n"]
+        for (name, type) in [
+            ("wlan0", NWInterface.InterfaceType.wifi), ("wlp3s0", .wifi), ("wifi1", .wifi), ("wwan0", .cellular),
+            ("wan0", .wiredEthernet), ("eth0", .wiredEthernet),
+        ] {
+            #expect(try self.type(of: name, ethernet) == type, "\(name)")
+        }
+        #expect(try type(of: "wlan0", ["type": "1\n", "uevent": "DEVTYPE=vlan\n"]) == .wiredEthernet)
+        #expect(try type(of: "wlan0", ["type": "1\n", "uevent": "DEVTYPE=bridge\n"]) == .other)
+        #expect(try type(of: "wlan0", ["type": "1\n", "uevent": "DEVTYPE=wwan\n"]) == .cellular)
+        #expect(try type(of: "wifi0", ["type": "1\n", "tun_flags": "0x1002\n"]) == .other)
     }
 
     @Test("Without the kernel's folder the link type still tells loopback")
