@@ -54,6 +54,25 @@ extension Interop {
             }
         }
 
+        @Test(
+            "nw path --captive tells an open network from one with a page to log in at",
+            arguments: [
+                ("204 No Content", "open\n", 0 as Int32),
+                ("302 Found\\r\\nLocation: /login", "captive: http://10.77.9.9:7600/login\n", 1),
+                ("200 OK", "captive\n", 1), ("503 Busy", "", 1),
+            ])
+        func captive(_ answer: String, _ told: String, _ code: Int32) async throws {
+            try await TwoPaths.run { hosts, scratch in
+                let words = "printf 'HTTP/1.1 \(answer)\\r\\n\\r\\n' | exec \(try Built.nw()) cat -l -v 7600"
+                let server = try scratch.start("/bin/sh", ["-c", words], on: hosts.server)
+                try await eventually("the server listens") { server.errors.contains("listening") }
+                let asking = try hosts.start(
+                    ["path", "--captive", "http://10.77.9.9:7600/204"], on: hosts.client, in: scratch)
+                #expect(try await asking.finished() == code)
+                #expect(asking.text == told)
+            }
+        }
+
         @Test("A transfer goes on by itself after an outage, with every octet")
         func outage() async throws {
             try await TwoPaths.run { hosts, scratch in
