@@ -33,6 +33,8 @@ struct PendingAnswers: Sendable {
     private var dues = DeadlineIndex<DNSRecord>()
     private var direct: [MulticastPeer: [DNSRecord]] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
+    /// What is not held any more since it was put into those: it must not come behind its goodbye.
+    private var dropped: Set<DNSRecord> = []
     private var sent: [DNSRecord: Duration] = [:]
     private var sentLimit = 256
     /// Who said that more known answers come, and until when they are waited for.
@@ -76,6 +78,7 @@ struct PendingAnswers: Sendable {
     /// Answers for one peer alone.
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, at due: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
+        if !dropped.isEmpty { dropped.subtract(records) }
         let old = direct[peer] ?? []
         let present = Set(old)
         direct[peer] = old + (old.isEmpty ? records : records.filter { !present.contains($0) })
@@ -146,6 +149,7 @@ struct PendingAnswers: Sendable {
             forget(record)
             sent[record] = nil
         }
+        if !direct.isEmpty { dropped.formUnion(records) }
     }
 
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
@@ -210,6 +214,11 @@ struct PendingAnswers: Sendable {
     }
 
     mutating func takeDirect(at now: Duration) -> [(MulticastPeer, [DNSRecord])] {
-        directDues.takeDue(at: now).compactMap { peer in direct.removeValue(forKey: peer).map { (peer, $0) } }
+        defer { if direct.isEmpty { dropped = [] } }
+        return directDues.takeDue(at: now).compactMap { peer in
+            guard let records = direct.removeValue(forKey: peer) else { return nil }
+            let held = dropped.isEmpty ? records : records.filter { !dropped.contains($0) }
+            return held.isEmpty ? nil : (peer, held)
+        }
     }
 }

@@ -17,6 +17,17 @@ struct ResponderReceiversTests {
         #expect(wire.packets.last!.message.answers == Printer.address())
     }
 
+    @Test("What is taken back before its answer to one asker was due is said to nobody behind its goodbye")
+    func takenBack() {
+        let wire = VirtualLink.settled()
+        let start = wire.now
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)))
+        wire.hosts[0].link.unregister(Printer.id, at: wire.now)
+        wire.run(for: .seconds(10))
+        let said = wire.sent(by: 0).filter { $0.time >= start }.flatMap(\.message.answers)
+        #expect(!said.isEmpty && said.allSatisfy { $0.timeToLive == 0 }, "\(said)")
+    }
+
     @Test("C20: answers by unicast have the bit of unique records, additional ones and the delay of shared ones")
     func unicastRules() {
         let wire = VirtualLink.settled()
