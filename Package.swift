@@ -47,8 +47,10 @@ let package = Package(
             ],
             swiftSettings: pure),
         .target(name: "CCausewayLinux"),
+        .target(name: "CCausewayScript"),
         .target(
-            name: "CausewaySystem", dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux"],
+            name: "CausewaySystem",
+            dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux", "CCausewayScript"],
             swiftSettings: system),
         .target(
             name: "CausewayRuntime",
@@ -144,3 +146,18 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `CAUSEWAY_TESTS=LoopbackTests`: those tests and what they stand on, and nothing else. Builds under a sanitizer, which run one
+// suite, need not compile the tools and all other tests.
+if let wanted = Context.environment["CAUSEWAY_TESTS"] {
+    var needed: Set<String> = []
+    var reached = [wanted]
+    while let name = reached.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+            continue
+        }
+        for case .byNameItem(let dependency, _) in target.dependencies { reached.append(dependency) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { !needed.contains($0.name) }
+}

@@ -14,6 +14,7 @@ static unsigned group_mask(unsigned groups) {
     if (groups & CW_NETLINK_ADDRESSES) mask |= RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
     if (groups & CW_NETLINK_ROUTES) mask |= RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
     if (groups & CW_NETLINK_RULES) mask |= 1u << (RTNLGRP_IPV4_RULE - 1) | 1u << (RTNLGRP_IPV6_RULE - 1);
+    if (groups & CW_NETLINK_USER_OPTIONS) mask |= 1u << (RTNLGRP_ND_USEROPT - 1);
     return mask;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 int cw_ring_open(cw_ring *ring, uint32_t interface, uint32_t block_size, uint32_t block_count, uint32_t retire_milliseconds,
@@ -266,7 +267,13 @@ int cw_icmp_socket(bool is_ipv6, bool raw) {
         setsockopt(fd, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
         setsockopt(fd, IPPROTO_IP, IP_RECVTTL, &on, sizeof on);
     }
+    cw_stamp_arrivals(fd);
     return fd;
+}
+
+void cw_stamp_arrivals(int fd) {
+    int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 }
 
 int cw_set_hop_limit(int fd, bool is_ipv6, int hops) {
@@ -282,11 +289,23 @@ long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *addr
     return result < 0 ? -errno : result;
 }
 
+// The wall clock's, as the stamp is: of a difference of microseconds no setting of the clock makes much.
+static int64_t age_since(const struct timespec *stamp) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t age = ((int64_t)now.tv_sec - stamp->tv_sec) * 1000000000 + (now.tv_nsec - stamp->tv_nsec);
+    return age >= 0 ? age : -1;
+}
+
 static void read_control(struct msghdr *message, cw_datagram *datagram) {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
         bool v4 = part->cmsg_level == IPPROTO_IP, v6 = part->cmsg_level == IPPROTO_IPV6;
         if ((v4 && part->cmsg_type == IP_TTL) || (v6 && part->cmsg_type == IPV6_HOPLIMIT)) {
             memcpy(&datagram->hops, CMSG_DATA(part), sizeof(int));
+        } else if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_TIMESTAMPNS) {
+            struct timespec stamp;
+            memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+            datagram->age = age_since(&stamp);
         } else if ((v4 && part->cmsg_type == IP_RECVERR) || (v6 && part->cmsg_type == IPV6_RECVERR)) {
             const struct sock_extended_err *error = (const struct sock_extended_err *)CMSG_DATA(part);
             datagram->error = (int)error->ee_errno;
@@ -320,6 +339,7 @@ static long receive(int fd, void *buffer, size_t length, cw_datagram *datagram, 
 long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error) {
     memset(datagram, 0, sizeof *datagram);
     datagram->hops = -1;
+    datagram->age = -1;
     return receive(fd, buffer, length, datagram, error ? MSG_ERRQUEUE : 0);
 }
 

@@ -30,3 +30,46 @@ extension DispatchQueue: @retroactive Equatable {
         Mirror(reflecting: self).children.first?.value as? OpaquePointer
     }
 }
+
+// FoundationNetworking has types of its own by these names, with which nothing can be done here. A name that this module declares stands
+// for itself, and hides what it only passes on.
+
+/// A version of TLS or DTLS, by its number on the wire.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public typealias tls_protocol_version_t = Causeway.tls_protocol_version_t
+
+/// A TLS cipher suite, by its number in IANA's registry.
+// swift-format-ignore: TypeNamesShouldBeCapitalized
+public typealias tls_ciphersuite_t = Causeway.tls_ciphersuite_t
+
+// What the Security interface takes as `CFData` and `CFDictionary` may be Foundation's objects as well, as they may where they bridge.
+
+/// Makes a certificate from DER. `nil` if the octets are not one ASN.1 SEQUENCE and nothing else.
+@discardableResult
+public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: NSData) -> SecCertificate? {
+    SecCertificateCreateWithData(allocator, Data(referencing: data))
+}
+
+/// Reads the identity out of a PKCS #12 file (RFC 7292).
+@discardableResult
+public func SecPKCS12Import(
+    _ pkcs12_data: NSData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    SecPKCS12Import(Data(referencing: pkcs12_data), options, items)
+}
+
+/// Reads the identity out of a PKCS #12 file (RFC 7292).
+@discardableResult
+public func SecPKCS12Import(
+    _ pkcs12_data: Data, _ options: NSDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    SecPKCS12Import(pkcs12_data, options as? CFDictionary ?? [:], items)
+}
+
+/// Reads the identity out of a PKCS #12 file (RFC 7292).
+@discardableResult
+public func SecPKCS12Import(
+    _ pkcs12_data: NSData, _ options: NSDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    SecPKCS12Import(Data(referencing: pkcs12_data), options, items)
+}

@@ -180,8 +180,71 @@ struct TLSConfigurationTests {
         #expect(try evaluate(SecPolicyCreateSSL(true, "server.test"), anchored: true) == nil)
         #expect(try evaluate(SecPolicyCreateSSL(true, "server.test"), anchored: false) == .tls(errSSLXCertChainInvalid))
         #expect(try evaluate(SecPolicyCreateSSL(true, "other.test"), anchored: true) == .tls(errSSLHostNameMismatch))
-        #expect(try evaluate(SecPolicyCreateSSL(true, nil), anchored: true) == .tls(errSSLHostNameMismatch))
-        #expect(try evaluate(SecPolicyCreateBasicX509(), anchored: true) == .posix(.ENOTSUP))
+        #expect(try evaluate(SecPolicyCreateSSL(true, ""), anchored: true) == .tls(errSSLHostNameMismatch))
+        // A program that wants no name has it so, and the chain is judged as ever.
+        for policy in [SecPolicyCreateSSL(true, nil), SecPolicyCreateBasicX509()] {
+            #expect(try evaluate(policy, anchored: true) == nil)
+            #expect(try evaluate(policy, anchored: false) == .tls(errSSLXCertChainInvalid))
+        }
+    }
+
+    @Test("Several policies must all hold, and none holds nothing")
+    func policies() throws {
+        let root = try Self.issue("root")
+        let leaf = SecCertificate(data: Data(try Self.issue("leaf", by: root).certificates[0].der))
+        let names = ["server.test", "other.test"]
+        func evaluate(_ policies: [SecPolicy]) throws -> NWError? {
+            var made: SecTrust?
+            #expect(SecTrustCreateWithCertificates([leaf] as CFArray, policies as CFArray, &made) == errSecSuccess)
+            let trust = try #require(made)
+            SecTrustSetAnchorCertificates(trust, [SecCertificate(data: Data(root.certificates[0].der))])
+            var error: CFError?
+            SecTrustEvaluateWithError(trust, &error)
+            return error?.underlyingError
+        }
+        #expect(try evaluate([SecPolicyCreateBasicX509(), SecPolicyCreateSSL(true, names[0])]) == nil)
+        #expect(
+            try evaluate([SecPolicyCreateSSL(true, names[0]), SecPolicyCreateSSL(true, names[1])])
+                == .tls(errSSLHostNameMismatch))
+        #expect(try evaluate([]) == .posix(.ENOTSUP))
+    }
+
+    @Test("A verify block replaces the policy of its connection: a private authority, and no name")
+    func replacedPolicy() throws {
+        let root = try Self.issue("root")
+        let leaf = try Self.issue("leaf", by: root)
+        let question = PeerTrust(
+            certificates: leaf.certificates, role: .server, reference: .name("10.0.0.9"), settings: TrustSettings())
+        let trust = SecTrust(question)
+        #expect(!SecTrustEvaluateWithError(trust, nil))
+        SecTrustSetAnchorCertificates(trust, [SecCertificate(data: Data(root.certificates[0].der))] as CFArray)
+        var error: CFError?
+        #expect(!SecTrustEvaluateWithError(trust, &error))
+        #expect(error?.underlyingError == .tls(errSSLHostNameMismatch))
+        SecTrustSetPolicies(trust, SecPolicyCreateBasicX509())
+        #expect(SecTrustEvaluateWithError(trust, &error))
+        SecTrustSetVerifyDate(trust, Date(timeIntervalSinceNow: 86_400) as CFDate)
+        #expect(!SecTrustEvaluateWithError(trust, &error))
+        #expect(error?.underlyingError == .tls(errSSLCertExpired))
+    }
+
+    @Test("A chain for anything may be for code, one for TLS may not")
+    func purposes() throws {
+        let root = try Self.issue("root")
+        var template = CertificateTemplate(subject: "signer", notBefore: Self.now - 60, notAfter: Self.now + 60)
+        template.names = [.name("server.test")]
+        template.usages = [.client]
+        let leaf = SecCertificate(data: Data(try template.issue(by: root).certificates[0].der))
+        func isTrusted(_ policy: SecPolicy) throws -> Bool {
+            var made: SecTrust?
+            SecTrustCreateWithCertificates(leaf, policy, &made)
+            let trust = try #require(made)
+            SecTrustSetAnchorCertificates(trust, [SecCertificate(data: Data(root.certificates[0].der))])
+            return SecTrustEvaluateWithError(trust, nil)
+        }
+        #expect(try isTrusted(SecPolicyCreateBasicX509()))
+        #expect(try isTrusted(SecPolicyCreateSSL(false, nil)))
+        #expect(try !isTrusted(SecPolicyCreateSSL(true, nil)))
     }
 
     // MARK: Whom to trust

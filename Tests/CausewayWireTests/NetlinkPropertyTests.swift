@@ -5,7 +5,7 @@ import Testing
 struct NetlinkPropertyTests {
     static let samples =
         NetlinkDecoderTests.controlVectors + NetlinkDecoderTests.linkVectors
-        + NetlinkDecoderTests.addressVectors + NetlinkRouteVectors.all
+        + NetlinkDecoderTests.addressVectors + NetlinkRouteVectors.all + NetlinkTranslatorPrefixTests.vectors
 
     @Test("A datagram cut off anywhere never yields a message that differs from the whole one's")
     func truncation() throws {

@@ -9,7 +9,9 @@
 
 /// What to be told about without asking.
 enum cw_netlink_group {
-    CW_NETLINK_LINKS = 1, CW_NETLINK_ADDRESSES = 2, CW_NETLINK_ROUTES = 4, CW_NETLINK_RULES = 8
+    CW_NETLINK_LINKS = 1, CW_NETLINK_ADDRESSES = 2, CW_NETLINK_ROUTES = 4, CW_NETLINK_RULES = 8,
+    /// What routers advertise that the kernel itself has no use for.
+    CW_NETLINK_USER_OPTIONS = 16
 };
 
 /// A close-on-exec socket that hears the groups given, or one of generic netlink. A blocking one gives up a receive after

@@ -78,6 +78,8 @@ int cw_set_unfragmented(int fd, bool is_ipv6, bool never);
 
 /// An ICMP socket: of the kind that needs no privilege, or raw. Asks for kernel time stamps, hop limits and errors.
 int cw_icmp_socket(bool is_ipv6, bool raw);
+/// The kernel tells when what is received came. Best effort: without it that is when it is received.
+void cw_stamp_arrivals(int fd);
 int cw_set_hop_limit(int fd, bool is_ipv6, int hops);
 
 /// What is known of a datagram, or of an error that the network reported.
@@ -90,6 +92,8 @@ typedef struct cw_datagram {
     int error;
     uint8_t icmp_type, icmp_code;
     uint32_t information;
+    /// Nanoseconds that it waited for being received here, -1 where the kernel did not say when it came.
+    int64_t age;
     /// Who reported the error.
     cw_address offender;
 } cw_datagram;

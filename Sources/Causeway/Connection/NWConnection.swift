@@ -37,11 +37,7 @@ public final class NWConnection: Sendable {
         self.parameters = parameters
         do throws(NWError) {
             driver = ConnectionDriver(
-                try .connecting(to: endpoint),
-                FrozenSettings(
-                    try parameters.makeSocketSettings(usesProxies: true),
-                    makeLayers: try parameters.makeLayerMaker(to: endpoint),
-                    routes: try parameters.makeRoutes(to: endpoint)))
+                try .connecting(to: endpoint), try parameters.makeConnectionSettings(to: endpoint))
         } catch {
             driver = ConnectionDriver(.mistaken(Failure(error)), FrozenSettings(SocketSettings(transport: .tcp)))
         }

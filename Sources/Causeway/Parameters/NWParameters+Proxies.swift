@@ -10,17 +10,10 @@ extension NWParameters {
     ///   that make no sense.
     func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
         let values = values
-        let known = values.privacyContext.settings.proxies
-        guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }
-        var meant: [ProxyConfiguration] = []
-        for proxy in known where try proxy.isMeant(for: destination) { meant.append(proxy) }
+        guard let destination = try TunnelDestination(endpoint) else { return [] }
+        let meant = try meantProxies(for: endpoint)
         guard !meant.isEmpty else { return [] }
-        let usable: [ProxyConfiguration] =
-            switch defaultProtocolStack.transportProtocol {
-            case is NWProtocolTCP.Options: meant.filter(\.isTunnel)
-            case is NWProtocolUDP.Options: meant.filter(\.relaysDatagrams)
-            default: []
-            }
+        let usable = meant.filter(carries)
         let mayGoDirect = values.preferNoProxies || meant.allSatisfy(\.allowFailover)
         guard !usable.isEmpty else {
             guard mayGoDirect else { throw .posix(.ENOTSUP) }
@@ -32,7 +25,25 @@ extension NWParameters {
         return routes
     }
 
-    private func route(
+    /// The proxies of the context that are for an endpoint, best first.
+    func meantProxies(for endpoint: NWEndpoint) throws(NWError) -> [ProxyConfiguration] {
+        let known = values.privacyContext.settings.proxies
+        guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }
+        var meant: [ProxyConfiguration] = []
+        for proxy in known where try proxy.isMeant(for: destination) { meant.append(proxy) }
+        return meant
+    }
+
+    /// Whether a proxy can carry what these parameters are for.
+    func carries(_ proxy: ProxyConfiguration) -> Bool {
+        switch defaultProtocolStack.transportProtocol {
+        case is NWProtocolTCP.Options: proxy.isTunnel
+        case is NWProtocolUDP.Options: proxy.relaysDatagrams
+        default: false
+        }
+    }
+
+    func route(
         through proxy: ProxyConfiguration, to endpoint: NWEndpoint, _ destination: TunnelDestination
     ) throws(NWError) -> Route {
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
@@ -46,7 +57,7 @@ extension NWParameters {
             .relay(request), proxy: place, overhead: RelayStage.headerByteCount(to: destination), makeLayers: maker)
     }
 
-    private func directRoute(to endpoint: NWEndpoint) throws(NWError) -> Route {
+    func directRoute(to endpoint: NWEndpoint) throws(NWError) -> Route {
         guard case .connect(let target, _) = try ConnectionDriver.Origin.connecting(to: endpoint),
             let maker = try makeLayerMaker(to: endpoint, above: [.direct])
         else { throw .posix(.EINVAL) }
@@ -142,7 +153,7 @@ extension ProxyConfiguration {
         switch kind {
         case .socksV5, .httpCONNECT: true
         case .chain(let proxies): proxies.allSatisfy(\.isTunnel)
-        case .relay, .obliviousHTTP: false
+        case .relay, .obliviousHTTP, .script: false
         }
     }
 
@@ -151,7 +162,7 @@ extension ProxyConfiguration {
         switch kind {
         case .socksV5: true
         case .chain(let proxies): proxies.count == 1 && proxies[0].relaysDatagrams
-        case .httpCONNECT, .relay, .obliviousHTTP: false
+        case .httpCONNECT, .relay, .obliviousHTTP, .script: false
         }
     }
 
@@ -165,7 +176,7 @@ extension ProxyConfiguration {
         switch kind {
         case .socksV5(let endpoint), .httpCONNECT(let endpoint, _): endpoint
         case .chain(let proxies): proxies.first?.place
-        case .relay, .obliviousHTTP: nil
+        case .relay, .obliviousHTTP, .script: nil
         }
     }
 
@@ -187,7 +198,7 @@ extension ProxyConfiguration {
                 passages += try proxy.passage(to: step)
             }
             return passages
-        case .relay, .obliviousHTTP: throw .posix(.ENOTSUP)
+        case .relay, .obliviousHTTP, .script: throw .posix(.ENOTSUP)
         }
     }
 

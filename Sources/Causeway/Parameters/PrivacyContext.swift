@@ -45,6 +45,7 @@ extension NWParameters {
         /// Forgets what connections of this context cached.
         public func flushCache() {
             ResolverEngine.shared.forget(partition: settings.partition)
+            ProxyScriptStore.shared.forget(partition: settings.partition)
         }
 
         /// Stops logging for connections of this context. It has no effect on ``default``.

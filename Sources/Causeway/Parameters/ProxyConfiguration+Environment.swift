@@ -8,24 +8,29 @@ extension ProxyConfiguration {
     /// `http_proxy` and `HTTP_PROXY` are for `http` and `ws`, `https_proxy` and `HTTPS_PROXY` for `https` and `wss`, `all_proxy` and
     /// `ALL_PROXY` for whatever the others leave out. Lower case counts first; `HTTP_PROXY` does not count where `REQUEST_METHOD` is set,
     /// because there a stranger may have chosen it. What `no_proxy` or `NO_PROXY` lists becomes ``excludedDomains``, and so does this
-    /// host. The proxy resolves names, for `socks5://` as for `socks5h://`.
+    /// host. The proxy resolves names, for `socks5://` as for `socks5h://`. `auto_proxy` counts last of all and names a script, as for
+    /// ``init(automaticConfiguration:)``.
     ///
     /// No connection asks the environment by itself: put the result into ``NWParameters/PrivacyContext/proxyConfigurations``.
     ///
     /// - Parameters:
     ///   - scheme: The scheme of what is to be reached, `https` for instance.
     ///   - variables: The environment; default this process's.
-    /// - Throws: `.posix(.EINVAL)` for a value that names no proxy, `.posix(.ENOTSUP)` for a kind that does not exist here, PAC scripts
-    ///   among them: leaving it out would go past it.
+    /// - Throws: `.posix(.EINVAL)` for a value that names no proxy, `.posix(.ENOTSUP)` for a kind that does not exist here and for a
+    ///   script where a proxy is meant, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server: leaving it out would go past it.
     public static func environment(
         forScheme scheme: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws(NWError) -> [ProxyConfiguration] {
         let environment = ProxyEnvironment(variables)
         guard let choice = environment.choice(forScheme: scheme) else { return [] }
-        guard !choice.isScript else { throw .posix(.ENOTSUP) }
-        var proxy = try ProxyConfiguration(address: choice.value)
+        var proxy = try choice.isScript ? automatic(choice.value) : ProxyConfiguration(address: choice.value)
         proxy.excludedDomains = environment.exceptions + ProxyEnvironment.thisHost
         return [proxy]
+    }
+
+    private static func automatic(_ text: String) throws(NWError) -> ProxyConfiguration {
+        guard let url = URL(string: text), url.scheme != nil else { throw .posix(.EINVAL) }
+        return try ProxyConfiguration(automaticConfiguration: url)
     }
 
     /// What ``environment(forScheme:_:)`` means for one endpoint, and why.
@@ -57,7 +62,8 @@ extension ProxyConfiguration {
         switch kind {
         case .socksV5(let place): (scheme, endpoint) = ("socks5h", place)
         case .httpCONNECT(let place, let tls): (scheme, endpoint) = (tls == nil ? "http" : "https", place)
-        case .relay, .obliviousHTTP, .chain: return nil
+        case .script(.location(let location)): return location.description
+        case .relay, .obliviousHTTP, .chain, .script: return nil
         }
         guard case .hostPort(let host, let port) = endpoint else { return nil }
         if case .ipv6(let address) = host { return "\(scheme)://[\(address.debugDescription)]:\(port.rawValue)" }
@@ -67,10 +73,14 @@ extension ProxyConfiguration {
     /// Whether it is told who asks.
     package var hasCredential: Bool { credential != nil }
 
-    /// A proxy as people write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`.
+    /// A proxy as people write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`; or a script of such: `pac+http://`.
     ///
     /// - Throws: As ``environment(forScheme:_:)``.
     package init(address text: String) throws(NWError) {
+        if text.hasPrefix("pac+") {
+            self = try Self.automatic(String(text.dropFirst(4)))
+            return
+        }
         let address: ProxyAddress
         do throws(ProxyAddress.Problem) {
             address = try ProxyAddress(text)
@@ -80,6 +90,10 @@ extension ProxyConfiguration {
             case .unknownKind: throw .posix(.ENOTSUP)
             }
         }
+        try self.init(address)
+    }
+
+    init(_ address: ProxyAddress) throws(NWError) {
         guard let port = NWEndpoint.Port(rawValue: address.port) else { throw .posix(.EINVAL) }
         let place = NWEndpoint.hostPort(host: NWEndpoint.Host(address.host), port: port)
         switch address.kind {

@@ -18,6 +18,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
         /// One through the other.
         case chain([ProxyConfiguration])
+        /// Whichever a script names.
+        case script(ProxyScriptSource)
     }
 
     /// Whose name and password the proxy asks for.
@@ -94,6 +96,40 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .chain(chain)
     }
 
+    /// Whichever proxies a script names (proxy auto-configuration, PAC), asked anew for each connection. Only on Linux.
+    ///
+    /// The script is fetched, past all proxies, when a connection first needs it, and kept as long as its server allows: an hour at
+    /// most, five minutes where it says nothing. It runs in a process of its own that can do nothing but compute and look up names, for
+    /// five seconds at most. Running it takes Duktape 2.7 (`libduktape.so.207`), which is loaded when it is needed.
+    ///
+    /// The proxies that the script names are tried in order, and the direct way where the script says `DIRECT`. It is told the URL
+    /// that is connected to, without credentials, and without path and query where it is encrypted; of a host and port,
+    /// `https://host:port/`. A script that cannot be had, or fails, counts as a proxy that fails: without ``allowFailover`` the
+    /// connection waits, with an error of the fetch, or `ENOEXEC` for an error in the script, `ETIMEDOUT`, `ELIBACC` without Duktape, or
+    /// `ENOTSUP` for a result that names nothing usable. ``NWConnection/proxyFailureReason`` tells more.
+    ///
+    /// - Parameter url: Where the script is: a URL of the scheme `http` or `https`. A credential that is
+    ///   applied to the configuration is given to the proxies of a script that came by `https`, and not to those of others.
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` for URLs of other schemes, `.posix(.EINVAL)` for what has no host.
+    public init(automaticConfiguration url: URL) throws(NWError) {
+        kind = .script(.location(try ProxyScriptLocation(url)))
+    }
+
+    /// Whichever proxies this script names, as for ``init(automaticConfiguration:)``. Only on Linux.
+    ///
+    /// - Parameter script: JavaScript in UTF-8, 1 MiB at most: a longer one makes connections wait with `EFBIG`. A credential is given to
+    ///   all proxies that it names.
+    public init(script: Data) {
+        kind = .script(.text([UInt8](script)))
+    }
+
+    /// Whichever proxies this script names, as for ``init(automaticConfiguration:)``. Only on Linux.
+    ///
+    /// - Parameter script: JavaScript, 1 MiB at most.
+    public init(script: String) {
+        kind = .script(.text(Array(script.utf8)))
+    }
+
     /// Sets the user name and password to give to the proxy, in this value and in all copies of it.
     public func applyCredential(username: String, password: String) {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
@@ -117,6 +153,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
             "HTTP CONNECT \(endpoint.debugDescription)\(tls == nil ? "" : " over TLS")"
         case .relay(let hops): "relay \(hops.map(\.debugDescription).joined(separator: ", "))"
         case .chain(let proxies): proxies.map(\.debugDescription).joined(separator: ", then ")
+        case .script(let source): "script \(source.debugDescription)"
         case .obliviousHTTP(let hop, let path, _): "oblivious HTTP \(hop.debugDescription) \(path)"
         }
     }

@@ -13,6 +13,36 @@ public typealias CFArray = [Any]
 /// Values by name.
 public typealias CFDictionary = [String: Any]
 
+/// A time.
+public typealias CFDate = Date
+/// Any object.
+public typealias CFTypeRef = AnyObject
+/// Which kind of object something is.
+public typealias CFTypeID = UInt
+
+/// Which kind of object something is, of those of the Security interface; 0 for all others.
+public func CFGetTypeID(_ cf: CFTypeRef?) -> CFTypeID {
+    switch cf {
+    case is SecCertificate: SecCertificateGetTypeID()
+    case is SecIdentity: SecIdentityGetTypeID()
+    case is SecKey: SecKeyGetTypeID()
+    case is SecPolicy: SecPolicyGetTypeID()
+    case is SecTrust: SecTrustGetTypeID()
+    default: 0
+    }
+}
+
+/// The kind of certificates.
+public func SecCertificateGetTypeID() -> CFTypeID { 1 }
+/// The kind of identities.
+public func SecIdentityGetTypeID() -> CFTypeID { 2 }
+/// The kind of keys.
+public func SecKeyGetTypeID() -> CFTypeID { 3 }
+/// The kind of policies.
+public func SecPolicyGetTypeID() -> CFTypeID { 4 }
+/// The kind of trusts.
+public func SecTrustGetTypeID() -> CFTypeID { 5 }
+
 /// Where memory comes from. There is one answer, ``kCFAllocatorDefault``.
 public enum CFAllocator: Sendable {}
 
@@ -30,6 +60,12 @@ public final class CFError: Error, CustomStringConvertible, Sendable {
 
     public var description: String { underlyingError.debugDescription }
 }
+
+/// What an error says, for a person.
+public func CFErrorCopyDescription(_ error: CFError) -> CFString { error.description }
+
+/// The number of an error within its domain.
+public func CFErrorGetCode(_ error: CFError) -> Int { error.underlyingError.errorCode }
 
 /// What stands in for `Unmanaged<CFArray>`, which is for classes only: a list that can be taken either way.
 public struct UnmanagedArray {

@@ -6,7 +6,8 @@ extension SecTrust {
     /// What the engine asks a verify block about.
     convenience init(_ trust: PeerTrust) {
         let host = trust.reference?.description
-        let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host))
+        // Of a host that no certificate can name the certificate is refused, not taken for anybody's.
+        let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])
         values.evaluate = { $0.failure(asking: trust, policy) }
@@ -22,24 +23,20 @@ extension SecTrust {
     private func failure(asking original: PeerTrust?, _ policy: SecPolicy?) -> NWError? {
         let values = values
         do {
-            var peer: PeerTrust
-            if let original, values.policies == [policy] {
-                peer = original
-            } else {
-                peer = try Self.question(values, settings: original?.settings)
-            }
-            if values.anchors != nil || !values.trustsSystemAnchors {
-                var settings = peer.settings
-                settings.anchors = try (values.anchors ?? []).map { anchor throws(TLSFailure) in
-                    try Certificate(der: [UInt8](anchor.data))
+            guard !values.policies.isEmpty else { throw NWError.posix(.ENOTSUP) }
+            for wanted in values.policies {
+                var peer: PeerTrust
+                if let original, wanted == policy {
+                    peer = original
+                } else {
+                    peer = try Self.question(wanted, values, settings: original?.settings)
                 }
-                settings.includesSystemAnchors = values.trustsSystemAnchors
-                peer = peer.judged(by: settings)
-            }
-            let chain = try peer.evaluate()
-            // Before TLS 1.3 a statement comes after the certificates, and nobody can say here that none will.
-            if let response = original?.stapledResponse, let failure = peer.judgeStatus(response, of: chain) {
-                throw failure
+                if let settings = try Self.settings(values, instead: peer.settings) { peer = peer.judged(by: settings) }
+                let chain = try peer.evaluate()
+                // Before TLS 1.3 a statement comes after the certificates, and nobody can say here that none will.
+                if let response = original?.stapledResponse, let failure = peer.judgeStatus(response, of: chain) {
+                    throw failure
+                }
             }
             return nil
         } catch let failure as TLSFailure {
@@ -53,14 +50,38 @@ extension SecTrust {
         }
     }
 
-    /// The question that one policy for TLS asks. No other is known, and what nothing can judge is not trusted.
-    private static func question(_ values: Values, settings: TrustSettings?) throws -> PeerTrust {
-        guard values.policies.count == 1, case .tls(let isServer, let hostName) = values.policies[0].purpose else {
-            throw NWError.posix(.ENOTSUP)
+    /// What the program set, in place of what the connection was to go by; `nil` if it set nothing.
+    private static func settings(
+        _ values: Values, instead old: TrustSettings
+    ) throws(TLSFailure) -> TrustSettings? {
+        var settings = old
+        if values.anchors != nil || !values.trustsSystemAnchors {
+            settings.anchors = try (values.anchors ?? []).map { anchor throws(TLSFailure) in
+                try Certificate(der: [UInt8](anchor.data))
+            }
+            settings.includesSystemAnchors = values.trustsSystemAnchors
         }
-        return PeerTrust(
-            certificates: try values.certificates.map { try Certificate(der: [UInt8]($0.data)) },
-            role: isServer ? .server : .client,
-            reference: hostName.flatMap { ReferenceName(NWEndpoint.Host($0)) }, settings: settings ?? TrustSettings())
+        settings.time = values.time ?? old.time
+        return settings == old ? nil : settings
+    }
+
+    /// The question that one policy asks.
+    private static func question(
+        _ policy: SecPolicy, _ values: Values, settings: TrustSettings?
+    ) throws(TLSFailure) -> PeerTrust {
+        let certificates = try values.certificates.map { certificate throws(TLSFailure) in
+            try Certificate(der: [UInt8](certificate.data))
+        }
+        let settings = settings ?? TrustSettings()
+        switch policy.purpose {
+        case .basicX509:
+            return PeerTrust(certificates: certificates, role: .any, reference: nil, settings: settings)
+        case .tls(let isServer, let hostName):
+            // A name that cannot be one matches nobody; that there is none is the program's wish.
+            let reference = hostName.flatMap { ReferenceName(NWEndpoint.Host($0)) }
+            return PeerTrust(
+                certificates: certificates, role: isServer ? .server : .client, reference: reference,
+                isNameChecked: hostName != nil, settings: settings)
+        }
     }
 }

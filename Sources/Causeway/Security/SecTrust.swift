@@ -30,6 +30,8 @@ public final class SecTrust: Sendable {
         package var anchors: [SecCertificate]?
         /// Whether the system's own anchors count as well.
         package var trustsSystemAnchors = true
+        /// The time to judge by, in seconds since 1970; `nil` for now.
+        package var time: Int64?
         /// Decides: `nil` for trusted, else why not. The TLS engine sets it.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
 
@@ -51,12 +53,14 @@ public final class SecTrust: Sendable {
 }
 
 /// A policy for TLS: for a server's certificate that has to be good for a host name, or for a client's.
+///
+/// Without a host name any name will do: the program knows its peer by something else.
 @discardableResult
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
     SecPolicy(.tls(isServer: server, hostName: hostname))
 }
 
-/// A policy that only asks for a valid chain.
+/// A policy that only asks for a valid chain, whatever the certificate is for and whoever has it.
 @discardableResult
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basicX509) }
 
@@ -76,8 +80,7 @@ public func SecTrustCreateWithCertificates(
 
 /// Decides whether to trust. What nothing can decide is not trusted.
 ///
-/// A policy for TLS that names the peer is what can be judged; with any other, or several, `error` is `ENOTSUP`. A policy for
-/// servers without a name trusts nobody. Judging takes milliseconds and no network.
+/// Every policy must hold; without any nothing is trusted, with `ENOTSUP`. Judging takes milliseconds and no network.
 @discardableResult
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     let evaluate = trust.values.evaluate

@@ -1,43 +1,92 @@
 /// Text being made, as octets: what a printer writes into, and gives out again and again without allocating.
 package struct TextBuffer: Sendable {
-    package private(set) var octets: [UInt8] = []
+    /// Room for text, of which the first `count` octets are some: an array that grew octet by octet would be asked for room by each.
+    private var storage: [UInt8] = []
+    package private(set) var count = 0
 
     package init() {}
 
-    package mutating func removeAll() { octets.removeAll(keepingCapacity: true) }
-    package var isEmpty: Bool { octets.isEmpty }
-    package var last: UInt8? { octets.last }
-    package var count: Int { octets.count }
-    package mutating func removeLast(_ count: Int) { octets.removeLast(min(count, octets.count)) }
+    /// A copy of the text's octets.
+    package var octets: [UInt8] { Array(storage[..<count]) }
+    package mutating func removeAll() { count = 0 }
+    package var isEmpty: Bool { count == 0 }
+    package var last: UInt8? { count > 0 ? storage[count - 1] : nil }
+    package mutating func removeLast(_ count: Int) { self.count -= min(count, self.count) }
     /// The text; octets that are no UTF-8 are replaced.
-    package var string: String { String(decoding: octets, as: UTF8.self) }
+    package var string: String { String(decoding: storage[..<count], as: UTF8.self) }
+
+    /// Puts the text behind what is in `buffer`.
+    package func append(to buffer: inout [UInt8]) { buffer.append(contentsOf: storage[..<count]) }
+
+    @inline(__always)
+    private mutating func require(_ byteCount: Int) {
+        if storage.count &- count < byteCount { grow(byteCount) }
+    }
+    @inline(never)
+    private mutating func grow(_ byteCount: Int) {
+        storage.append(contentsOf: repeatElement(0, count: max(byteCount, storage.count, 256)))
+    }
+
+    @inline(__always)
+    private mutating func copy(_ octets: UnsafeBufferPointer<UInt8>) {
+        let (start, byteCount) = (count, octets.count)
+        require(byteCount)
+        unsafe storage.withUnsafeMutableBytes { place in
+            // There is room for them: that was asked for above.
+            let place = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
+            unsafe place.copyMemory(from: UnsafeRawBufferPointer(octets))
+        }
+        count = start &+ byteCount
+    }
 
     @inline(__always)
     package mutating func put(_ text: StaticString) {
         // A static string's octets live as long as the program.
-        unsafe octets.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        unsafe copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
     @_disfavoredOverload
-    package mutating func put(_ text: String) { octets.append(contentsOf: text.utf8) }
+    package mutating func put(_ text: String) {
+        var text = text
+        text.withUTF8 { unsafe copy($0) }
+    }
     @inline(__always)
-    package mutating func put(octet: UInt8) { octets.append(octet) }
-    package mutating func put(octets more: [UInt8]) { octets.append(contentsOf: more) }
+    package mutating func put(octet: UInt8) {
+        require(1)
+        storage[count] = octet
+        count &+= 1
+    }
+    package mutating func put(octets more: [UInt8]) {
+        unsafe more.withUnsafeBufferPointer { unsafe copy($0) }
+    }
+    package mutating func put(_ other: TextBuffer) {
+        unsafe other.storage.withUnsafeBufferPointer { unsafe copy(UnsafeBufferPointer(rebasing: $0[..<other.count])) }
+    }
 
     /// A decimal number, filled up on the left to `width` with `padding`.
     package mutating func decimal(_ value: UInt64, width: Int = 0, padding: UInt8 = 0x20) {
-        let start = octets.count
-        var rest = value
-        repeat {
-            octets.append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
+        var (digits, rest) = (1, value)
+        while rest >= 10 { (digits, rest) = (digits &+ 1, rest / 10) }
+        let byteCount = max(digits, width)
+        require(byteCount)
+        let start = count
+        count &+= byteCount
+        var at = count
+        var room = storage.mutableSpan
+        rest = value
+        for _ in 0..<digits {
+            at &-= 1
+            room[at] = 0x30 | UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        } while rest > 0
-        while octets.count - start < width { octets.append(padding) }
-        octets[start...].reverse()
+        }
+        while at > start {
+            at &-= 1
+            room[at] = padding
+        }
     }
     @inline(__always)
     package mutating func decimal<T: BinaryInteger>(_ value: T, width: Int = 0, padding: UInt8 = 0x20) {
         if value < 0 {
-            octets.append(0x2D)
+            put(octet: 0x2D)
             decimal(UInt64(value.magnitude), width: width - 1, padding: padding)
         } else {
             decimal(UInt64(value), width: width, padding: padding)
@@ -46,14 +95,18 @@ package struct TextBuffer: Sendable {
 
     /// Hexadecimal digits in lower case, at least `width` of them, without `0x`.
     package mutating func hex<T: BinaryInteger & UnsignedInteger>(_ value: T, width: Int = 1) {
-        let start = octets.count
         var rest = UInt64(value)
-        repeat {
-            octets.append(Self.digit(UInt8(rest & 15)))
+        let byteCount = max(width, (67 - rest.leadingZeroBitCount) / 4, 1)
+        require(byteCount)
+        let start = count
+        count &+= byteCount
+        var at = count
+        var room = storage.mutableSpan
+        while at > start {
+            at &-= 1
+            room[at] = Self.digit(UInt8(truncatingIfNeeded: rest & 15))
             rest >>= 4
-        } while rest > 0
-        while octets.count - start < width { octets.append(0x30) }
-        octets[start...].reverse()
+        }
     }
     @inline(__always)
     static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
@@ -62,19 +115,19 @@ package struct TextBuffer: Sendable {
     package mutating func mac(_ bits: UInt64) {
         for shift in stride(from: 40, through: 0, by: -8) {
             let octet = UInt8(truncatingIfNeeded: bits >> UInt64(shift))
-            octets.append(Self.digit(octet >> 4))
-            octets.append(Self.digit(octet & 15))
-            if shift > 0 { octets.append(0x3A) }
+            put(octet: Self.digit(octet >> 4))
+            put(octet: Self.digit(octet & 15))
+            if shift > 0 { put(octet: 0x3A) }
         }
     }
 
     package mutating func ipv4(_ bits: UInt32) {
         decimal(UInt64(bits >> 24))
-        octets.append(0x2E)
+        put(octet: 0x2E)
         decimal(UInt64(bits >> 16 & 255))
-        octets.append(0x2E)
+        put(octet: 0x2E)
         decimal(UInt64(bits >> 8 & 255))
-        octets.append(0x2E)
+        put(octet: 0x2E)
         decimal(UInt64(bits & 255))
     }
 
@@ -92,7 +145,7 @@ package struct TextBuffer: Sendable {
                 position = zeros.upperBound
                 continue
             }
-            if position > 0, position != zeros.upperBound || zeros.isEmpty { octets.append(0x3A) }
+            if position > 0, position != zeros.upperBound || zeros.isEmpty { put(octet: 0x3A) }
             hex(Self.group(high, low, position))
             position += 1
         }

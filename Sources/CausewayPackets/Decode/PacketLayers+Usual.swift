@@ -6,11 +6,12 @@ extension PacketLayers {
     @inline(__always)
     mutating func findUsual(_ p: borrowing Octets, wireCount: Int) -> Bool {
         let captured = p.count
-        // Both link headers, the longer IP header and the longest of what follows without options.
-        guard captured >= 58 else { return false }
+        // The link's header, IPv4's and the shortest of what follows; each longer header is asked for where it is.
+        guard captured >= 42 else { return false }
         var type = p.unchecked16(12)
         var at = 14
         if type == 0x8100 {
+            guard captured >= 46 else { return false }
             type = p.unchecked16(16)
             at = 18
         }
@@ -25,7 +26,7 @@ extension PacketLayers {
             number = p.unchecked8(at &+ 9)
             at &+= 20
         } else {
-            guard type == 0x86DD, captured >= 78, p.unchecked8(at) >> 4 == 6 else { return false }
+            guard type == 0x86DD, captured >= at &+ 48, p.unchecked8(at) >> 4 == 6 else { return false }
             let length = Int(p.unchecked16(at &+ 4))
             guard length >= 8 else { return false }
             number = p.unchecked8(at &+ 6)

@@ -110,8 +110,19 @@ public struct PcapWriter: Sendable {
             ordered(UInt32(truncatingIfNeeded: packet.time.seconds)), ordered(fraction),
             ordered(UInt32(truncatingIfNeeded: octets.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
         )
-        unsafe withUnsafeBytes(of: header) { bytes in unsafe output.append(contentsOf: bytes) }
-        unsafe octets.bytes.withUnsafeBytes { bytes in unsafe output.append(contentsOf: bytes) }
+        let byteCount = MemoryLayout.size(ofValue: header) + octets.count
+        unsafe octets.bytes.withUnsafeBytes { bytes in
+            output.append(addingCapacity: byteCount) { room in
+                unsafe room.withUnsafeMutableBufferPointer { buffer, count in
+                    // There is room for both behind what is there, and what is stored has no padding.
+                    let place = unsafe UnsafeMutableRawBufferPointer(
+                        rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                    unsafe place.storeBytes(of: header, as: (UInt32, UInt32, UInt32, UInt32).self)
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: place[16...]).copyMemory(from: bytes)
+                    count += byteCount
+                }
+            }
+        }
     }
 
     @inline(__always)

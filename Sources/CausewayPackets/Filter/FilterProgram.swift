@@ -41,11 +41,14 @@ struct FilterProgram: Hashable, Sendable {
     let chains: [Chain]
     /// What runs here: the same, with a load and the comparison behind it as one step.
     private let steps: [FilterStep]
+    /// The same once more, where it only compares fields with numbers: most packets need no more.
+    let decisions: FilterDecisions
 
     init(instructions: [FilterInstruction], chains: [Chain] = []) {
         self.instructions = instructions
         self.chains = chains
         steps = FilterStep.steps(instructions)
+        decisions = FilterDecisions(instructions)
     }
 
     enum Code {
@@ -95,7 +98,18 @@ struct FilterProgram: Hashable, Sendable {
     /// Runs the program. Loads outside the packet refuse it, as in the kernel.
     ///
     /// - Returns: How many octets of the packet to keep; 0 refuses it.
+    @inline(__always)
     func run(_ packet: borrowing Octets, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
+        switch FilterDecisions.end(decisions.steps.span, from: decisions.start, packet) {
+        case FilterDecision.refused: return 0
+        case FilterDecision.taken: return decisions.answer
+        default: return interpret(packet, originalCount: originalCount, facts)
+        }
+    }
+
+    /// Runs the program instruction by instruction, whatever it does.
+    @inline(never)
+    func interpret(_ packet: borrowing Octets, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         let program = steps.span
         var scratch = InlineArray<16, UInt32>(repeating: 0)
         var (a, x): (UInt32, UInt32) = (0, 0)
@@ -120,6 +134,10 @@ struct FilterProgram: Hashable, Sendable {
                 position = instruction.next(a & instruction.tested == instruction.value)
             case FilterStep.halfAtXEqual:
                 guard let value = try? packet.u16(Int(x &+ k)) else { return 0 }
+                a = UInt32(value) & instruction.mask
+                position = instruction.next(a & instruction.tested == instruction.value)
+            case FilterStep.byteAtXEqual:
+                guard let value = try? packet.u8(Int(x &+ k)) else { return 0 }
                 a = UInt32(value) & instruction.mask
                 position = instruction.next(a & instruction.tested == instruction.value)
             case Code.loadHalf:

@@ -8,6 +8,7 @@ struct FilterStep: Hashable, Sendable {
     static let halfEqual: UInt16 = 0x0A
     static let wordEqual: UInt16 = 0x12
     static let halfAtXEqual: UInt16 = 0x1A
+    static let byteAtXEqual: UInt16 = 0x2A
 
     var code: UInt16
     var k: UInt32
@@ -35,7 +36,8 @@ struct FilterStep: Hashable, Sendable {
         (code, k, jt, jf) = (instruction.code, instruction.k, instruction.jt, instruction.jf)
     }
 
-    private static func joined(_ instructions: [FilterInstruction], _ place: Int) -> FilterStep? {
+    /// `nil` where there is no load with a comparison behind it.
+    static func joined(_ instructions: [FilterInstruction], _ place: Int) -> FilterStep? {
         typealias Code = FilterProgram.Code
         var step = FilterStep(instructions[place])
         switch step.code {
@@ -43,6 +45,7 @@ struct FilterStep: Hashable, Sendable {
         case Code.loadHalf: step.code = halfEqual
         case Code.loadWord: step.code = wordEqual
         case Code.loadHalfAtX: step.code = halfAtXEqual
+        case Code.loadByteAtX: step.code = byteAtXEqual
         default: return nil
         }
         var next = place + 1

@@ -8,6 +8,8 @@ import CausewayWire
 public struct PacketJSON: Sendable {
     private var out = TextBuffer()
     private var needsComma = false
+    /// Of the packet before: usually this one's too.
+    private var linkName: (type: LinkType, name: String)?
 
     public init() {}
 
@@ -15,6 +17,17 @@ public struct PacketJSON: Sendable {
     public mutating func line(
         _ packet: CapturedPacket, _ octets: borrowing Octets, checksumOffloaded: Bool = false
     ) -> [UInt8] {
+        write(packet, octets, checksumOffloaded)
+        return out.octets
+    }
+
+    /// The same, behind what is in `buffer`: nothing is allocated for it.
+    package mutating func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to buffer: inout [UInt8]) {
+        write(packet, octets, false)
+        out.append(to: &buffer)
+    }
+
+    private mutating func write(_ packet: CapturedPacket, _ octets: borrowing Octets, _ checksumOffloaded: Bool) {
         out.removeAll()
         needsComma = false
         let view = Packet(octets.from(0), linkType: packet.linkType, originalCount: packet.originalCount)
@@ -22,7 +35,8 @@ public struct PacketJSON: Sendable {
         time(packet.time)
         number("length", packet.originalCount)
         number("captured", octets.count)
-        text("link", packet.linkType.name)
+        key("link")
+        string(name(of: packet.linkType))
         number("interface", packet.interface)
         layers(view)
         link(view)
@@ -30,13 +44,12 @@ public struct PacketJSON: Sendable {
         transport(view)
         issues(view.issues)
         let sums = view.checksums(offloaded: checksumOffloaded)
-        if sums.network != .notPresent { text("networkChecksum", "\(sums.network)") }
-        if sums.transport != .notPresent { text("transportChecksum", "\(sums.transport)") }
+        if sums.network != .notPresent { word("networkChecksum", sums.network.word) }
+        if sums.transport != .notPresent { word("transportChecksum", sums.transport.word) }
         number("payload", view.layers.payloadOriginalCount)
         if let name = view.serverName { text("tlsServerName", name) }
         domainNames(view)
         out.put("}\n")
-        return out.octets
     }
 
     private mutating func time(_ time: CaptureTime) {
@@ -53,7 +66,7 @@ public struct PacketJSON: Sendable {
         out.put("[")
         for index in 0..<packet.layers.count {
             if index > 0 { out.put(",") }
-            string("\(packet.layers[index].kind)")
+            quoted(packet.layers[index].kind.word)
         }
         out.put("]")
         needsComma = true
@@ -62,8 +75,8 @@ public struct PacketJSON: Sendable {
     private mutating func link(_ packet: borrowing Packet) {
         if let header = packet.ethernet {
             begin("ethernet")
-            text("source", header.source.description)
-            text("destination", header.destination.description)
+            hardware("source", header.source)
+            hardware("destination", header.destination)
             number("type", header.type.rawValue)
             end()
         }
@@ -76,10 +89,10 @@ public struct PacketJSON: Sendable {
         if let arp = packet.arp {
             begin("arp")
             number("operation", arp.operation.rawValue)
-            text("senderHardware", arp.senderHardware.description)
-            text("sender", arp.senderAddress.debugDescription)
-            text("targetHardware", arp.targetHardware.description)
-            text("target", arp.targetAddress.debugDescription)
+            hardware("senderHardware", arp.senderHardware)
+            address("sender", arp.senderAddress)
+            hardware("targetHardware", arp.targetHardware)
+            address("target", arp.targetAddress)
             end()
         }
     }
@@ -87,8 +100,8 @@ public struct PacketJSON: Sendable {
     private mutating func network(_ packet: borrowing Packet) {
         if let header = packet.ipv4 {
             begin("ipv4")
-            text("source", header.source.debugDescription)
-            text("destination", header.destination.debugDescription)
+            address("source", header.source)
+            address("destination", header.destination)
             number("protocol", header.proto.rawValue)
             number("ttl", header.timeToLive)
             number("id", header.identification)
@@ -99,8 +112,8 @@ public struct PacketJSON: Sendable {
             end()
         } else if let header = packet.ipv6 {
             begin("ipv6")
-            text("source", header.source.debugDescription)
-            text("destination", header.destination.debugDescription)
+            address("source", header.source)
+            address("destination", header.destination)
             number("nextHeader", header.nextHeader.rawValue)
             number("hopLimit", header.hopLimit)
             number("flowLabel", header.flowLabel)
@@ -116,7 +129,10 @@ public struct PacketJSON: Sendable {
             number("sequence", header.sequence)
             number("acknowledgement", header.acknowledgement)
             number("window", header.window)
-            text("flags", header.flags.letters)
+            key("flags")
+            out.put("\"")
+            out.put(header.flags)
+            out.put("\"")
             end()
         } else if let header = packet.udp {
             begin("udp")
@@ -197,6 +213,39 @@ public struct PacketJSON: Sendable {
         key(name)
         out.put(value ? "true" : "false")
     }
+    /// A member whose value needs no escapes.
+    private mutating func word(_ name: StaticString, _ value: StaticString) {
+        key(name)
+        quoted(value)
+    }
+    private mutating func quoted(_ value: StaticString) {
+        out.put("\"")
+        out.put(value)
+        out.put("\"")
+    }
+    private mutating func hardware(_ name: StaticString, _ address: MACAddress) {
+        key(name)
+        out.put("\"")
+        out.mac(address.bits)
+        out.put("\"")
+    }
+    private mutating func address(_ name: StaticString, _ address: IPv4Address) {
+        key(name)
+        out.put("\"")
+        out.ipv4(address.bits)
+        out.put("\"")
+    }
+    private mutating func address(_ name: StaticString, _ address: IPv6Address) {
+        key(name)
+        out.put("\"")
+        out.ipv6(high: address.high, low: address.low)
+        out.put("\"")
+    }
+    private mutating func name(of type: LinkType) -> String {
+        if let known = linkName, known.type == type { return known.name }
+        linkName = (type, type.name)
+        return type.name
+    }
     private mutating func text(_ name: StaticString, _ value: String) {
         key(name)
         string(value)
@@ -222,10 +271,16 @@ public struct PacketJSON: Sendable {
 extension TCPHeader.Flags {
     /// The letters that tools show: `S` for SYN, `.` for ACK.
     public var letters: String {
-        let names: [(Self, Character)] = [
-            (.fin, "F"), (.syn, "S"), (.rst, "R"), (.psh, "P"), (.ack, "."), (.urg, "U"), (.ece, "E"), (.cwr, "W"),
-            (.ns, "e"),
-        ]
-        return String(names.filter { contains($0.0) }.map(\.1))
+        var text = TextBuffer()
+        text.put(self)
+        return text.string
+    }
+}
+
+extension TextBuffer {
+    /// The letters of flags, in the order of their bits.
+    mutating func put(_ flags: TCPHeader.Flags) {
+        let letters: InlineArray<9, UInt8> = [0x46, 0x53, 0x52, 0x50, 0x2E, 0x55, 0x45, 0x57, 0x65]
+        for bit in 0..<9 where flags.rawValue >> UInt16(bit) & 1 != 0 { put(octet: letters[bit]) }
     }
 }

@@ -50,15 +50,7 @@ extension PacketPrinter {
 
     private mutating func tcpFlags(_ control: UInt16) {
         out.put("Flags [")
-        let names: [(UInt16, UInt8)] = [
-            (1, 0x46), (2, 0x53), (4, 0x52), (8, 0x50), (16, 0x2E), (32, 0x55), (64, 0x45), (128, 0x57), (256, 0x65),
-        ]
-        var isEmpty = true
-        for (bit, letter) in names where control & bit != 0 {
-            out.put(octet: letter)
-            isEmpty = false
-        }
-        if isEmpty { out.put("none") }
+        if control & 0x1FF == 0 { out.put("none") } else { out.put(TCPHeader.Flags(rawValue: control & 0x1FF)) }
         out.put("]")
     }
 
@@ -225,7 +217,7 @@ extension PacketPrinter {
     private mutating func tcpContent(
         _ p: borrowing Octets, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
     ) throws(CutOff) {
-        func either(_ ports: UInt16...) -> Bool { ports.contains(source) || ports.contains(destination) }
+        func either(_ port: UInt16) -> Bool { source == port || destination == port }
         // A reset carries its reason, if anything (RFC 9293 §3.5.3).
         if flags.contains(.rst) {
             if verbosity > 0 { try resetReason(p, length) }
@@ -233,10 +225,10 @@ extension PacketPrinter {
         }
         if options.expectsDNS || either(53) { return try dns(p, length, isStream: true, isMulticast: false) }
         if either(22) { return ssh(p) }
-        if either(80, 8080, 3128) { return textLines("HTTP", Self.httpWords, p, length) }
-        if either(25, 587) { return textLines("SMTP", Self.smtpWords, p, length) }
+        if either(80) || either(8080) || either(3128) { return textLines("HTTP", Self.httpWords, p, length) }
+        if either(25) || either(587) { return textLines("SMTP", Self.smtpWords, p, length) }
         if either(21) { return textLines("FTP", Self.ftpWords, p, length) }
-        if either(554, 8554) { return textLines("RTSP", Self.rtspWords, p, length) }
+        if either(554) || either(8554) { return textLines("RTSP", Self.rtspWords, p, length) }
     }
 
     private mutating func resetReason(_ p: borrowing Octets, _ length: Int) throws(CutOff) {

@@ -21,24 +21,42 @@ extension PacketPrinter {
 
     /// The first word is one of the protocol's, or the second is a status of three digits.
     private func isText(_ p: borrowing Octets, _ words: [String]) -> Bool {
-        var tokens: [String] = []
-        var word: [UInt8] = []
-        for index in 0..<min(p.count, 256) {
+        var (first, second) = (0..<0, 0..<0)
+        var (count, start, index) = (0, 0, 0)
+        let end = min(p.count, 256)
+        while index < end {
             let octet = p[index]
             guard octet < 0x80, octet >= 0x20 || octet == 0x0D || octet == 0x0A || octet == 0x09 else { return false }
             if octet <= 0x20 {
-                tokens.append(String(decoding: word, as: UTF8.self))
-                word = []
-                if tokens.count == 2 || octet == 0x0A { break }
-            } else {
-                word.append(octet)
+                if count == 0 { first = start..<index } else { second = start..<index }
+                (count, start) = (count + 1, index + 1)
+                if count == 2 || octet == 0x0A { break }
             }
+            index += 1
         }
-        if !word.isEmpty, tokens.count < 2 { tokens.append(String(decoding: word, as: UTF8.self)) }
-        guard let first = tokens.first else { return false }
-        if words.contains(first.uppercased()) { return true }
-        let isStatus = { (text: String) in text.utf8.count == 3 && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
-        return isStatus(first) || (tokens.count > 1 && isStatus(tokens[1]))
+        // What no space has ended.
+        if index == end, start < end, count < 2 {
+            if count == 0 { first = start..<end } else { second = start..<end }
+        }
+        return words.contains { isWord(p, first, $0) } || isStatus(p, first) || isStatus(p, second)
+    }
+
+    /// Whether a word of a packet is `word`, which is in upper case.
+    private func isWord(_ p: borrowing Octets, _ place: Range<Int>, _ word: String) -> Bool {
+        guard place.count == word.utf8.count else { return false }
+        var index = place.lowerBound
+        for letter in word.utf8 {
+            let octet = p[index]
+            guard (0x61...0x7A).contains(octet) ? octet - 0x20 == letter : octet == letter else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    private func isStatus(_ p: borrowing Octets, _ place: Range<Int>) -> Bool {
+        guard place.count == 3 else { return false }
+        for index in place where !(0x30...0x39).contains(p[index]) { return false }
+        return true
     }
 
     private func lineEnd(_ p: borrowing Octets, _ start: Int) -> Int? {

@@ -54,6 +54,12 @@ public struct PacketPrinter: Sendable {
         return out.octets
     }
 
+    /// The same, behind what is in `buffer`: nothing is allocated for it.
+    package mutating func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to buffer: inout [UInt8]) {
+        print(packet, octets)
+        out.append(to: &buffer)
+    }
+
     /// Prints a packet into the printer's own buffer, which the next packet overwrites.
     package mutating func print(_ packet: CapturedPacket, _ octets: borrowing Octets) {
         out.removeAll()

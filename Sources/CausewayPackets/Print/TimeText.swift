@@ -38,7 +38,7 @@ struct TimeText: Sendable {
             if options.time == .date { Self.date(time.seconds, &secondText) }
             Self.clock(time.seconds, &secondText)
         }
-        out.put(octets: secondText.octets)
+        out.put(secondText)
         fraction(time, options, &out)
     }
 

@@ -135,10 +135,12 @@ public struct PortSurvey: ~Copyable, Sendable {
         let estimate = estimates[index % hosts]
         var once = estimate.patience(shortest: shortest, longest: longest)
         if !estimate.isKnown, common.isKnown, settings.technique == .echo {
-            // Others have answered: this one is not there, or somewhat farther away.
+            // Others have answered: this one is not there, or somewhat farther away. What comes later still counts while the scan goes on.
             once = min(
-                max(4 * common.patience(shortest: 0, longest: longest), shortest * (settings.isNear ? 3 : 12) / 2),
+                max(4 * common.patience(shortest: 0, longest: longest), shortest * (settings.isNear ? 3 : 4) / 2),
                 longest)
+            // Asked once more it has had that time twice already.
+            return min(once << Int64(min(max(Int(attempts[index]) - 1, 0), 8)), max(longest, once))
         }
         return min(once << Int64(min(attempts[index], 8)), max(longest, once))
     }

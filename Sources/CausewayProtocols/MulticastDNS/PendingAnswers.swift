@@ -15,6 +15,10 @@ struct PendingAnswers: Sendable {
     /// What is missed is said again so often at most, and only where it is no more than so many records at a time.
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
+    /// An answer for one peer alone is said twice, this far apart: unlike one for all it has no second way, over the other family, and
+    /// whoever misses it asks again after a second only. Not where it is more than so many records, which take several packets.
+    private static let directGap: Duration = .milliseconds(40)
+    private static let directRepeatedLimit = 8
 
     private struct Waiting: Sendable {
         /// Not before this, whatever else is sent.
@@ -29,9 +33,16 @@ struct PendingAnswers: Sendable {
         var isRepeat = false
     }
 
+    /// What is for one peer alone.
+    private struct Direct: Sendable {
+        var records: [DNSRecord]
+        /// Whether all of it was said before.
+        var isRepeat = false
+    }
+
     private var waiting: [DNSRecord: Waiting] = [:]
     private var dues = DeadlineIndex<DNSRecord>()
-    private var direct: [MulticastPeer: [DNSRecord]] = [:]
+    private var direct: [MulticastPeer: Direct] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// What is not held any more since it was put into those: it must not come behind its goodbye.
     private var dropped: Set<DNSRecord> = []
@@ -79,9 +90,10 @@ struct PendingAnswers: Sendable {
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, at due: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
         if !dropped.isEmpty { dropped.subtract(records) }
-        let old = direct[peer] ?? []
+        // Whoever asks again is answered again: what waits to be repeated goes with it.
+        let old = direct[peer]?.records ?? []
         let present = Set(old)
-        direct[peer] = old + (old.isEmpty ? records : records.filter { !present.contains($0) })
+        direct[peer] = Direct(records: old + (old.isEmpty ? records : records.filter { !present.contains($0) }))
         directDues[peer] = min(directDues[peer] ?? due, due)
     }
 
@@ -114,11 +126,12 @@ struct PendingAnswers: Sendable {
             guard waiting[record]?.askers.remove(peer) != nil else { continue }
             if waiting[record]?.askers.isEmpty == true, waiting[record]?.isForAll == false { forget(record) }
         }
-        guard let records = direct[peer] else { return }
         let known = Set(known)
-        let rest = records.filter { !known.contains($0) }
-        direct[peer] = rest.isEmpty ? nil : rest
-        if rest.isEmpty { directDues[peer] = nil }
+        direct[peer]?.records.removeAll { known.contains($0) }
+        if direct[peer]?.records.isEmpty == true {
+            direct[peer] = nil
+            directDues[peer] = nil
+        }
     }
 
     /// An asker knows them after all: they need not be said again for it.
@@ -216,8 +229,12 @@ struct PendingAnswers: Sendable {
     mutating func takeDirect(at now: Duration) -> [(MulticastPeer, [DNSRecord])] {
         defer { if direct.isEmpty { dropped = [] } }
         return directDues.takeDue(at: now).compactMap { peer in
-            guard let records = direct.removeValue(forKey: peer) else { return nil }
-            let held = dropped.isEmpty ? records : records.filter { !dropped.contains($0) }
+            guard let said = direct.removeValue(forKey: peer) else { return nil }
+            let held = dropped.isEmpty ? said.records : said.records.filter { !dropped.contains($0) }
+            if !said.isRepeat, held.count <= Self.directRepeatedLimit, !held.isEmpty {
+                direct[peer] = Direct(records: held, isRepeat: true)
+                directDues[peer] = now + Self.directGap
+            }
             return held.isEmpty ? nil : (peer, held)
         }
     }

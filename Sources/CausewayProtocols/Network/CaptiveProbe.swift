@@ -36,16 +36,9 @@ package struct CaptiveProbe: Sendable {
     ///   - target: The path with the query: `/generate_204`.
     /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
     package init(authority: String, target: String, expecting expectation: Expectation) throws(UpgradeError) {
-        for (name, text) in [("host", authority), ("path", target)] {
-            guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .unwritable(name) }
-        }
-        guard target.utf8.first == UInt8(ascii: "/") else { throw .unwritable("path") }
         self.expectation = expectation
-        let lines = [
-            "GET \(target) HTTP/1.0", "Host: \(authority)", "Cache-Control: no-cache", "User-Agent: causeway",
-            "Connection: close", "", "",
-        ]
-        request = Array(lines.joined(separator: "\r\n").utf8)
+        request = try PlainRequest.octets(
+            authority: authority, target: target, version: "1.0", ["Cache-Control: no-cache"])
     }
 
     /// Takes what has arrived.

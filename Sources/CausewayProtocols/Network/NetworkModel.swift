@@ -39,6 +39,8 @@ package final class NetworkModel: Sendable {
     package let searchDomains: [String]
     /// What programs that manage networks say.
     package let facts: InterfaceFacts
+    /// What routers say that IPv4 hosts are reached under (RFC 8781).
+    package let translators: [TranslationPrefix]
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
     private let ipv4: RoutingPolicy
@@ -51,17 +53,20 @@ package final class NetworkModel: Sendable {
     ///   - nameServers: The DNS servers that questions end up at.
     ///   - user: The user whose packets are sent; rules may ask.
     ///   - facts: What programs that manage networks say about interfaces.
+    ///   - translators: What routers say that IPv4 hosts are reached under.
     ///   - overrides: What a person says about interfaces, which counts more.
     ///   - lookUp: Finds an interface with its type; `nil` if it has disappeared since it was listed.
     package init(
         _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
-        facts: InterfaceFacts = InterfaceFacts(), overrides: InterfaceOverrides = InterfaceOverrides(parsing: ""),
+        facts: InterfaceFacts = InterfaceFacts(), translators: [TranslationPrefix] = [],
+        overrides: InterfaceOverrides = InterfaceOverrides(parsing: ""),
         lookUp: (NetlinkLink) -> NWInterface?
     ) {
         self.state = state
         self.nameServers = nameServers
         self.searchDomains = searchDomains
         self.facts = facts
+        self.translators = translators
         let byIndex = Dictionary(grouping: state.addresses, by: \.interfaceIndex)
         let interfaces = state.links.filter { $0.family == .unspecified }.sorted { $0.index < $1.index }.map { link in
             Interface(link, byIndex[link.index] ?? [], overrides[link.name], facts[link.name], lookUp(link))

@@ -19,6 +19,7 @@ package struct RetryGate: Sendable {
         var paths: [PathEvaluation] = []
         var nameServers: [InternetAddress] = []
         var links: [NetworkModel.Interface] = []
+        var translators: [TranslationPrefix] = []
     }
 
     private let need: NetworkNeed
@@ -62,9 +63,13 @@ package struct RetryGate: Sendable {
         case .addresses(let addresses):
             let paths = addresses.map { model.path(to: $0, constraints) }
             guard !paths.contains(where: \.isSatisfied) else { return Chance(paths: paths) }
-            return Chance(paths: paths + translated(addresses).map { model.path(to: $0, constraints) })
+            let translated = translated(addresses)
+            return Chance(
+                paths: paths + translated.map { model.path(to: $0, constraints) },
+                translators: translated.isEmpty ? [] : model.translators)
         case .name:
-            return Chance(paths: [model.path(constraints)], nameServers: model.nameServers)
+            return Chance(
+                paths: [model.path(constraints)], nameServers: model.nameServers, translators: model.translators)
         case .link:
             let links = model.interfaces.filter { $0.isCarrying && !$0.isLoopback && constraints.permits($0) }
             return Chance(links: links.filter { !$0.addresses.isEmpty })

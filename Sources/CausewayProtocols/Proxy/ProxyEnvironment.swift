@@ -1,13 +1,13 @@
 /// What the environment says about proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
 /// Lower case counts before upper case, an empty value as none. What curl and the Go library agree on is done their way; where they
-/// differ, the way that tells the network less. `auto_proxy`, which names a script (PAC) for browsers, is noticed only to be refused.
+/// differ, the way that tells the network less. `auto_proxy` names a script (PAC).
 package struct ProxyEnvironment: Sendable {
     /// A variable that names a proxy.
     package struct Choice: Equatable, Sendable {
         package var variable: String
         package var value: String
-        /// It names a script that would choose a proxy, and there is nobody here to run it.
+        /// It names a script that chooses a proxy.
         package var isScript: Bool { variable.lowercased() == "auto_proxy" }
     }
 
@@ -26,7 +26,7 @@ package struct ProxyEnvironment: Sendable {
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }
-        // Last of all: who names proxies too has programs in mind that run no scripts.
+        // Last of all: who names proxies too has programs in mind that run no scripts, and some that do.
         for name in names + ["auto_proxy", "AUTO_PROXY"] {
             if let value = variables[name], !value.isEmpty { return Choice(variable: name, value: value) }
         }

@@ -6,20 +6,22 @@ internal import FoundationEssentials
 /// How a connection that a program makes comes about: attempts, the protocols above the transport, and what is tried next.
 extension ConnectionDriver {
     func establish() {
-        let connector = progress.withLock { progress -> Connector? in
+        let (connector, plan) = progress.withLock { progress -> (Connector?, RoutePlan?) in
             guard case .connect(let target, let resolver) = progress.origin,
                 case .preparing = progress.lifecycle.state
-            else { return nil }
+            else { return (nil, nil) }
             progress.isHeld = settings.connectsWithContent && !progress.hasContent
-            guard !progress.isHeld else { return nil }
-            let connector = makeConnector(firstTarget(target), resolver)
-            progress.establish(Establishment(connector: connector))
+            guard !progress.isHeld else { return (nil, nil) }
+            let plan = frozen.planner == nil ? nil : RoutePlan()
+            let connector = plan == nil ? makeConnector(frozen.routes.first?.target ?? target, resolver) : nil
+            progress.establish(Establishment(connector: connector, plan: plan))
             // A new chapter begins with the best way again.
             progress.establishments[0].route = 0
             if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = Machine.now }
-            return connector
+            return (connector, plan)
         }
         connector?.start()
+        if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
     /// The kernel puts into a SYN what fits a packet.
@@ -45,8 +47,16 @@ extension ConnectionDriver {
     }
 
     func leaveEndpoint() {
-        if let connector = progress.withLock({ progress in progress.establishments.first?.connector }) {
+        let (connector, plan) = progress.withLock { progress in
+            (progress.establishments.first?.connector, progress.establishments.first?.plan)
+        }
+        if let connector {
             connector.skip()
+        } else if let plan, plan.isUnderWay {
+            plan.cancel()
+            transition { progress in
+                progress.lifecycle.endpointsExhausted(Failure(errno: Errno.connectionAborted))
+            }
         } else {
             flow.detach(abandoning: channel == nil ? nil : Failure(errno: Errno.connectionAborted))
         }

@@ -12,7 +12,7 @@ extension ConnectionDriver {
     /// above that have a session with the peer would lose it, and so would a proxy that relays them.
     var canMove: Bool {
         guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil, frozen.routes.isEmpty,
-            case .connect = progress.withLock({ progress in progress.origin })
+            frozen.planner == nil, case .connect = progress.withLock({ progress in progress.origin })
         else { return false }
         return flow.addresses?.remote?.isLoopback == false
     }

@@ -24,6 +24,7 @@ extension ConnectionDriver.Progress {
             establishment.wasRetriedAtOnce || establishments.first?.wasRetriedAtOnce ?? false
         establishment.defeat = establishments.first?.defeat
         establishment.route = establishments.first?.route ?? 0
+        establishment.plan = establishment.plan ?? establishments.first?.plan
         establishment.association = establishments.first?.association
         establishments = [establishment]
     }

@@ -53,6 +53,8 @@ package final class ConnectionDriver: FlowOwner {
         var untried: [SocketAddress] = []
         /// The protocols above the transport, if there are any.
         var channel: StackChannel?
+        /// The ways, where they have to be found first.
+        var plan: RoutePlan?
         /// Which of several ways is taken.
         var route = 0
         /// What the way lives by, where a proxy relays datagrams.
@@ -205,7 +207,12 @@ package final class ConnectionDriver: FlowOwner {
         case .tryNextEndpoint:
             leavePath()
             leaveEndpoint()
-        case .stopEstablishing: progress.withLock { progress in progress.takeConnector() }?.cancel()
+        case .stopEstablishing:
+            let (connector, plan) = progress.withLock { progress in
+                (progress.takeConnector(), progress.establishments.first?.plan)
+            }
+            connector?.cancel()
+            plan?.cancel()
         case .watchNetwork: awaitNetwork()
         case .stopWatching: progress.withLock { progress in progress.takeWatch() }?.cancel()
         case .open: open()

@@ -3,11 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// IPv4 hosts from a network of IPv6 alone: behind a translator they have IPv6 addresses, which are made here (RFC 6052, RFC 7050).
+/// IPv4 hosts from a network of IPv6 alone: behind a translator they have IPv6 addresses, which are made here (RFC 6052). Under which
+/// prefix, the routers say (RFC 8781), which counts first, or the DNS (RFC 7050).
 ///
 /// Only a race that was lost for want of any IPv4 route comes here, so a network that has both pays nothing.
 extension Connector {
-    /// Asks for the translator's prefix, once. Returns whether the race goes on when the answer has come.
+    /// Finds the translator's prefix, once. Returns whether the race goes on, at once or when the DNS has answered.
     func translate() -> Bool {
         guard progress.completion != nil, !progress.isTranslated, progress.settings.ip.version != .v4,
             progress.failure?.lacksRoute == true
@@ -19,6 +20,12 @@ extension Connector {
             let source = Self.globalSource(over: interface)
         else { return false }
         progress.isTranslated = true
+        // Routers repeat themselves: what they say is heard from the first time on that somebody needs it.
+        AdvertisedTranslators.shared.listen()
+        guard advertised.isEmpty else {
+            race(stranded, through: advertised)
+            return true
+        }
         // The last dot: domains of resolv.conf are not added.
         var request = NameRequest("\(TranslationPrefix.wellKnownName).", families: [.ipv6])
         request.scope = progress.settings.resolutionScope
@@ -40,6 +47,10 @@ extension Connector {
         return SourceAddress.toward([somewhere], over: interface)[0]?.address
     }
 
+    private var advertised: [TranslationPrefix] {
+        AdvertisedTranslators.shared.prefixes(over: progress.settings.requiredInterface?.index)
+    }
+
     private func heardOfTranslator(_ event: NameEvent, _ stranded: [SocketAddress]) {
         guard progress.completion != nil else { return }
         switch event {
@@ -48,16 +59,18 @@ extension Connector {
         case .settled: break
         case .ended:
             progress.resolution = nil
-            raceTranslated(stranded)
+            let answers = progress.translatorAnswers.compactMap { address -> IPv6Address? in
+                if case .ipv6(let address) = address.internetAddress { address } else { nil }
+            }
+            let discovered = TranslationPrefix.discovered(in: answers)
+            // A router may have spoken while the DNS was asked.
+            race(stranded, through: discovered.isEmpty ? advertised : discovered)
         }
     }
 
-    private func raceTranslated(_ stranded: [SocketAddress]) {
-        let answers = progress.translatorAnswers.compactMap { address -> IPv6Address? in
-            if case .ipv6(let address) = address.internetAddress { address } else { nil }
-        }
+    private func race(_ stranded: [SocketAddress], through prefixes: [TranslationPrefix]) {
         var made: [SocketAddress] = []
-        for prefix in TranslationPrefix.discovered(in: answers) {
+        for prefix in prefixes {
             for address in stranded {
                 guard case .ipv4(let host) = address.internetAddress, let translated = prefix.synthesize(host) else {
                     continue

@@ -112,10 +112,16 @@ package final class FrozenSettings: Sendable {
     package let makeLayers: LayerMaker?
     /// Ways to try one after the other; none where there is nothing but the direct one.
     package let routes: [Route]
+    /// Finds the ways each time a connection begins, where they are not known before.
+    package let planner: (any RoutePlanner)?
 
-    package init(_ value: SocketSettings, makeLayers: LayerMaker? = nil, routes: [Route] = []) {
+    package init(
+        _ value: SocketSettings, makeLayers: LayerMaker? = nil, routes: [Route] = [],
+        planner: (any RoutePlanner)? = nil
+    ) {
         self.value = value
         self.makeLayers = routes.first?.makeLayers ?? makeLayers
         self.routes = routes
+        self.planner = planner
     }
 }

@@ -202,15 +202,16 @@ extension NetworkModel {
     {
         guard let state = try? NetlinkState.current() else { return nil }
         let resolver = ResolverState.current()
+        let translators = AdvertisedTranslators.shared.prefixes()
         if let last, last.state == state, last.facts == facts, last.nameServers == resolver.servers,
-            last.searchDomains == resolver.configuration.searchDomains
+            last.searchDomains == resolver.configuration.searchDomains, last.translators == translators
         {
             return last
         }
         var radios: Set<Int>?
         return NetworkModel(
             state, nameServers: resolver.servers, searchDomains: resolver.configuration.searchDomains,
-            user: Machine.user, facts: facts, overrides: .current
+            user: Machine.user, facts: facts, translators: translators, overrides: .current
         ) { link in
             if let known = last?.interface(index: link.index), known.link.name == link.name,
                 known.link.hardwareType == link.hardwareType, known.link.kind == link.kind,

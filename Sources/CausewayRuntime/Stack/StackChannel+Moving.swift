@@ -129,7 +129,9 @@ extension StackChannel.State {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
-            answer(next.waiter, Failure(errno: Errno.brokenPipe))
+            // What a stack of messages refuses while it stands does not fit one: the connection goes on without it.
+            let isTooLong = isDatagram && stack?.isReady == true
+            answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }
         return true
     }

@@ -17,6 +17,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let addresses = Groups(rawValue: UInt32(CW_NETLINK_ADDRESSES.rawValue))
         package static let routes = Groups(rawValue: UInt32(CW_NETLINK_ROUTES.rawValue))
         package static let rules = Groups(rawValue: UInt32(CW_NETLINK_RULES.rawValue))
+        /// What routers advertise that the kernel itself has no use for.
+        package static let userOptions = Groups(rawValue: UInt32(CW_NETLINK_USER_OPTIONS.rawValue))
+        /// All that decides which peers can be reached.
         package static let all: Groups = [.links, .addresses, .routes, .rules]
     }
 
@@ -191,5 +194,21 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             }
         }
         return changed
+    }
+
+    /// Takes what has arrived, at most ``drainLimit`` datagrams: when more wait, the socket stays readable.
+    ///
+    /// What was lost, or cannot be taken apart, is not told.
+    package borrowing func drain(_ body: (NetlinkMessage) -> Void) throws(SystemError) {
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        for _ in 0..<Self.drainLimit {
+            switch try receive(into: &buffer) {
+            case .datagram(let count):
+                var decoder = NetlinkDecoder(buffer.span.extracting(first: count), vocabulary)
+                while let frame = try? decoder.next() { body(frame.message) }
+            case .truncated, .overrun: continue
+            case .nothing: return
+            }
+        }
     }
 }

@@ -14,6 +14,8 @@ package struct PacketArrival: Sendable {
     package var information: UInt32
     /// Who reported the error.
     package var offender: SocketAddress?
+    /// How long it waited for being received, where the kernel knows.
+    package var age: Duration?
 }
 
 /// Sockets that take whole packets, and what they need to know.
@@ -89,6 +91,9 @@ package enum PacketSockets {
             adopting: try check(cw_icmp_socket(isIPv6, raw), raw ? "socket(SOCK_RAW)" : "socket(SOCK_DGRAM, ICMP)"))
     }
 
+    /// From now on the kernel tells how long what arrives has waited.
+    package static func stampArrivals(_ fd: CInt) { cw_stamp_arrivals(fd) }
+
     package static func setHopLimit(_ fd: CInt, isIPv6: Bool, _ hops: Int) throws(SystemError) {
         try check(cw_set_hop_limit(fd, isIPv6, CInt(clamping: hops)), "setsockopt(IP_TTL)")
     }
@@ -140,7 +145,8 @@ package enum PacketSockets {
         return PacketArrival(
             byteCount: result, peer: SocketAddress(&datagram.peer), hops: datagram.hops >= 0 ? Int(datagram.hops) : nil,
             error: datagram.error, icmpType: datagram.icmp_type, icmpCode: datagram.icmp_code,
-            information: datagram.information, offender: SocketAddress(&datagram.offender))
+            information: datagram.information, offender: SocketAddress(&datagram.offender),
+            age: datagram.age >= 0 ? .nanoseconds(datagram.age) : nil)
     }
 
     /// Sends TCP segments whose IP headers the kernel makes, and receives what comes for some ports. Needs `CAP_NET_RAW`.

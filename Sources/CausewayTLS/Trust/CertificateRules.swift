@@ -66,7 +66,7 @@ struct CertificateRules {
         let extensions = judged.fields.extensions
         if !isAnchor, extensions.basicConstraints?.isAuthority == true { return Objection(.authorityAsLeaf) }
         // Every suite that is used by default signs the handshake (RFC 8446 §4.4.2.2).
-        if let usage = extensions.keyUsage, !usage.contains(.digitalSignature) {
+        if role != .any, let usage = extensions.keyUsage, !usage.contains(.digitalSignature) {
             return Objection(.wrongPurpose, "key usage")
         }
         return allows(extensions, .leaf) ? nil : Objection(.wrongPurpose, "extended key usage")
@@ -77,7 +77,7 @@ struct CertificateRules {
     /// Whether the purposes allow this side of TLS. None mean any. A host's certificate for anything at all is refused: it would
     /// stand for its holder everywhere.
     private func allows(_ extensions: CertificateExtensions, _ position: Position) -> Bool {
-        guard let purposes = extensions.purposes else { return true }
+        guard role != .any, let purposes = extensions.purposes else { return true }
         let needed = role == .server ? CertificateExtensions.Purpose.server : CertificateExtensions.Purpose.client
         return purposes.contains(needed)
             || position == .authority && purposes.contains(CertificateExtensions.Purpose.any)

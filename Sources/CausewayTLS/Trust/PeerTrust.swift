@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// The certificates of a peer, to be judged. Judging takes milliseconds and no network; any thread may do it.
 package struct PeerTrust: Sendable {
-    /// Which side of TLS the peer is on.
-    package enum Role: Hashable, Sendable { case server, client }
+    /// Which side of TLS the peer is on; `any` where the certificate need not be for TLS at all.
+    package enum Role: Hashable, Sendable { case server, client, any }
 
     /// What the peer sent, its own certificate first.
     package let certificates: [Certificate]
@@ -13,6 +13,8 @@ package struct PeerTrust: Sendable {
     /// The statement of status that came with the certificates (RFC 6066 §8), in DER.
     package let stapledResponse: [UInt8]?
     package var settings: TrustSettings
+    /// Whether a server's certificate must name ``reference``.
+    private let isNameChecked: Bool
     private let store: TrustStore?
 
     init(
@@ -24,23 +26,30 @@ package struct PeerTrust: Sendable {
         self.reference = reference
         self.stapledResponse = stapledResponse
         self.settings = settings
+        self.isNameChecked = true
         self.store = store
     }
 
-    /// The same certificates, to be judged otherwise.
+    /// Certificates to be judged apart from any connection.
+    ///
+    /// - Parameter isNameChecked: `false` for a program that knows its peer by something else than a name.
     package init(
-        certificates: [Certificate], role: Role, reference: ReferenceName?, settings: TrustSettings
+        certificates: [Certificate], role: Role, reference: ReferenceName?, isNameChecked: Bool = true,
+        settings: TrustSettings
     ) {
         self.certificates = certificates
         self.role = role
         self.reference = reference
         self.stapledResponse = nil
+        self.isNameChecked = isNameChecked
         self.settings = settings
         self.store = nil
     }
 
     package func judged(by settings: TrustSettings) -> PeerTrust {
-        PeerTrust(certificates: certificates, role: role, reference: reference, settings: settings)
+        PeerTrust(
+            certificates: certificates, role: role, reference: reference, isNameChecked: isNameChecked,
+            settings: settings)
     }
 
     /// More certificates than any chain needs are refused before any work is done for them.
@@ -62,7 +71,7 @@ package struct PeerTrust: Sendable {
             own, others: others, unreadable: unreadable, anchors: store ?? TrustStore(settings),
             rules: CertificateRules(role: role, time: settings.time ?? Int64(Date().timeIntervalSince1970)))
         let chain = try search.run().map(\.certificate)
-        if role == .server { try checkName(of: own) }
+        if role == .server, isNameChecked { try checkName(of: own) }
         try checkPins(of: chain)
         return chain
     }

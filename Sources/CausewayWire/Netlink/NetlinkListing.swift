@@ -44,7 +44,8 @@ package struct NetlinkListing<Value> {
                     return status < 0 ? .failed(errno: 0 &- status) : .complete
                 case .overrun:
                     return .broken
-                case .link, .linkRemoved, .address, .addressRemoved, .route, .routeRemoved, .rule, .ruleRemoved,
+                case .translatorPrefix, .link, .linkRemoved, .address, .addressRemoved, .route, .routeRemoved, .rule,
+                    .ruleRemoved,
                     .generic, .noOperation, .other:
                     if let value = pick(frame.message) { values.append(value) }
                 }

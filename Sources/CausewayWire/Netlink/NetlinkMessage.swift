@@ -12,6 +12,8 @@ package enum NetlinkMessage: Equatable, Sendable {
     /// A routing policy rule exists in this shape: new, or listed.
     case rule(NetlinkRule)
     case ruleRemoved(NetlinkRule)
+    /// A router told of a translator.
+    case translatorPrefix(NetlinkTranslatorPrefix)
     /// What a family of generic netlink says.
     case generic(GenericNetlinkMessage)
     /// The end of a listing. `status` is 0 or the negated `errno` value that cut the listing short.
@@ -113,4 +115,5 @@ enum NetlinkType {
     static let newRule: UInt16 = 32
     static let deleteRule: UInt16 = 33
     static let getRule: UInt16 = 34
+    static let newUserOption: UInt16 = 68
 }

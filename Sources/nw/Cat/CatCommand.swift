@@ -144,6 +144,7 @@ struct CatCommand: AsyncParsableCommand {
 /// What both ends of `nw cat` need to know.
 struct CatOptions: Sendable {
     var isDatagram: Bool
+    var isSecure: Bool
     /// The time to connect, and the time without traffic after which copying ends.
     var limit: Duration?
     var closesAfterInput: Bool
@@ -165,7 +166,8 @@ extension CatCommand {
 
     var options: CatOptions {
         CatOptions(
-            isDatagram: datagrams, limit: timeout.map { .seconds($0) }, closesAfterInput: shutdown,
+            isDatagram: datagrams, isSecure: security.tls, limit: timeout.map { .seconds($0) },
+            closesAfterInput: shutdown,
             readsInput: !detached, acceptsMore: keep, isVerbose: verbose,
             ecn: ecn?.value)
     }

@@ -16,6 +16,8 @@ struct Relay: Sendable {
     /// The most that one read takes, in octets. A UDP read is one datagram.
     private static let streamChunk = 65_536
     private static let datagramChunk = 16_384
+    /// What a datagram holds when it is encrypted: such a one is never split on its way.
+    private static let secureDatagramChunk = 1_200
 
     let connection: NWConnection
     let options: CatOptions
@@ -62,7 +64,8 @@ struct Relay: Sendable {
     }
 
     private func upload(_ activity: Activity) async throws {
-        let limit = options.isDatagram ? Self.datagramChunk : Self.streamChunk
+        let datagramLimit = options.isSecure ? Self.secureDatagramChunk : Self.datagramChunk
+        let limit = options.isDatagram ? datagramLimit : Self.streamChunk
         while let chunk = try await StandardInput.shared.next(atMost: limit) {
             activity.note()
             do {

@@ -115,8 +115,8 @@ struct PacketOutput: ~Copyable {
         buffered += 1
         if stored > 0 { try rotate() }
         switch form {
-        case .text: buffer += printer.line(packet, octets)
-        case .json: buffer += json.line(packet, octets)
+        case .text: printer.append(packet, octets, to: &buffer)
+        case .json: json.append(packet, octets, to: &buffer)
         case .pcap(let existing):
             let writer = existing ?? PcapWriter(linkType: packet.linkType, isNanoseconds: packet.time.isNanoseconds)
             if existing == nil {

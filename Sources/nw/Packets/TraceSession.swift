@@ -75,7 +75,8 @@ final class TraceSession {
 
     private func take(_ answer: TraceAnswer) {
         guard var probe = probes[answer.probe], probe.answer == nil else { return }
-        let milliseconds = (clock.now - probe.left) / .microseconds(1) / 1000
+        let arrived = clock.now - (answer.age ?? .zero)
+        let milliseconds = max(.zero, arrived - probe.left) / .microseconds(1) / 1000
         var note = ""
         if answer.error == nil || !isExpired(answer) {
             // The host itself, or somebody who lets nothing farther.

@@ -21,10 +21,13 @@ struct TraceAnswer {
     var from: SocketAddress?
     /// `nil` where the target itself answered.
     var error: Report?
+    /// How long the answer waited for being received, where that is known.
+    var age: Duration?
 
     init(_ probe: TraceProbe, _ arrival: PacketArrival) {
         self.probe = probe
         let isError = arrival.error != 0
+        age = arrival.age
         from = isError ? arrival.offender : arrival.peer
         if isError {
             error = Report(type: arrival.icmpType, code: arrival.icmpCode, information: arrival.information)
@@ -59,6 +62,7 @@ final class TraceByDatagram: TraceWire {
         socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
         // Reports of routers then wait in the socket's error queue: no raw socket is needed.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
+        PacketSockets.stampArrivals(socket.rawValue)
         content = try TraceSending.content(command, target, over: socket.rawValue)
     }
 

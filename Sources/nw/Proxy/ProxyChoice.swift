@@ -7,7 +7,7 @@ struct ProxyChoice {
     static let help = ArgumentHelp(
         """
         Through this proxy: http://, https:// or socks5://[USER:PASSWORD@]HOST[:PORT]; again for one behind it; 'env' \
-        for what HTTPS_PROXY, ALL_PROXY and NO_PROXY say.
+        for what HTTPS_PROXY, ALL_PROXY, auto_proxy and NO_PROXY say; pac+http:// or pac+https:// for a script that names it.
         """, valueName: "url")
 
     private let words: [String]
@@ -25,7 +25,9 @@ struct ProxyChoice {
         for (index, word) in words.enumerated() {
             guard (try? ProxyConfiguration(address: word)) == nil else { continue }
             // The word may hold a password.
-            throw ValidationError("--proxy number \(index + 1) is no http://, https:// or socks5:// URL of a proxy.")
+            throw ValidationError(
+                "--proxy number \(index + 1) is no http://, https:// or socks5:// URL of a proxy, nor pac+ and that of a script."
+            )
         }
     }
 

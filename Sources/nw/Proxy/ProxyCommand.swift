@@ -10,16 +10,22 @@ struct ProxyCommand: AsyncParsableCommand {
         discussion: """
             http_proxy and HTTP_PROXY are for http and ws, https_proxy and HTTPS_PROXY for https and wss, all_proxy and \
             ALL_PROXY for the rest; no_proxy or NO_PROXY lists domains, addresses and networks that need none. This \
-            host itself never needs one. Nothing is connected to. 'nw cat' and 'nw connect' follow the environment \
-            with --proxy env.
+            host itself never needs one. auto_proxy names a script (PAC), which is fetched and asked, as is that of --pac; \
+            it is told no path and query of https URLs. Nothing else is connected to. 'nw cat' and 'nw connect' follow \
+            the environment with --proxy env, and a script with --proxy pac+http://HOST/PATH.
 
             Examples:
               nw proxy https://example.com
               nw proxy http://10.0.0.7:8080/path --json
+              nw proxy https://example.com --pac http://wpad.example/proxy.pac
+              nw proxy https://example.com --pac ./proxy.pac
             """)
 
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
+
+    @Option(help: ArgumentHelp("Ask this script instead: a URL or a file.", valueName: "url|file"))
+    var pac: String?
 
     @Argument(help: "A URL.")
     var url: String
@@ -32,8 +38,10 @@ struct ProxyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting("proxy") {
-            let answer = try ProxyAnswer(url, ProcessInfo.processInfo.environment)
+            var answer = try ProxyAnswer(url, ProcessInfo.processInfo.environment, script: pac)
+            await answer.ask()
             printLine(json ? try answer.json() : answer.text)
+            if answer.script?.failure != nil { throw ExitCode.failure }
         }
     }
 }
@@ -45,12 +53,23 @@ struct ProxyAnswer: Encodable {
     var proxy: String?
     var hasCredential: Bool
     var reason: String
+    /// Where a script decides: what it says.
+    var script: ScriptAnswer?
+    private var configuration: ProxyConfiguration?
 
-    init(_ text: String, _ variables: [String: String]) throws {
+    private enum CodingKeys: CodingKey { case url, proxy, hasCredential, reason, script }
+
+    /// - Parameter script: Asked instead of the environment.
+    init(_ text: String, _ variables: [String: String], script: String?) throws {
         guard let url = URL(string: text), let scheme = url.scheme, let host = url.host(percentEncoded: false) else {
             throw Failure("no URL")
         }
         self.url = text
+        if let script {
+            configuration = try ScriptChoice.configuration(script)
+            (hasCredential, reason) = (false, "by the script \(configuration?.address ?? script)")
+            return
+        }
         // For the rules a port is of use, if the scheme has one.
         let port = url.port.flatMap { NWEndpoint.Port("\($0)") } ?? NWEndpoint.Port(scheme.lowercased()) ?? .any
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
@@ -59,10 +78,10 @@ struct ProxyAnswer: Encodable {
             decision = try ProxyConfiguration.environmentDecision(for: endpoint, scheme: scheme, variables)
         } catch {
             // Not the value, which may hold a password.
-            let means = "; PAC scripts are not run here: name the proxy itself in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
-            let hint = error == .posix(.ENOTSUP) ? means : ""
+            let hint = "; a script (PAC) is named by auto_proxy, and is on a web server"
             throw Failure("the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs\(hint)")
         }
+        configuration = decision.proxy
         proxy = decision.proxy?.address
         hasCredential = decision.proxy?.hasCredential ?? false
         switch (decision.variable, decision.exception) {
@@ -72,6 +91,14 @@ struct ProxyAnswer: Encodable {
         }
     }
 
+    /// Asks the script, if one decides.
+    mutating func ask() async {
+        guard let url = URL(string: url), let decision = await configuration?.scriptDecision(for: url) else { return }
+        let answer = ScriptAnswer(decision)
+        script = answer
+        proxy = answer.ways.first.flatMap { $0 == "direct" ? nil : $0 }
+    }
+
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -79,6 +106,7 @@ struct ProxyAnswer: Encodable {
     }
 
     var text: String {
+        if let script { return "\(reason.printable):\n\(script.text)" }
         let way = proxy.map { hasCredential ? "\($0) with a credential" : $0 } ?? "direct"
         return "\(way.printable): \(reason.printable)"
     }

@@ -56,7 +56,9 @@ extension NWConnection {
         } catch is TimedOut {
             throw Failure("connection to \(endpoint.label) failed: timed out")
         } catch {
+            let reason = proxyFailureReason
             cancel()
+            if let reason { throw Failure("connection to \(endpoint.label) failed: \(reason.printable)") }
             throw Failure("connection to \(endpoint.label) failed", error)
         }
     }

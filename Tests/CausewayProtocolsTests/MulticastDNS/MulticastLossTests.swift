@@ -64,7 +64,8 @@ struct MulticastLossTests {
     @Test(
         "Browsing late: of 20, 50 and 80 per cent loss, as many find it as the schedule of the law lets them",
         arguments: [
-            (20, [(Duration.milliseconds(3_400), 1.0)]), (50, [(.seconds(32), 0.985), (.seconds(64), 0.995)]),
+            (20, [(Duration.milliseconds(250), 0.90), (.milliseconds(3_400), 1.0)]),
+            (50, [(.seconds(1), 0.5), (.seconds(32), 0.985), (.seconds(64), 0.995)]),
             (80, [(.seconds(128), 0.70)]),
         ])
     func cold(_ percent: Int, _ bounds: [(Duration, Double)]) {

@@ -299,15 +299,28 @@ struct RetryGateTests {
     func translated() {
         var scene = NetworkScene()
         scene.add("eth0", "2001:db8:77:8::1/64")
-        scene.route("default", via: "2001:db8:77:8::2", "eth0", metric: 100)
+        scene.route("::/0", via: "2001:db8:77:8::2", "eth0", metric: 100)
         var gate = RetryGate(Self.server, PathConstraints(), in: scene.model)
         #expect(gate.isSatisfied)
         var other = NetworkScene()
         let isLoss = !gate.networkChanged(to: other.model)
         other.add("eth0", "2001:db8:77:9::1/64")
-        other.route("default", via: "2001:db8:77:9::2", "eth0", metric: 100)
+        other.route("::/0", via: "2001:db8:77:9::2", "eth0", metric: 100)
         let isChance = gate.networkChanged(to: other.model)
         #expect(isLoss && isChance)
+    }
+
+    @Test("Where a router tells of a translator that is a chance, for IPv4 hosts and for names")
+    func advertised() throws {
+        var scene = NetworkScene()
+        scene.add("eth0", "2001:db8:77:8::1/64")
+        scene.route("::/0", via: "2001:db8:77:8::2", "eth0", metric: 100)
+        let needs = [Self.server, .name, .addresses([NetworkScene.address("2001:db8::9")])]
+        var gates = needs.map { RetryGate($0, PathConstraints(), in: scene.model) }
+        let prefix = try #require(IPv6Address("2001:db8:64::"))
+        scene.translators = [try #require(TranslationPrefix(prefix, length: 96))]
+        let answers = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
+        #expect(answers == [true, true, false])
     }
 
     @Test("What is demanded decides")

@@ -13,6 +13,7 @@ struct NetworkScene {
 
     var state = NetlinkState()
     var nameServers: [InternetAddress] = []
+    var translators: [TranslationPrefix] = []
     var overrides = ""
     var facts = InterfaceFacts()
 
@@ -162,7 +163,7 @@ struct NetworkScene {
 
     var model: NetworkModel {
         NetworkModel(
-            state, nameServers: nameServers, user: 1_000, facts: facts,
+            state, nameServers: nameServers, user: 1_000, facts: facts, translators: translators,
             overrides: InterfaceOverrides(parsing: overrides)
         ) { link in Self.interfaces[link.name] }
     }

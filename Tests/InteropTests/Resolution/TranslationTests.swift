@@ -59,6 +59,37 @@ extension Interop {
                 try await eventually("connected through the other translator: \(status.output)") { printed("ready") }
             }
         }
+
+        /// Sends what radvd would: an advertisement that names the prefix for ten minutes, from a router that is none by default.
+        private static let advertise = """
+            import socket, struct, sys
+            s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+            s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+            option = struct.pack("!BBH", 38, 2, 600) + socket.inet_pton(socket.AF_INET6, sys.argv[2])[:12]
+            head = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 0, 0, 0)
+            s.sendto(head + option, ("ff02::1", 0, 0, socket.if_nametoindex(sys.argv[1])))
+            """
+
+        @Test("Where no name server tells of the translator, a router does (RFC 8781)")
+        func advertised() async throws {
+            let files = try await TLSFiles.shared
+            try await TranslatedNetwork.run(files) { network, nameServer, scratch in
+                nameServer.kill()
+                _ = try await nameServer.finished()
+                let status = try scratch.start(
+                    try Built.nw(), ["status", TranslatedNetwork.server4, "7000", "--connect", "--json"],
+                    on: network.hosts.near)
+                func printed(_ word: String) -> Bool { String(decoding: status.output, as: UTF8.self).contains(word) }
+                try await eventually("the connection waits: \(status.errors)") { printed("waiting") }
+                #expect(!printed("ready"))
+                let python = try #require(PythonMember.path, "python3 is not installed")
+                let router = try scratch.start(
+                    python, ["-c", Self.advertise, TwoHosts.link, network.prefix], on: network.hosts.far)
+                #expect(try await router.finished() == 0, "\(router.errors)")
+                try await eventually("connected through the translator: \(status.output)") { printed("ready") }
+                #expect(printed("\(network.prefix)a4d:1402"), "\(status.output)")
+            }
+        }
     }
 }
 

@@ -20,8 +20,9 @@ extension Interop.TLSPeers {
                 try await Task.sleep(for: .milliseconds(500))
                 let nw = try scratch.start(
                     try Built.nw(),
-                    ["cat", "-u", "--tls", "--ca", files.certificate("root"), "--server-name", "server.test"]
+                    ["cat", "-v", "-u", "--tls", "--ca", files.certificate("root"), "--server-name", "server.test"]
                         + ["10.77.9.2", "7000"], on: hosts.near, input: .held)
+                try await Self.shakenHands(nw)
                 try await Self.converse(nw, server)
             }
         }
@@ -32,14 +33,23 @@ extension Interop.TLSPeers {
             try await FaultyLink.run(loss: 0.2, doubling: 0.2, delay: 30) { hosts, scratch in
                 let nw = try scratch.start(
                     try Built.nw(),
-                    ["cat", "-u", "-l", "--tls", "--cert", files.certificate("ec"), "--key", files.key("ec")]
+                    ["cat", "-v", "-u", "-l", "--tls", "--cert", files.certificate("ec"), "--key", files.key("ec")]
                         + ["10.77.9.2", "7000"], on: hosts.far, input: .held)
                 try await Task.sleep(for: .milliseconds(500))
                 let client = try scratch.start(
                     "openssl",
                     ["s_client", "-connect", "10.77.9.2:7000", "-dtls1_2", "-quiet", "-verify_return_error"]
                         + ["-CAfile", files.certificate("root")], on: hosts.near, input: .held)
+                try await Self.shakenHands(nw)
                 try await Self.converse(client, nw)
+            }
+        }
+
+        /// Each flight that gets lost makes the next wait twice as long. What is said meanwhile would come in one piece, which may be too long
+        /// for a datagram.
+        private static func shakenHands(_ nw: Child) async throws {
+            for _ in 0..<450 where !nw.errors.contains("connected to") && !nw.errors.contains("connection from") {
+                try await Task.sleep(for: .milliseconds(200))
             }
         }
 

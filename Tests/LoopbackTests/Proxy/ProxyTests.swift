@@ -8,10 +8,10 @@ import Testing
 extension Loopback {
     @Suite("Connections through proxies")
     struct ProxyTests {
-        private static let name = NWEndpoint.hostPort(host: "inner.test", port: 7_007)
+        static let name = NWEndpoint.hostPort(host: "inner.test", port: 7_007)
 
         /// An echo server behind whatever leads to it.
-        private static func withServer(
+        static func withServer(
             tls: NWProtocolTLS.Options? = nil, _ body: (ListenerProbe) async throws -> Void
         ) async throws {
             let parameters = NWParameters(tls: tls)
@@ -22,7 +22,7 @@ extension Loopback {
             try await body(listener)
         }
 
-        private static func parameters(
+        static func parameters(
             _ proxies: [ProxyConfiguration], tls: NWProtocolTLS.Options? = nil
         ) -> NWParameters {
             let context = NWParameters.PrivacyContext(description: "proxies")
@@ -33,7 +33,7 @@ extension Loopback {
         }
 
         /// A connection that must work, content both ways, and what its report says.
-        private static func exchange(
+        static func exchange(
             to endpoint: NWEndpoint = name, _ parameters: NWParameters, _ server: ListenerProbe,
             check: (Probe) -> Void = { _ in }
         ) async throws -> NWConnection.EstablishmentReport {
@@ -59,7 +59,7 @@ extension Loopback {
         }
 
         /// A connection that must not come about.
-        private static func fails(
+        static func fails(
             to endpoint: NWEndpoint = name, _ parameters: NWParameters, _ error: NWError
         ) async throws {
             let client = Probe(to: endpoint, using: parameters).start()
@@ -67,7 +67,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        private static func closedPlace() throws -> NWEndpoint {
+        static func closedPlace() throws -> NWEndpoint {
             let socket = try RawSocket.listening(.tcp4)
             defer { socket.close() }
             return .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: socket.port))

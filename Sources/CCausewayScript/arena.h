@@ -1,0 +1,23 @@
+// Memory for a process that must not call malloc: another thread may have held its lock when the process came about.
+#ifndef CAUSEWAY_ARENA_H
+#define CAUSEWAY_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CW_ARENA_CLASSES = 80 };
+
+typedef struct cw_arena {
+    char *next, *end;
+    /// Blocks that were given back, by size.
+    void *given_back[CW_ARENA_CLASSES];
+    /// More was asked for than there is.
+    bool was_too_small;
+} cw_arena;
+
+void cw_arena_begin(cw_arena *arena, void *start, size_t length);
+void *cw_arena_take(void *arena, size_t size);
+void *cw_arena_resize(void *arena, void *block, size_t size);
+void cw_arena_give_back(void *arena, void *block);
+
+#endif

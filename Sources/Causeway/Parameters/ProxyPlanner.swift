@@ -1,0 +1,187 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+
+extension NWParameters {
+    /// What these parameters mean for one connection, with the ways through the context's proxies or how to find them.
+    func makeConnectionSettings(to endpoint: NWEndpoint) throws(NWError) -> FrozenSettings {
+        let settings = try makeSocketSettings(usesProxies: true)
+        let meant = try meantProxies(for: endpoint)
+        guard meant.contains(where: { $0.script != nil }), let destination = try TunnelDestination(endpoint) else {
+            return FrozenSettings(
+                settings, makeLayers: try makeLayerMaker(to: endpoint), routes: try makeRoutes(to: endpoint))
+        }
+        let planner = ProxyPlanner(self, settings, to: endpoint, destination, meant)
+        return FrozenSettings(settings, makeLayers: try directRoute(to: endpoint).makeLayers, planner: planner)
+    }
+}
+
+extension ProxyConfiguration {
+    /// The script that names proxies, if this is one.
+    var script: ProxyScriptSource? {
+        if case .script(let source) = kind { source } else { nil }
+    }
+
+    /// The proxies that a script named, with what was said about it.
+    func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
+        guard let proxy = try? ProxyConfiguration(address) else { return nil }
+        if let credential, script?.isTrusted == true {
+            proxy.applyCredential(username: credential.username, password: credential.password)
+        }
+        return proxy
+    }
+}
+
+/// Makes the ways to an endpoint of whose proxies some are named by scripts.
+final class ProxyPlanner: RoutePlanner {
+    let parameters: NWParameters
+    let settings: SocketSettings
+    let endpoint: NWEndpoint
+    let destination: TunnelDestination
+    let subject: ScriptSubject
+    /// Best first.
+    let proxies: [ProxyConfiguration]
+
+    init(
+        _ parameters: NWParameters, _ settings: SocketSettings, to endpoint: NWEndpoint,
+        _ destination: TunnelDestination, _ proxies: [ProxyConfiguration]
+    ) {
+        self.parameters = parameters
+        self.settings = settings
+        self.endpoint = endpoint
+        self.destination = destination
+        self.proxies = proxies
+        if case .url(let url) = endpoint, let known = ScriptSubject(url: url.absoluteString) {
+            subject = known
+        } else {
+            subject = ScriptSubject(destination)
+        }
+    }
+
+    func plan(
+        on loop: any EventLoop, _ completion: @escaping @Sendable (Result<[Route], RouteProblem>) -> Void
+    ) -> any RoutePlanning {
+        let planning = ProxyPlanning(self, on: loop, completion)
+        planning.next()
+        return planning
+    }
+
+    var mayGoDirect: Bool { parameters.preferNoProxies || proxies.allSatisfy(\.allowFailover) }
+
+    /// The ways that one entry of a script's result means; none where it cannot carry the connection.
+    func routes(for entry: ScriptResult.Entry, of proxy: ProxyConfiguration) -> [Route] {
+        switch entry {
+        case .direct: (try? parameters.directRoute(to: endpoint)).map { [$0] } ?? []
+        case .proxy(let address): proxy.naming(address).map(routes) ?? []
+        }
+    }
+
+    func routes(through proxy: ProxyConfiguration) -> [Route] {
+        guard parameters.carries(proxy) else { return [] }
+        return (try? parameters.route(through: proxy, to: endpoint, destination)).map { [$0] } ?? []
+    }
+
+    /// All ways, or why there are none.
+    func outcome(_ routes: [Route], _ problem: RouteProblem?) -> Result<[Route], RouteProblem> {
+        var routes = routes
+        if mayGoDirect, let direct = try? parameters.directRoute(to: endpoint) {
+            routes.insert(direct, at: parameters.preferNoProxies ? 0 : routes.count)
+        }
+        if !routes.isEmpty { return .success(routes) }
+        let unusable = RouteProblem(
+            Failure(.posix(.ENOTSUP)), "the proxies that are named cannot carry this connection")
+        return .failure(problem ?? unusable)
+    }
+}
+
+/// Asks one script after the other.
+private final class ProxyPlanning: RoutePlanning {
+    private struct State {
+        var position = 0
+        var routes: [Route] = []
+        /// The first.
+        var problem: RouteProblem?
+        var run: ProxyScriptRun?
+        var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?
+    }
+
+    private let planner: ProxyPlanner
+    private let loop: any EventLoop
+    private let state: Guarded<State>
+
+    init(
+        _ planner: ProxyPlanner, on loop: any EventLoop,
+        _ completion: @escaping @Sendable (Result<[Route], RouteProblem>) -> Void
+    ) {
+        self.planner = planner
+        self.loop = loop
+        state = Guarded(State(completion: completion))
+    }
+
+    func cancel() {
+        let run = state.withLock { state in
+            state.completion = nil
+            return state.run.take()
+        }
+        run?.cancel()
+    }
+
+    func next() {
+        while true {
+            let position = state.withLock { state -> Int? in
+                guard state.completion != nil else { return nil }
+                defer { state.position += 1 }
+                return state.position
+            }
+            guard let position else { return }
+            guard position < planner.proxies.count else { return finish() }
+            let proxy = planner.proxies[position]
+            if let script = proxy.script { return run(script, proxy) }
+            let routes = planner.routes(through: proxy)
+            state.withLock { $0.routes += routes }
+        }
+    }
+
+    private func run(_ script: ProxyScriptSource, _ proxy: ProxyConfiguration) {
+        let run = ProxyScriptRun(
+            script, planner.subject, planner.parameters, planner.settings, on: loop
+        ) { report in self.ran(report, proxy) }
+        let isWanted = state.withLock { state in
+            guard state.completion != nil else { return false }
+            state.run = run
+            return true
+        }
+        if isWanted { run.start() }
+    }
+
+    private func ran(_ report: ProxyScriptRun.Report, _ proxy: ProxyConfiguration) {
+        var found: [Route] = []
+        var problem: RouteProblem?
+        switch report.result {
+        case .failure(let failure): problem = failure
+        case .success(let text):
+            let result = ScriptResult(text)
+            found = result.entries.flatMap { planner.routes(for: $0, of: proxy) }
+            if found.isEmpty {
+                let said = result.unusable.isEmpty ? text : result.unusable.joined(separator: "; ")
+                problem = RouteProblem(
+                    Failure(.posix(.ENOTSUP)), "the script names no proxy that can be used here: \(said)")
+            }
+        }
+        let (routes, failure) = (found, problem)
+        state.withLock { state in
+            state.run = nil
+            state.routes += routes
+            if state.problem == nil { state.problem = failure }
+        }
+        next()
+    }
+
+    private func finish() {
+        let (completion, routes, problem) = state.withLock { state in
+            (state.completion.take(), state.routes, state.problem)
+        }
+        completion?(planner.outcome(routes, problem))
+    }
+}

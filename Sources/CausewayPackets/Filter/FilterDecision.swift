@@ -1,0 +1,94 @@
+/// Up to two windows of eight octets, and an octet that is one of some, compared at once; and where to go on.
+///
+/// What costs in a filter is to find out what comes next. So comparisons that lead to the same place are one decision: all of them hold,
+/// or any of them does. A filter of usual length is two to four decisions.
+///
+/// Not copied bit by bit, so that a comparison loads no more of it than it needs.
+struct FilterDecision: Hashable, Sendable, ~BitwiseCopyable {
+    /// Places that end the program; all others are indices of decisions.
+    static let refused: Int32 = -1
+    static let taken: Int32 = -2
+    /// Only the program itself can judge.
+    static let open: Int32 = -3
+
+    /// The windows: where they begin, the bits that count, and the values of those, as they lie in memory.
+    var firstAt: Int32 = 0
+    var secondAt: Int32 = 0
+    var firstMask: UInt64 = 0
+    var firstValue: UInt64 = 0
+    var secondMask: UInt64 = 0
+    var secondValue: UInt64 = 0
+    /// Up to eight values of the octet at `octetAt`; that is negative where none is compared.
+    var octets: UInt64 = 0
+    var octetAt: Int32 = -1
+    /// Where the octet is whose low half tells how far all is moved; negative where it stays.
+    var header: Int32 = -1
+    /// The first octet behind all that is compared, before that is moved.
+    var reach: Int32 = 0
+    /// How many of the windows have to agree.
+    var needed: Int32 = 2
+    var jt: Int32 = 0
+    var jf: Int32 = 0
+
+    /// How a packet goes on from here.
+    @inline(__always)
+    func next(_ bytes: RawSpan) -> Int32 {
+        var base = 0
+        if header >= 0 {
+            guard Int(header) < bytes.byteCount else { return Self.open }
+            // In bounds by the line above.
+            let octet = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: Int(header), as: UInt8.self)
+            base = Int(octet & 15) << 2
+        }
+        // One comparison for all loads below: none is negative, and none ends behind `reach`.
+        guard base &+ Int(reach) <= bytes.byteCount else { return Self.open }
+        let first = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(firstAt), as: UInt64.self)
+        let second = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(secondAt), as: UInt64.self)
+        let agreeing: Int32 =
+            ((first ^ firstValue) & firstMask == 0 ? 1 : 0) &+ ((second ^ secondValue) & secondMask == 0 ? 1 : 0)
+        // By branches, which the processor foresees, and not by selections, which all that follows would wait for.
+        guard _fastPath(agreeing >= needed) else { return jf }
+        if octetAt >= 0 {
+            let octet = unsafe bytes.unsafeLoadUnaligned(
+                fromUncheckedByteOffset: base &+ Int(octetAt), as: UInt8.self)
+            guard _fastPath(Self.holds(octets, octet)) else { return jf }
+        }
+        return jt
+    }
+
+    /// Whether one of eight octets is `octet`: where they are equal the difference has an octet of zeros.
+    @inline(__always)
+    static func holds(_ octets: UInt64, _ octet: UInt8) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let difference = octets ^ (UInt64(octet) &* ones)
+        return (difference &- ones) & ~difference & (ones << 7) != 0
+    }
+}
+
+/// A filter as decisions: for those that only compare fields with numbers, which most do.
+struct FilterDecisions: Hashable, Sendable {
+    let steps: [FilterDecision]
+    let start: Int32
+    /// What a packet that is taken is answered with.
+    let answer: UInt32
+
+    /// None for a program that does more than compare, and for one that becomes too long.
+    init(_ instructions: [FilterInstruction]) {
+        var making = FilterDecisionMaking(instructions)
+        let start = making.start()
+        (self.start, answer) = (start ?? FilterDecision.open, making.answer ?? 0)
+        steps = start == nil ? [] : making.steps
+    }
+
+    /// Runs over a packet from a place on.
+    ///
+    /// - Returns: Where that ends: `taken`, `refused` or `open`.
+    @inline(__always)
+    static func end(_ steps: Span<FilterDecision>, from start: Int32, _ packet: borrowing Octets) -> Int32 {
+        let bytes = packet.rawSpan
+        var place = start
+        // Every decision leads to one that was made before it, so this ends.
+        while place >= 0 { place = steps[Int(place)].next(bytes) }
+        return place
+    }
+}

@@ -1,0 +1,211 @@
+/// Finds the decisions of a program.
+struct FilterDecisionMaking {
+    /// A field that is compared with a number.
+    struct Comparison: Hashable {
+        var at: UInt32
+        var width: UInt32
+        /// Whether `at` counts from behind the IP header.
+        var isMoved: Bool
+        var mask: UInt32
+        var value: UInt32
+        /// Of an octet instead of mask and value: eight values that it may have.
+        var octets: UInt64?
+
+        /// Whether this holds where `fact` does; `nil` where that says nothing of it.
+        func follows(from fact: Comparison) -> Bool? {
+            guard at == fact.at, width == fact.width, octets == nil, fact.octets == nil else { return nil }
+            guard !isMoved, !fact.isMoved else { return nil }
+            if (value ^ fact.value) & mask & fact.mask != 0 { return false }
+            return mask & ~fact.mask == 0 ? true : nil
+        }
+    }
+
+    /// What is known of the registers where the program has come to.
+    struct Registers: Hashable {
+        /// Where the header is whose length moves what is compared; negative where that is unknown.
+        var header: Int32 = -1
+        /// The field that was loaded last, with its mask; `nil` where it may be one or another.
+        var loaded: Comparison?
+    }
+
+    private struct Branch {
+        var test: Comparison
+        /// Behind it, whichever way that leads.
+        var registers: Registers
+        var jt: Int
+        var jf: Int
+    }
+
+    private struct Key: Hashable {
+        var position: Int
+        var registers: Registers
+        var facts: [Comparison]
+    }
+
+    private static let most = 64
+    /// Fields that lie farther back are left to the program.
+    private static let farthest: UInt32 = 1 << 20
+
+    private let instructions: [FilterInstruction]
+    private var known: [Key: Int32] = [:]
+    private var begun = 0
+    private(set) var steps: [FilterDecision] = []
+    private(set) var answer: UInt32?
+
+    init(_ instructions: [FilterInstruction]) { self.instructions = instructions }
+
+    /// The place of the first decision; `nil` where there is a part that only the program itself can do.
+    mutating func start() -> Int32? { place(0, Registers(), []) }
+
+    /// The place of the decision that is made at a position of the program, where some comparisons are known to hold.
+    private mutating func place(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> Int32? {
+        switch end(position, registers, facts) {
+        case .answered(let place): return place
+        case .unknown: return nil
+        case .branch(let branch, let position):
+            let key = Key(position: position, registers: branch.registers, facts: facts)
+            if let place = known[key] { return place }
+            guard let place = make(branch, facts) else { return nil }
+            known[key] = place
+            return place
+        }
+    }
+
+    private enum End {
+        case answered(Int32)
+        case branch(Branch, at: Int)
+        case unknown
+    }
+
+    /// Where the program really goes on from a position: behind jumps and what is known already.
+    private mutating func end(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> End {
+        var (position, registers) = (position, registers)
+        while position < instructions.count {
+            let instruction = instructions[position]
+            switch instruction.code {
+            case FilterProgram.Code.jump: position = Int(instruction.jt)
+            case FilterProgram.Code.xHeaderLength:
+                // Only a decision that is moved by it finds out whether the header is there.
+                guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
+                registers.header = Int32(instruction.k)
+                position += 1
+            case FilterProgram.Code.answer: return answered(instruction.k)
+            default:
+                guard let branch = branch(position, registers) else { return .unknown }
+                guard let holds = facts.lazy.compactMap({ branch.test.follows(from: $0) }).first else {
+                    return .branch(branch, at: position)
+                }
+                registers = branch.registers
+                position = holds ? branch.jt : branch.jf
+            }
+        }
+        return .unknown
+    }
+
+    private mutating func answered(_ k: UInt32) -> End {
+        if k == 0 { return .answered(FilterDecision.refused) }
+        if let answer, answer != k { return .unknown }
+        answer = k
+        return .answered(FilterDecision.taken)
+    }
+
+    private func branch(_ position: Int, _ registers: Registers) -> Branch? {
+        if let set = FilterOctetSet.branch(instructions, position) {
+            let field = Comparison(at: set.at, width: 1, isMoved: false, mask: .max, value: 0)
+            let test = Comparison(at: set.at, width: 1, isMoved: false, mask: 0, value: 0, octets: set.octets)
+            let registers = Registers(header: registers.header, loaded: field)
+            return Branch(test: test, registers: registers, jt: set.jt, jf: set.jf)
+        }
+        guard let step = FilterStep.joined(instructions, position) else { return again(position, registers) }
+        guard step.k < Self.farthest else { return nil }
+        let isMoved = step.code == FilterStep.halfAtXEqual || step.code == FilterStep.byteAtXEqual
+        // Where the header is unknown, so is what lies behind it.
+        if isMoved, registers.header < 0 { return nil }
+        let width: UInt32 =
+            switch step.code {
+            case FilterStep.byteEqual, FilterStep.byteAtXEqual: 1
+            case FilterStep.wordEqual: 4
+            default: 2
+            }
+        let field = Comparison(at: step.k, width: width, isMoved: isMoved, mask: step.mask, value: 0)
+        return branch(field, step.tested, step.value, registers.header, Int(step.jt), Int(step.jf))
+    }
+
+    private func isMoved(_ position: Int) -> Bool {
+        guard position < instructions.count else { return false }
+        let code = instructions[position].code
+        return code == FilterProgram.Code.loadHalfAtX || code == FilterProgram.Code.loadByteAtX
+    }
+
+    /// One more comparison of what was loaded already.
+    private func again(_ position: Int, _ registers: Registers) -> Branch? {
+        guard let field = registers.loaded else { return nil }
+        let jump = instructions[position]
+        switch jump.code {
+        case FilterProgram.Code.jumpEqual:
+            return branch(field, .max, jump.k, registers.header, Int(jump.jt), Int(jump.jf))
+        case FilterProgram.Code.jumpAny:
+            return branch(field, jump.k, 0, registers.header, Int(jump.jf), Int(jump.jt))
+        default: return nil
+        }
+    }
+
+    private func branch(
+        _ field: Comparison, _ tested: UInt32, _ value: UInt32, _ header: Int32, _ jt: Int, _ jf: Int
+    ) -> Branch? {
+        let width = UInt32.max >> (32 - field.width * 8)
+        var test = field
+        (test.mask, test.value) = (field.mask & tested & width, value)
+        // A number with bits that the mask removes is never found.
+        guard value & ~test.mask == 0 else { return nil }
+        // A register with a header that changed since is not what was loaded behind it.
+        let loaded = field.isMoved ? nil : field
+        return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
+    }
+
+    private mutating func make(_ branch: Branch, _ facts: [Comparison]) -> Int32? {
+        // Counted before what follows is made, so that this bounds the depth too.
+        begun += 1
+        guard begun <= Self.most else { return nil }
+        var shape = FilterDecisionShape(branch.test)
+        var holding = [branch.test]
+        var (jt, behind) = (branch.jt, branch.registers)
+        var (jf, refused) = (branch.jf, branch.registers)
+        // All of them: as long as what fails leads to the same place.
+        while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
+            isTogether(next, branch), shape.add(next.test)
+        {
+            holding.append(next.test)
+            refused = common(refused, next.registers)
+            (jt, behind) = (next.jt, next.registers)
+        }
+        // Or any of two, of which either leads to the same place.
+        if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
+            isTogether(next, branch), shape.addOther(next.test)
+        {
+            (holding, behind) = ([], common(behind, next.registers))
+            (jf, refused) = (next.jf, next.registers)
+        }
+        var step = shape.decision
+        step.header = branch.test.isMoved ? branch.registers.header : -1
+        let certain = holding.filter { !$0.isMoved }
+        guard let taken = place(jt, behind, Array((facts + certain).suffix(4))), let refused = place(jf, refused, facts)
+        else { return nil }
+        (step.jt, step.jf) = (taken, refused)
+        steps.append(step)
+        return Int32(steps.count - 1)
+    }
+
+    /// Whether two comparisons are moved by the same header, or not at all.
+    private func isTogether(_ one: Branch, _ other: Branch) -> Bool {
+        one.test.isMoved == other.test.isMoved
+            && (!one.test.isMoved || one.registers.header == other.registers.header)
+    }
+
+    /// What is known where the program came from either of two places.
+    private func common(_ one: Registers, _ other: Registers) -> Registers {
+        Registers(
+            header: one.header == other.header ? one.header : -1,
+            loaded: one.loaded == other.loaded ? one.loaded : nil)
+    }
+}

@@ -1,0 +1,89 @@
+/// What is compared in a decision, while comparisons are put into it.
+struct FilterDecisionShape {
+    private var windows: [FilterWindow] = []
+    private var octet: (at: UInt32, values: UInt64)?
+    private var isEither = false
+
+    init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
+
+    /// Has one more comparison hold besides those that are here; `false` where there is no room.
+    mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
+        if let values = test.octets {
+            guard octet == nil else { return false }
+            octet = (test.at, values)
+            return true
+        }
+        for place in windows.indices where windows[place].take(test) { return true }
+        guard windows.count < 2 else { return false }
+        windows.append(FilterWindow(test))
+        return true
+    }
+
+    /// Has it be enough that one of two holds, of which the other is here.
+    mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
+        guard windows.count == 1, octet == nil, test.octets == nil else { return false }
+        windows.append(FilterWindow(test))
+        isEither = true
+        return true
+    }
+
+    var decision: FilterDecision {
+        var decision = FilterDecision()
+        // Without a window one stands where the octet is, of which nothing counts.
+        let all = windows.isEmpty ? [FilterWindow(behind: (octet?.at ?? 0) + 1)] : windows
+        (decision.firstAt, decision.firstMask, decision.firstValue) = all[0].asInMemory
+        (decision.secondAt, decision.secondMask, decision.secondValue) = all[all.count - 1].asInMemory
+        decision.needed = isEither ? 1 : 2
+        decision.reach = all.map(\.end).max() ?? 0
+        if let octet {
+            (decision.octetAt, decision.octets) = (Int32(octet.at), octet.values)
+            decision.reach = max(decision.reach, Int32(octet.at) + 1)
+        }
+        return decision
+    }
+}
+
+/// A window while comparisons are put into it: its numbers are as the network orders them.
+struct FilterWindow {
+    private var at: Int
+    private var mask: UInt64
+    private var value: UInt64
+
+    /// The one that ends where a field does, or the first one; nothing of it counts.
+    init(behind last: UInt32) { (at, mask, value) = (max(0, Int(last) - 8), 0, 0) }
+
+    init(_ test: FilterDecisionMaking.Comparison) {
+        let last = Int(test.at) + Int(test.width)
+        at = max(0, last - 8)
+        (mask, value) = Self.placed(test, at)
+    }
+
+    var end: Int32 { Int32(at + 8) }
+
+    /// Where it begins, the bits that count, and their values as they lie in memory.
+    var asInMemory: (at: Int32, mask: UInt64, value: UInt64) { (Int32(at), mask.bigEndian, value.bigEndian) }
+
+    private static func placed(_ test: FilterDecisionMaking.Comparison, _ at: Int) -> (UInt64, UInt64) {
+        let behind = UInt64(at + 8 - Int(test.at) - Int(test.width)) * 8
+        return (UInt64(test.mask) << behind, UInt64(test.value) << behind)
+    }
+
+    /// Puts a comparison in; `false` where it is too far away from those that are here.
+    mutating func take(_ test: FilterDecisionMaking.Comparison) -> Bool {
+        var moved = self
+        let last = Int(test.at) + Int(test.width)
+        if last > at + 8 {
+            let distance = last - 8 - at
+            // What moves out of the window may be nothing that it compares.
+            guard distance < 8, mask >> UInt64(64 - distance * 8) == 0 else { return false }
+            moved.at += distance
+            (moved.mask, moved.value) = (mask << UInt64(distance * 8), value << UInt64(distance * 8))
+        }
+        guard Int(test.at) >= moved.at else { return false }
+        let (mask, value) = Self.placed(test, moved.at)
+        guard (value ^ moved.value) & mask & moved.mask == 0 else { return false }
+        (moved.mask, moved.value) = (moved.mask | mask, moved.value | value)
+        self = moved
+        return true
+    }
+}

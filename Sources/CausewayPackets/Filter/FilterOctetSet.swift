@@ -1,0 +1,55 @@
+/// Finds where a program loads an octet and goes one way for some values of it, and another for all others.
+enum FilterOctetSet {
+    /// Eight values, of which some may be the same, and where the program goes on.
+    typealias Found = (at: UInt32, octets: UInt64, jt: Int, jf: Int)
+
+    static func branch(_ instructions: [FilterInstruction], _ position: Int) -> Found? {
+        let load = instructions[position]
+        // What is one comparison needs no set.
+        guard load.code == FilterProgram.Code.loadByte, load.k < 1 << 20, position + 1 < instructions.count,
+            isJump(instructions[position + 1]), leadsToJumps(instructions, position + 1)
+        else { return nil }
+        var ways: [Int: [UInt8]] = [:]
+        for value in UInt8.min...UInt8.max {
+            ways[way(instructions, position + 1, UInt32(value)), default: []].append(value)
+            guard ways.count <= 2 else { return nil }
+        }
+        guard ways.count == 2, let few = ways.min(by: { $0.value.count < $1.value.count }), few.value.count <= 8,
+            let rest = ways.keys.first(where: { $0 != few.key })
+        else { return nil }
+        let octets = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(few.value[min($1, few.value.count - 1)]) }
+        return (load.k, octets, few.key, rest)
+    }
+
+    private static func isJump(_ instruction: FilterInstruction) -> Bool {
+        switch instruction.code {
+        case FilterProgram.Code.jumpEqual, FilterProgram.Code.jumpAny, FilterProgram.Code.jumpGreater,
+            FilterProgram.Code.jumpGreaterOrEqual:
+            true
+        default: false
+        }
+    }
+
+    private static func leadsToJumps(_ instructions: [FilterInstruction], _ position: Int) -> Bool {
+        [instructions[position].jt, instructions[position].jf].contains {
+            Int($0) < instructions.count && isJump(instructions[Int($0)])
+        }
+    }
+
+    /// Where comparisons lead for a value. Jumps lead forward only, so this ends.
+    private static func way(_ instructions: [FilterInstruction], _ start: Int, _ value: UInt32) -> Int {
+        var position = start
+        while position < instructions.count, isJump(instructions[position]) {
+            let jump = instructions[position]
+            let holds =
+                switch jump.code {
+                case FilterProgram.Code.jumpEqual: value == jump.k
+                case FilterProgram.Code.jumpAny: value & jump.k != 0
+                case FilterProgram.Code.jumpGreater: value > jump.k
+                default: value >= jump.k
+                }
+            position = Int(holds ? jump.jt : jump.jf)
+        }
+        return position
+    }
+}

@@ -1,0 +1,29 @@
+extension Certificate {
+    /// The innermost common name of the subject; `nil` where there is none, or it cannot be read.
+    package var commonName: String? {
+        var outer = DERReader(subjectDER[...])
+        guard let names = try? outer.next(DERTag.sequence) else { return nil }
+        var found: String?
+        try? DERReader.all(names) { reader throws(DERError) in
+            try DERReader.all(try reader.next(DERTag.set)) { reader throws(DERError) in
+                var attribute = DERReader(try reader.next(DERTag.sequence))
+                guard try attribute.next(DERTag.identifier).elementsEqual(Self.commonNameIdentifier) else { return }
+                found = Self.text(try attribute.next())
+            }
+        }
+        return found
+    }
+
+    /// 2.5.4.3
+    private static let commonNameIdentifier: [UInt8] = [0x55, 0x04, 0x03]
+    private static let twoOctetText: UInt8 = 0x1e
+
+    private static func text(_ value: DERReader.Value) -> String {
+        guard value.tag == twoOctetText else { return String(decoding: value.content, as: UTF8.self) }
+        let octets = Array(value.content)
+        let units = stride(from: 0, to: octets.count - 1, by: 2).map {
+            UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
+        }
+        return String(decoding: units, as: UTF16.self)
+    }
+}

@@ -1,0 +1,50 @@
+import CausewayTypes
+import Testing
+
+@testable import CausewayPackets
+
+@Suite("Packets as JSON")
+struct JSONTests {
+    @Test("A layer and a checksum are called as in Swift")
+    func words() {
+        for kind in LayerKind.allCases { #expect(kind.word.description == "\(kind)") }
+        for status in [ChecksumStatus.notPresent, .good, .bad, .offloaded, .unknown] {
+            #expect(status.word.description == "\(status)")
+        }
+    }
+
+    @Test("A line has every field, and follows what is in the buffer")
+    func line() {
+        let octets = FilterTests.tcp("10.0.0.1", "192.168.1.1", port: 80, payload: 3)
+        let packet = CapturedPacket(
+            time: CaptureTime(seconds: 12, microseconds: 34), originalCount: octets.count,
+            capturedCount: octets.count, linkType: .ethernet)
+        var json = PacketJSON()
+        var buffer = Array("before\n".utf8)
+        json.append(packet, Octets(octets.span), to: &buffer)
+        let expected = """
+            {"time":"12.000034000","length":57,"captured":57,"link":"EN10MB","interface":0,\
+            "layers":["ethernet","ipv4","tcp"],\
+            "ethernet":{"source":"02:00:00:00:00:01","destination":"ff:ff:ff:ff:ff:ff","type":2048},\
+            "ipv4":{"source":"10.0.0.1","destination":"192.168.1.1","protocol":6,"ttl":64,"id":0,"tos":0,\
+            "fragmentOffset":0,"dontFragment":false,"moreFragments":false},\
+            "tcp":{"sourcePort":4000,"destinationPort":80,"sequence":0,"acknowledgement":0,"window":1024,"flags":"S"},\
+            "networkChecksum":"good","transportChecksum":"good","payload":3}
+            """
+        #expect(String(decoding: buffer, as: UTF8.self) == "before\n" + expected + "\n")
+        #expect(String(decoding: json.line(packet, Octets(octets.span)), as: UTF8.self) == expected + "\n")
+    }
+
+    @Test("Numbers have their digits, and their width", arguments: [0, 7, 9, 10, 99, 65535, UInt64.max])
+    func numbers(value: UInt64) {
+        for width in [0, 1, 2, 6, 22] {
+            var text = TextBuffer()
+            text.put("x")
+            text.decimal(value, width: width)
+            text.hex(value, width: width)
+            let (decimal, hex) = ("\(value)", String(value, radix: 16))
+            let padding = { (count: Int, with: String) in String(repeating: with, count: max(0, width - count)) }
+            #expect(text.string == "x" + padding(decimal.count, " ") + decimal + padding(hex.count, "0") + hex)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import CausewayTLS
+import Dispatch
+import Foundation
+import Network
+import Testing
+
+@testable import Causeway
+
+@Suite("Keys, and the words of certificates")
+struct SecurityKeyTests {
+    struct Kind: Sendable, CustomTestStringConvertible {
+        var name: String
+        var kind: CertificateTemplate.KeyKind
+        /// Octets of the public and of the private key; those of RSA in DER are not of one length.
+        var lengths: (ClosedRange<Int>, ClosedRange<Int>)
+        var type: CFString
+        var bits: Int
+        var testDescription: String { name }
+    }
+
+    static let kinds = [
+        Kind(name: "P-256", kind: .p256, lengths: (65...65, 97...97), type: kSecAttrKeyTypeECSECPrimeRandom, bits: 256),
+        Kind(
+            name: "RSA", kind: .rsa(bits: 2_048), lengths: (270...270, 1_180...1_200), type: kSecAttrKeyTypeRSA,
+            bits: 2_048),
+    ]
+
+    private static func identity(_ kind: CertificateTemplate.KeyKind, named name: String = "leaf") throws -> SecIdentity
+    {
+        let now = Int64(Date().timeIntervalSince1970)
+        var template = CertificateTemplate(subject: name, notBefore: now - 60, notAfter: now + 60)
+        template.keyKind = kind
+        return SecIdentity(try template.issue())
+    }
+
+    @Test("Both halves of a key have the octets of their standards, and say what they are", arguments: kinds)
+    func keys(_ row: Kind) throws {
+        let identity = try Self.identity(row.kind)
+        let publicKey = try #require(SecCertificateCopyKey(identity.certificate))
+        var privateKey: SecKey?
+        #expect(SecIdentityCopyPrivateKey(identity, &privateKey) == errSecSuccess)
+        let secretKey = try #require(privateKey)
+        let other = try #require(SecKeyCopyPublicKey(secretKey))
+        var error: Unmanaged<CFError>?
+        let representations = [publicKey, other, secretKey].map {
+            SecKeyCopyExternalRepresentation($0, &error) as Data?
+        }
+        let octets = try #require(representations[0])
+        #expect(representations[1] == octets)
+        let secret = try #require(representations[2])
+        #expect(row.lengths.0 ~= octets.count && row.lengths.1 ~= secret.count)
+        if row.bits == 256 { #expect(octets.first == 4 && secret.starts(with: octets)) }
+        let attributes = try #require(SecKeyCopyAttributes(publicKey))
+        #expect(attributes[kSecAttrKeyType] as? String == row.type)
+        #expect(attributes[kSecAttrKeySizeInBits] as? Int == row.bits)
+        #expect(attributes[kSecAttrKeyClass] as? String == kSecAttrKeyClassPublic)
+        #expect(SecKeyCopyAttributes(secretKey)?[kSecAttrKeyClass] as? String == kSecAttrKeyClassPrivate)
+        #expect(SecKeyGetBlockSize(publicKey) == row.bits / 8)
+        // The octets stand in the certificate as they are.
+        #expect(identity.certificate.data.range(of: octets) != nil)
+    }
+
+    @Test("A key of another kind, and octets that are none, have no representation")
+    func others() throws {
+        let edwards = try #require(SecCertificateCopyKey(try Self.identity(.ed25519).certificate))
+        for key in [edwards, SecKey(.encoded(Data([0x30, 1, 2])))] {
+            var error: Unmanaged<CFError>?
+            #expect(SecKeyCopyExternalRepresentation(key, &error) == nil)
+            #expect(error?.takeRetainedValue().underlyingError == .posix(.ENOTSUP))
+            #expect(SecKeyCopyAttributes(key) == nil)
+        }
+        #expect(SecKeyGetBlockSize(SecKey(.encoded(Data()))) == 0)
+        #expect(SecCertificateCopyKey(SecCertificate(data: Data([0x30, 0]))) == nil)
+    }
+
+    @Test("A certificate tells its name and its number")
+    func words() throws {
+        let certificate = try Self.identity(.p256, named: "Büro 7").certificate
+        #expect(SecCertificateCopySubjectSummary(certificate) == "Büro 7")
+        var name: CFString?
+        #expect(SecCertificateCopyCommonName(certificate, &name) == errSecSuccess && name == "Büro 7")
+        #expect(SecCertificateCopySerialNumberData(certificate, nil)?.isEmpty == false)
+        let broken = SecCertificate(data: Data([0x30, 0]))
+        var error: Unmanaged<CFError>?
+        #expect(SecCertificateCopySerialNumberData(broken, &error) == nil)
+        #expect(error?.takeRetainedValue().underlyingError == .tls(errSSLBadCert))
+        #expect(SecCertificateCopyCommonName(broken, &name) == errSecDecode)
+        #expect(SecCertificateCopySubjectSummary(broken) == nil)
+    }
+
+    @Test("Judgements come in the older forms as well, on the queue that was named")
+    func results() async throws {
+        let identity = try Self.identity(.p256)
+        var made: SecTrust?
+        SecTrustCreateWithCertificates(identity.certificate, SecPolicyCreateBasicX509(), &made)
+        let trust = try #require(made)
+        #expect(SecTrustCopyKey(trust).flatMap { SecKeyCopyExternalRepresentation($0, nil) }?.count == 65)
+        var result = SecTrustResultType.invalid
+        #expect(SecTrustEvaluate(trust, &result) == errSecSuccess && result == .recoverableTrustFailure)
+        SecTrustSetAnchorCertificates(trust, [identity.certificate] as CFArray)
+        #expect(SecTrustGetTrustResult(trust, &result) == errSecSuccess && result == .unspecified)
+        let queue = DispatchQueue(label: "trust")
+        let isTrusted = await withCheckedContinuation { continuation in
+            SecTrustEvaluateAsyncWithError(trust, queue) { judged, isTrusted, error in
+                dispatchPrecondition(condition: .onQueue(queue))
+                continuation.resume(returning: judged === trust && isTrusted && error == nil)
+            }
+        }
+        #expect(isTrusted)
+        let later = await withCheckedContinuation { continuation in
+            SecTrustEvaluateAsync(trust, queue) { _, result in continuation.resume(returning: result) }
+        }
+        #expect(later == .unspecified)
+    }
+
+    @Test("Objects tell their kinds, numbers their meaning")
+    func kindsOfObjects() throws {
+        let identity = try Self.identity(.p256)
+        let item: [String: Any] = [kSecImportItemIdentity: identity]
+        #expect(CFGetTypeID(item[kSecImportItemIdentity] as CFTypeRef) == SecIdentityGetTypeID())
+        #expect(CFGetTypeID(identity.certificate) == SecCertificateGetTypeID())
+        #expect(CFGetTypeID(identity.privateKey) != SecIdentityGetTypeID())
+        #expect(SecCopyErrorMessageString(errSecParam, nil) == "a parameter is not valid")
+        #expect(SecCopyErrorMessageString(errSSLHostNameMismatch, nil)?.isEmpty == false)
+        #expect(SecCopyErrorMessageString(12_345, nil) == nil)
+    }
+
+    @Test("Foundation's objects do where Core Foundation's are asked for")
+    func bridging() throws {
+        var items: CFArray?
+        let options: NSDictionary = [kSecImportExportPassphrase: "secret"]
+        let archive = try Self.engineIdentity().pkcs12(password: "secret")
+        #expect(SecPKCS12Import(Data(archive) as NSData, options, &items) == errSecSuccess)
+        let first = (items! as! [[String: Any]])[0]
+        #expect((first[kSecImportItemIdentity] as! SecIdentity?) != nil)
+        #expect(
+            SecPKCS12Import(NSData(data: Data(archive)), [kSecImportExportPassphrase: "no"], &items) == errSecAuthFailed
+        )
+        #expect(SecCertificateCreateWithData(nil, NSData(data: Data([0x30, 0]))) != nil)
+    }
+
+    private static func engineIdentity() throws -> TLSIdentity {
+        let now = Int64(Date().timeIntervalSince1970)
+        return try CertificateTemplate(subject: "leaf", notBefore: now - 60, notAfter: now + 60).issue()
+    }
+}

@@ -1,0 +1,27 @@
+import Causeway
+import Foundation
+import Testing
+
+extension Loopback {
+    @Suite("Messages that do not fit a datagram")
+    struct DatagramLimitTests {
+        @Test("Over DTLS one is refused with EMSGSIZE, and the connection goes on")
+        func encrypted() async throws {
+            let listener = ListenerProbe(
+                try NWListener(using: NWParameters(dtls: try TestIdentity.options(isServer: true), udp: .init())))
+            try await listener.listen()
+            let client = Probe(
+                to: .hostPort(host: .ipv4(.loopback), port: listener.port),
+                using: NWParameters(dtls: try TestIdentity.options(isServer: false), udp: .init())
+            ).start()
+            let peer = try await listener.connections.next().start()
+            try await client.ready()
+            #expect(try await client.send(Data(repeating: 1, count: 3_000)).next() == .posix(.EMSGSIZE))
+            try await client.deliver(Data("after".utf8))
+            #expect(try await peer.receiveMessage().text == "after")
+            try await client.cancel()
+            try await peer.cancel()
+            try await listener.cancel()
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../ProgramTests/SecurityPrograms.swift

@@ -1,0 +1,88 @@
+// Programs that decide for themselves whom to trust. Compiled twice, in Swift 6 and in Swift 5 mode, like the others.
+import Network
+import Testing
+
+/// A checker of servers: one handshake for each version.
+private enum VersionCheck {
+    static let versions: [tls_protocol_version_t] = [.TLSv12, .TLSv13]
+    static let oldest = tls_protocol_version_t(rawValue: 0x0301)!
+    static let unknown = tls_protocol_version_t(rawValue: 0x0300)
+
+    static func options(_ version: tls_protocol_version_t, _ suites: [tls_ciphersuite_t]) -> NWProtocolTLS.Options {
+        let options = NWProtocolTLS.Options()
+        sec_protocol_options_set_min_tls_protocol_version(options.securityProtocolOptions, version)
+        sec_protocol_options_set_max_tls_protocol_version(options.securityProtocolOptions, version)
+        for suite in suites { sec_protocol_options_append_tls_ciphersuite(options.securityProtocolOptions, suite) }
+        return options
+    }
+}
+
+/// A device with an authority of its own, asked for by its address.
+private func makeDeviceOptions(authority: Data, queue: DispatchQueue) -> NWProtocolTLS.Options? {
+    guard let anchor = SecCertificateCreateWithData(nil, authority as CFData) else { return nil }
+    let options = NWProtocolTLS.Options()
+    let verify: sec_protocol_verify_t = { metadata, trust, complete in
+        let secTrust = sec_trust_copy_ref(trust).takeRetainedValue()
+        SecTrustSetAnchorCertificates(secTrust, [anchor] as CFArray)
+        SecTrustSetAnchorCertificatesOnly(secTrust, true)
+        SecTrustSetPolicies(secTrust, SecPolicyCreateBasicX509())
+        SecTrustEvaluateAsyncWithError(secTrust, queue) { _, isTrusted, error in
+            if let error { print(CFErrorCopyDescription(error), error.localizedDescription) }
+            complete(isTrusted)
+        }
+    }
+    sec_protocol_options_set_verify_block(options.securityProtocolOptions, verify, queue)
+    return options
+}
+
+/// A pin: the octets of the peer's key.
+private func isPinned(_ trust: sec_trust_t, _ pins: Set<Data>) -> Bool {
+    let secTrust = sec_trust_copy_ref(trust).takeRetainedValue()
+    var result = SecTrustResultType.invalid
+    guard SecTrustEvaluate(secTrust, &result) == errSecSuccess, result == .unspecified || result == .proceed else {
+        return false
+    }
+    guard let chain = SecTrustCopyCertificateChain(secTrust) as? [SecCertificate], let leaf = chain.first,
+        let key = SecCertificateCopyKey(leaf), let attributes = SecKeyCopyAttributes(key)
+    else { return false }
+    guard attributes[kSecAttrKeyType as String] as? String == kSecAttrKeyTypeRSA as String else { return false }
+    var error: Unmanaged<CFError>?
+    guard let octets = SecKeyCopyExternalRepresentation(key, &error) as Data? else {
+        print(error?.takeRetainedValue() as Any)
+        return false
+    }
+    return pins.contains(octets)
+}
+
+/// An identity from an archive, as C's way has it.
+private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?, OSStatus) {
+    var items: CFArray?
+    let options = [kSecImportExportPassphrase as String: password]
+    let status = SecPKCS12Import(archive as NSData, options as CFDictionary, &items)
+    guard status == errSecSuccess, let first = (items as? [[String: Any]])?.first,
+        let item = first[kSecImportItemIdentity as String], CFGetTypeID(item as CFTypeRef) == SecIdentityGetTypeID()
+    else { return (nil, status) }
+    return (sec_identity_create(item as! SecIdentity), status)
+}
+
+@Suite("Programs that decide whom to trust")
+struct SecurityProgramTests {
+    @Test("They compile, and make their objects")
+    func objects() throws {
+        #expect(VersionCheck.oldest == .TLSv10 && VersionCheck.unknown == nil)
+        let suite = try #require(tls_ciphersuite_t(rawValue: 0x1301))
+        for version in VersionCheck.versions {
+            #expect(
+                NWParameters(tls: VersionCheck.options(version, [suite])).defaultProtocolStack.applicationProtocols
+                    .count == 1)
+        }
+        #expect(makeDeviceOptions(authority: Data([0x30, 0]), queue: DispatchQueue(label: "verify")) != nil)
+        #expect(readIdentity(Data([1]), password: "").1 == errSecDecode)
+        var trust: SecTrust?
+        let certificate = try #require(SecCertificateCreateWithData(nil, Data([0x30, 0]) as CFData))
+        #expect(SecTrustCreateWithCertificates(certificate, SecPolicyCreateSSL(true, nil), &trust) == errSecSuccess)
+        let made = try #require(trust)
+        let wrapped = try #require(sec_trust_create(made))
+        #expect(!isPinned(wrapped, []))
+    }
+}
