@@ -97,9 +97,18 @@ final class Child {
     /// Ends it and everything it started.
     func kill() {
         guard reap(waiting: false) == nil else { return }
+        let program = try? program()
         // It leads a process group of its own.
         Foundation.kill(-identifier, SIGKILL)
         _ = reap(waiting: true)
+        // timeout(1) may be gone before the program is, which still holds its ports then.
+        for _ in 0..<1_000 where program.map(Self.isAlive) == true { usleep(1_000) }
+    }
+
+    /// Whether a process still has its descriptors.
+    private static func isAlive(_ process: pid_t) -> Bool {
+        let fields = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8).split(separator: ")").last
+        return fields.map { !$0.hasPrefix(" Z") && !$0.hasPrefix(" X") } ?? false
     }
 
     private func reap(waiting: Bool) -> Int32? {
