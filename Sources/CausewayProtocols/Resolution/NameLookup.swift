@@ -122,13 +122,17 @@ package struct NameLookup: Sendable {
     /// Names whose meaning does not depend on anybody's answer (RFC 6761 §6, RFC 7686 §2).
     private mutating func fixed(_ name: DNSName) -> [Action]? {
         let ownEntry = surroundings.hosts.addresses(of: name)
-        if name.isWithin("localhost") {
+        if name.isWithin(Self.localhost) {
             let loopback: [InternetAddress] = [.ipv6(.loopback), .ipv4(.loopback)]
             return use(ownEntry.isEmpty ? loopback : ownEntry, .host) ?? end(.notFound)
         }
-        if name.isRoot || name.isWithin("invalid") || name.isWithin("onion") { return end(.notFound) }
+        if name.isRoot || name.isWithin(Self.invalid) || name.isWithin(Self.onion) { return end(.notFound) }
         return nil
     }
+
+    private static let localhost: DNSName = "localhost"
+    private static let invalid: DNSName = "invalid"
+    private static let onion: DNSName = "onion"
 
     /// The names to try, as resolv.conf(5) wants it for `search` and `ndots`.
     static func candidates(

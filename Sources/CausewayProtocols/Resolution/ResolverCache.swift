@@ -2,7 +2,8 @@ package import CausewayWire
 
 /// Answers that are still true, and those that were until lately (RFC 1034 §5, RFC 2308, RFC 8767).
 ///
-/// Bounded in entries: where there is no room, what was not wanted for longest goes.
+/// Bounded in entries: where there is no room, what was not wanted for longest goes. To keep no book of uses, entries live in two halves.
+/// What is wanted moves to the recent one; when that is full the other one goes, and it takes its place.
 package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
@@ -26,35 +27,42 @@ package struct ResolverCache: Sendable {
     private struct Entry: Sendable {
         var answer: DNSAnswer
         var expires: Duration
-        var lastUse: UInt64
     }
 
     package static let usualLimit = 2_048
     /// How long an expired answer may still be of use (RFC 8767 §5 recommends one to three days).
     package static let staleLimit: Duration = .seconds(86_400)
 
+    /// Entries of one half.
     private let limit: Int
-    private var entries: [Key: Entry] = [:]
-    private var uses: UInt64 = 0
+    private var recent: [Key: Entry] = [:]
+    private var older: [Key: Entry] = [:]
 
-    package init(limit: Int = usualLimit) { self.limit = max(1, limit) }
+    /// - Parameter limit: The most entries, at least 2.
+    package init(limit: Int = usualLimit) { self.limit = max(1, limit / 2) }
 
-    package var count: Int { entries.count }
+    package var count: Int { recent.count + older.count }
 
     /// The answer, with what is left of its time to live. Expired ones only if `allowingExpired`.
     package mutating func find(_ key: Key, allowingExpired: Bool = false, at now: Duration) -> Found? {
-        guard let entry = entries[key] else { return nil }
+        guard let entry = wanted(key) else { return nil }
         let isExpired = entry.expires <= now
         guard !isExpired || allowingExpired else { return nil }
         guard now - entry.expires <= Self.staleLimit else {
-            entries[key] = nil
+            recent[key] = nil
             return nil
         }
-        uses += 1
-        entries[key]?.lastUse = uses
         var answer = entry.answer
         answer.timeToLive = max(.zero, entry.expires - now)
         return Found(answer: answer, isExpired: isExpired)
+    }
+
+    /// The entry, which is among the recent ones from now on.
+    private mutating func wanted(_ key: Key) -> Entry? {
+        if let entry = recent[key] { return entry }
+        guard !older.isEmpty, let entry = older.removeValue(forKey: key) else { return nil }
+        keep(entry, for: key)
+        return entry
     }
 
     /// Remembers an answer for as long as it says. Failures are not remembered, and take nothing away.
@@ -63,24 +71,27 @@ package struct ResolverCache: Sendable {
         case .failed: return
         case .noSuchName, .noSuchRecord:
             // What was known is not true any more, even if the news itself may not be remembered.
-            guard answer.timeToLive > .zero else { return entries[key] = nil }
+            guard answer.timeToLive > .zero else {
+                recent[key] = nil
+                older[key] = nil
+                return
+            }
         case .records: break
         }
-        if entries[key] == nil, entries.count >= limit { makeRoom() }
-        uses += 1
-        entries[key] = Entry(answer: answer, expires: now + answer.timeToLive, lastUse: uses)
+        if !older.isEmpty { older[key] = nil }
+        keep(Entry(answer: answer, expires: now + answer.timeToLive), for: key)
+    }
+
+    private mutating func keep(_ entry: Entry, for key: Key) {
+        recent[key] = entry
+        guard recent.count >= limit else { return }
+        swap(&recent, &older)
+        recent.removeAll(keepingCapacity: true)
     }
 
     /// Forgets a partition's answers, or everything.
     package mutating func removeAll(partition: UInt64? = nil) {
-        guard let partition else { return entries = [:] }
-        entries = entries.filter { $0.key.partition != partition }
-    }
-
-    /// An eighth goes at once, so that the search is paid for seldom.
-    private mutating func makeRoom() {
-        let uses = entries.values.map(\.lastUse).sorted()
-        let bound = uses[min(uses.count - 1, limit / 8)]
-        entries = entries.filter { $0.value.lastUse > bound }
+        recent = recent.filter { partition != nil && $0.key.partition != partition }
+        older = older.filter { partition != nil && $0.key.partition != partition }
     }
 }

@@ -9,6 +9,8 @@ final class DatagramLane: DNSLane, ReadinessHandler {
         var registration: Registration?
         var awaited: [UInt16: DNSClient.ExchangeID] = [:]
         var questionCount = 0
+        /// Answers are read into this, and kept as long as they are: most are short.
+        var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 
     /// More than was asked for: what is longer is no answer.
@@ -67,13 +69,8 @@ final class DatagramLane: DNSLane, ReadinessHandler {
     func ready(for readiness: Readiness) {
         for _ in 0..<Self.budget {
             guard let descriptor = state.value.descriptor else { return }
-            var result = IOResult.wouldBlock
-            let octets = [UInt8](unsafeUninitializedCapacity: Self.byteLimit) { buffer, count in
-                result = Socket.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
-                if case .moved(let moved) = result { count = moved } else { count = 0 }
-            }
-            switch result {
-            case .moved: deliver(octets)
+            switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
+            case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
             // The server's host says that nobody listens there, for instance.
             case .failed(let code): return broke(self, code)

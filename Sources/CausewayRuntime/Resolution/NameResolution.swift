@@ -8,8 +8,8 @@ final class NameResolution: NameResolving {
     private struct State {
         var lookup: NameLookup
         var report: (@Sendable (NameEvent) -> Void)?
-        /// How to give up what is being asked.
-        var questions: [@Sendable () -> Void] = []
+        /// What is being asked, and how to give it up.
+        var questions: [(name: DNSName, type: DNSRecordType, cancel: @Sendable () -> Void)] = []
         var link: ServiceResolution?
     }
 
@@ -61,11 +61,13 @@ final class NameResolution: NameResolving {
             name, type, request.scope, request.partition, allowingExpired: request.allowsExpired
         ) { answer, origin in self.answered(name, type, answer, origin) }
         guard let cancel else { return }
-        if state.value.report == nil { cancel() } else { state.value.questions.append(cancel) }
+        if state.value.report == nil { cancel() } else { state.value.questions.append((name, type, cancel)) }
     }
 
     private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         guard state.value.report != nil else { return }
+        // The fresh answer is still to come behind an expired one.
+        if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
         perform(state.value.lookup.answered(name, type, with: answer, from: origin))
     }
@@ -82,7 +84,7 @@ final class NameResolution: NameResolving {
     }
 
     private func stop() {
-        for cancel in state.value.questions { cancel() }
+        for question in state.value.questions { question.cancel() }
         state.value.questions = []
         state.value.link.take()?.cancel()
     }

@@ -33,6 +33,8 @@ package final class ResolverEngine: Sendable {
 
     private struct State {
         var channels: [ResolutionScope: ChannelBox] = [:]
+        /// That without limits, which most questions take.
+        var usual: ChannelBox?
         var lastScope: UInt64 = 0
         var generation = 0
         var isFollowing = false
@@ -204,6 +206,8 @@ package final class ResolverEngine: Sendable {
 
     private func schedule(_ box: ChannelBox) {
         let deadline = box.channel.value.client.nextDeadline
+        // A timer that is too early does no harm, and need not be moved with each question that ends.
+        if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
         box.channel.value.deadline = deadline
@@ -222,13 +226,16 @@ package final class ResolverEngine: Sendable {
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {
+        if scope.isUnlimited, let usual = state.value.usual { return usual }
         if let known = state.value.channels[scope] { return known }
         if state.value.channels.count >= Self.channelLimit {
             state.value.channels = state.value.channels.filter { !$0.value.channel.value.client.isIdle }
+            state.value.usual = state.value.channels[ResolutionScope()]
         }
         let value = settings.current
         let box = makeChannel(value.servers, value.surroundings.configuration.options, scope)
         state.value.channels[scope] = box
+        if scope.isUnlimited { state.value.usual = box }
         return box
     }
 
@@ -237,7 +244,7 @@ package final class ResolverEngine: Sendable {
     ) -> ChannelBox {
         if !scope.isUnlimited { state.value.lastScope += 1 }
         let box = ChannelBox(
-            LoopBound(Channel(client: DNSClient(servers, options)), to: loop),
+            LoopBound(Channel(client: DNSClient(servers, options, random: BulkRandom())), to: loop),
             number: scope.isUnlimited ? 0 : state.value.lastScope)
         box.channel.value.lanes = DNSLanes(scope, on: loop) { [weak self, weak box] event in
             guard let self, let box else { return }

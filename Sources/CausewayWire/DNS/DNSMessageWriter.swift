@@ -16,6 +16,8 @@ package struct DNSMessageWriter: Sendable {
     var octets: [UInt8]
     private var counts: [UInt16] = [0, 0, 0, 0]
     private var suffixes: [ArraySlice<UInt8>: UInt16] = [:]
+    /// The first name, and where it stands: it comes among ``suffixes`` with the second one, which most questions have not.
+    private var first: (name: DNSName, position: Int)?
     private var section = Section.question
 
     /// - Parameter limit: The most octets that the message may have, at least 12.
@@ -99,6 +101,7 @@ package struct DNSMessageWriter: Sendable {
         guard octets.count <= limit, counts[section.rawValue] < UInt16.max else {
             octets.removeSubrange(start...)
             suffixes = suffixes.filter { $0.value < start }
+            if let position = first?.position, position >= start { first = nil }
             return false
         }
         self.section = section
@@ -115,6 +118,13 @@ package struct DNSMessageWriter: Sendable {
     }
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
+        guard let first else {
+            // There is nothing to point to yet, and nobody points to the root.
+            if !name.isRoot { first = (name, octets.count) }
+            octets += name.wire
+            return
+        }
+        if suffixes.isEmpty { index(first.name, at: first.position) }
         var rest = name.wire[...]
         while let length = rest.first, length > 0 {
             if mayCompress, let target = suffixes[rest] { return write(0xC000 | target) }
@@ -124,5 +134,13 @@ package struct DNSMessageWriter: Sendable {
             rest = rest.dropFirst(1 + Int(length))
         }
         octets.append(0)
+    }
+
+    private mutating func index(_ name: DNSName, at position: Int) {
+        var rest = name.wire[...]
+        while let length = rest.first, length > 0, position + rest.startIndex < Self.pointerLimit {
+            suffixes[rest] = UInt16(position + rest.startIndex)
+            rest = rest.dropFirst(1 + Int(length))
+        }
     }
 }

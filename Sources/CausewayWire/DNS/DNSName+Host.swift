@@ -5,6 +5,8 @@ extension DNSName {
     ///
     /// Names in ASCII are taken as they are. `nil` for what no DNS message can carry.
     package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
+        // Most names are plain, and need none of what other scripts do.
+        guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return plainHost(text) }
         // IDNA knows three more characters for the dot (RFC 3490 §3.1).
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
         let isAbsolute = labels.count > 1 && labels.last == ""
@@ -19,6 +21,17 @@ extension DNSName {
         }
         guard !octets.isEmpty, let name = DNSName(labels: octets) else { return nil }
         return (name, isAbsolute)
+    }
+
+    /// The same for a name all in ASCII.
+    private static func plainHost(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
+        var octets = Array(text.utf8)[...]
+        guard octets.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        let dot = UInt8(ascii: ".")
+        let isAbsolute = octets.count > 1 && octets.last == dot
+        if isAbsolute { octets.removeLast() }
+        let name = DNSName(labels: octets.split(separator: dot, omittingEmptySubsequences: false))
+        return name.map { ($0, isAbsolute) }
     }
 
     /// How many dots stand between the labels.

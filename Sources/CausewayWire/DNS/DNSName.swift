@@ -160,7 +160,25 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
     /// The presentation form with a last dot. Valid UTF-8 stands as it is, other octets are escaped.
     package var description: String {
         if isRoot { return "." }
-        return labels.map { Self.escaped($0) + "." }.joined()
+        return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()
+    }
+
+    /// The presentation form of a name in which nothing is escaped, which most are; `nil` for others.
+    private var plainDescription: String? {
+        var octets = wire.dropFirst()
+        var next = octets.startIndex + Int(wire[0])
+        for index in octets.indices {
+            if index == next {
+                next += 1 + Int(wire[index])
+                octets[index] = UInt8(ascii: ".")
+                continue
+            }
+            switch wire[index] {
+            case UInt8(ascii: "."), UInt8(ascii: "\\"), 0..<0x20, 0x7F...: return nil
+            default: continue
+            }
+        }
+        return String(decoding: octets, as: UTF8.self)
     }
 
     /// One label in presentation form.
