@@ -137,6 +137,8 @@ void cw_pipe_hold(cw_pipe *pipe, bool is_held) { pipe->is_held = is_held; }
 
 size_t cw_pipe_unread(const cw_pipe *pipe) { return buffer_count(&pipe->input) + pipe->lent_count; }
 
+bool cw_pipe_is_dry(const cw_pipe *pipe) { return !pipe->is_ended && cw_pipe_unread(pipe) == 0; }
+
 void cw_pipe_discard(cw_pipe *pipe) {
     buffer_drop(&pipe->input, buffer_count(&pipe->input));
     cw_pipe_lend(pipe, NULL, 0);

@@ -90,6 +90,8 @@ void cw_pipe_end(cw_pipe *pipe);
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);
 /// Octets that arrived and were not read.
 size_t cw_pipe_unread(const cw_pipe *pipe);
+/// Whether a read would find nothing for now, neither octets nor the end.
+bool cw_pipe_is_dry(const cw_pipe *pipe);
 /// Drops what arrived and was not read.
 void cw_pipe_discard(cw_pipe *pipe);
 

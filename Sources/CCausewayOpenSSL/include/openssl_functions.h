@@ -172,6 +172,7 @@
     F(void, SSL_set_cert_cb, (SSL *a, cw_certificate_callback b, void *c), (a, b, c)) \
     F(int, SSL_use_cert_and_key, (SSL *a, X509 *b, EVP_PKEY *c, struct stack_st_X509 *d, int e), (a, b, c, d, e)) \
     F(int, SSL_in_init, (const SSL *a), (a)) \
+    F(int, SSL_has_pending, (const SSL *a), (a)) \
     F(int, SSL_version, (const SSL *a), (a)) \
     F(const SSL_CIPHER *, SSL_get_current_cipher, (const SSL *a), (a)) \
     F(uint16_t, SSL_CIPHER_get_protocol_id, (const SSL_CIPHER *a), (a)) \

@@ -136,6 +136,9 @@ private final class ServedConnections: Sendable {
     }
 
     func cancelRequests() {
-        for connection in places.withLock({ $0.taken }) { connection?.driver.flow.cancelHome() }
+        for connection in places.withLock({ $0.taken }) {
+            connection?.driver.flow.cancelHome()
+            connection?.driver.channel?.cancelHome()
+        }
     }
 }

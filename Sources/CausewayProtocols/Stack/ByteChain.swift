@@ -35,6 +35,9 @@ package struct ByteChain: Sendable {
         for piece in other.pieces.rest { append(piece) }
     }
 
+    /// Everything, where it lies in one piece; `nil` if it does not.
+    package var onlyPiece: ArraySlice<UInt8>? { pieces.rest.isEmpty ? pieces.first : nil }
+
     /// Takes the first piece, or its beginning if it is longer than `limit`. `nil` if there is none, or the limit is not positive.
     package mutating func popPiece(atMost limit: Int = .max) -> ArraySlice<UInt8>? {
         guard limit > 0, let first = pieces.first else { return nil }

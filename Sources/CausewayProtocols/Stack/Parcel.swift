@@ -35,6 +35,11 @@ package struct Parcel: Sendable {
     /// Whether it ends the direction and is no message.
     package var isBareEnd: Bool { isFinal && octets.isEmpty && metadata.isEmpty }
 
+    /// The same with a copy of these octets.
+    package func holding(_ bytes: UnsafeRawBufferPointer) -> Parcel {
+        unsafe Parcel([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
+    }
+
     /// The first metadata of a type.
     package func metadata<Metadata: StageMetadata>(of type: Metadata.Type) -> Metadata? {
         for one in metadata { if let found = one as? Metadata { return found } }

@@ -37,6 +37,27 @@ package struct ProtocolStack: Sendable {
         var wasStarted: Bool { started != nil }
     }
 
+    /// What becomes of the stack as a whole.
+    private enum News {
+        case ready
+        case failed(Failure)
+        case closed
+
+        var event: Event {
+            switch self {
+            case .ready: .ready
+            case .failed(let failure): .failed(failure)
+            case .closed: .closed
+            }
+        }
+    }
+
+    private struct Vain {
+        var event = false
+        var inbound = false
+        var outbound = false
+    }
+
     /// From the bottom up.
     private var places: [Place]
     private var lastNumber: Int
@@ -44,7 +65,9 @@ package struct ProtocolStack: Sendable {
     private var wasStarted = false
     /// The stage from which on, upwards, nothing is delivered or accepted any more.
     private var closing: Int?
-    private var news: Event?
+    private var news: News?
+    /// What was asked for in vain: it cannot be there before something else happens. Owners ask often.
+    private var vain = Vain()
 
     /// - Parameter stages: From the bottom up; at least one.
     package init(_ stages: [any ProtocolStage]) {
@@ -93,7 +116,7 @@ package struct ProtocolStack: Sendable {
     /// How many octets from the transport the stack takes now. 0 asks not to read.
     package var inboundRoom: Int {
         if phase == .ended { return .max }
-        return wasStarted ? places[0].stage.inboundRoom : 0
+        return wasStarted ? places.span[0].stage.inboundRoom : 0
     }
 
     /// Octets, a datagram or the end came from the transport.
@@ -112,15 +135,16 @@ package struct ProtocolStack: Sendable {
 
     /// Takes a piece of a message for the program, with at most `limit` octets.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
-        guard isReady else { return nil }
+        guard isReady, !vain.inbound else { return nil }
         let top = places.count - 1
         let parcel = places[top].stage.nextInbound(atMost: limit)
-        if parcel != nil { settle(at: now) }
+        vain = Vain()
+        if parcel != nil { settle(at: now) } else { vain.inbound = limit > 0 }
         return parcel
     }
 
     /// How many octets from the program the stack takes now.
-    package var outboundRoom: Int { isReady ? places[places.count - 1].stage.outboundRoom : 0 }
+    package var outboundRoom: Int { isReady ? places.span[places.count - 1].stage.outboundRoom : 0 }
 
     /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it
     /// or its uppermost protocol closes, it takes nothing.
@@ -134,27 +158,57 @@ package struct ProtocolStack: Sendable {
         return isTaken
     }
 
+    /// The same with octets that are lent for the duration of the call; `envelope` says what is to be known of them.
+    @discardableResult
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+        guard isReady else { return false }
+        let isTaken = unsafe places[places.count - 1].stage.send(lent: bytes, in: envelope, at: now)
+        settle(at: now)
+        return isTaken
+    }
+
     /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the parcels up to one that ends a message.
     package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
+        guard !vain.outbound else { return nil }
         let parcel = places[0].stage.nextOutbound(atMost: limit)
-        settle(at: now)
+        let hasMoved = settle(at: now)
+        vain.outbound = parcel == nil && !hasMoved && limit > 0
         return parcel
     }
 
     // MARK: Events and time
 
+    /// Whether there may be an event: a look at the flag is cheaper than to ask in vain.
+    package var mayHaveEvent: Bool { !vain.event }
+    /// The same for content to the program.
+    package var mayHaveInbound: Bool { !vain.inbound }
+    /// The same for content to the transport.
+    package var mayHaveOutbound: Bool { !vain.outbound }
+
     package mutating func nextEvent(at now: Duration) -> Event? {
+        guard !vain.event else { return nil }
         for index in places.indices {
             if let event = places[index].stage.nextEvent() {
                 settle(at: now)
                 return .stage(places[index].id, event)
             }
         }
-        return news.take()
+        guard let news = news.take() else {
+            vain.event = true
+            return nil
+        }
+        return news.event
     }
 
     /// When ``advance(to:)`` should be called next.
-    package var wakeUp: Duration? { places.compactMap(\.stage.wakeUp).min() }
+    package var wakeUp: Duration? {
+        var earliest: Duration?
+        for index in places.indices {
+            guard let time = places.span[index].stage.wakeUp else { continue }
+            earliest = min(time, earliest ?? time)
+        }
+        return earliest
+    }
 
     package mutating func advance(to now: Duration) {
         for index in places.indices { places[index].stage.advance(to: now) }
@@ -174,6 +228,7 @@ package struct ProtocolStack: Sendable {
         }
         // The copy must be the only one, or changing it would copy what it holds.
         places[index].stage = VacantStage()
+        vain = Vain()
         defer { places[index].stage = stage }
         return body(&stage)
     }
@@ -195,6 +250,7 @@ package struct ProtocolStack: Sendable {
         lastNumber += 1
         let newID = StageID(number: lastNumber)
         places.insert(Place(id: newID, stage: stage), at: index + 1)
+        vain = Vain()
         return newID
     }
 
@@ -216,6 +272,7 @@ package struct ProtocolStack: Sendable {
             news = .failed(failure)
         }
         for index in places.indices { places[index].stage.abort(failure) }
+        vain = Vain()
     }
 }
 
@@ -235,15 +292,22 @@ private struct VacantStage: ProtocolStage {
 
 extension ProtocolStack {
     /// Moves everything as far as it goes.
-    private mutating func settle(at now: Duration) {
-        guard wasStarted else { return }
+    ///
+    /// - Returns: Whether anything moved.
+    @discardableResult
+    private mutating func settle(at now: Duration) -> Bool {
+        vain = Vain()
+        guard wasStarted else { return false }
+        var turns = 0
         var moved = true
         while moved {
             moved = open(at: now)
             moved = carryUp(at: now) || moved
             moved = carryDown(at: now) || moved
             moved = observe(at: now) || moved
+            turns += 1
         }
+        return turns > 1
     }
 
     /// Starts each stage above a ready one.
@@ -302,7 +366,7 @@ extension ProtocolStack {
     private mutating func observe(at now: Duration) -> Bool {
         guard phase != .ended else { return false }
         for index in places.indices {
-            guard case .failed(let failure) = places[index].stage.status else { continue }
+            guard case .failed(let failure) = places.span[index].stage.status else { continue }
             phase = .ended
             news = .failed(failure)
             for above in places.indices[(index + 1)...] { places[above].stage.abort(failure) }

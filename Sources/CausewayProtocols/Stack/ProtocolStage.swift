@@ -52,6 +52,11 @@ package protocol ProtocolStage: Sendable {
     /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
     @discardableResult
     mutating func send(_ parcel: Parcel, at now: Duration) -> Bool
+    /// The same with octets that lie elsewhere, to be used or copied before the call returns.
+    ///
+    /// - Parameter envelope: What is to be known of the piece. It holds no octets.
+    @discardableResult
+    mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool
     /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
     mutating func nextOutbound(atMost limit: Int) -> Parcel?
 
@@ -77,6 +82,9 @@ extension ProtocolStage {
     package var takesContent: Bool { true }
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         unsafe receive(Parcel([UInt8](bytes), endsMessage: false), at: now)
+    }
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+        send(unsafe envelope.holding(bytes), at: now)
     }
     package var wakeUp: Duration? { nil }
     package mutating func advance(to now: Duration) {}

@@ -17,7 +17,6 @@ extension ConnectionDriver.Progress {
     /// Begins another chapter of the connection's making. The protocols above stay: requests wait with them.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment
-        establishment.channel = establishments.first?.channel
         establishment.firstStarted = establishments.first?.firstStarted
         establishment.attemptCount = establishments.first?.attemptCount ?? 0
         establishment.wasRetriedAtOnce =

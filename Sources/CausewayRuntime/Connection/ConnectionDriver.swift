@@ -51,8 +51,6 @@ package final class ConnectionDriver: FlowOwner {
         /// How the last try went, if it failed.
         var defeat: EstablishmentFacts?
         var untried: [SocketAddress] = []
-        /// The protocols above the transport, if there are any.
-        var channel: StackChannel?
         /// The ways, where they have to be found first.
         var plan: RoutePlan?
         /// Which of several ways is taken.
@@ -67,6 +65,8 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     package let flow: Flow
+    /// The protocols above the transport, if there are any: where requests go. It serves all attempts.
+    package let channel: StackChannel?
     let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
     let progress: Guarded<Progress>
@@ -79,11 +79,11 @@ package final class ConnectionDriver: FlowOwner {
             flow
             ?? Flow(
                 loop: loop ?? Engine.nextLoop(), kind: settings.value.transport == .udp ? .datagram : .stream)
+        channel =
+            settings.makeLayers == nil
+            ? nil : StackChannel(over: self.flow, isDatagram: settings.value.transport == .udp)
         var start = Progress(origin: origin)
-        if settings.makeLayers != nil {
-            let channel = StackChannel(over: self.flow, isDatagram: settings.value.transport == .udp)
-            start.establishments = [Establishment(channel: channel)]
-        }
+        if channel != nil { start.establishments = [Establishment()] }
         progress = Guarded(start)
     }
 
@@ -99,10 +99,6 @@ package final class ConnectionDriver: FlowOwner {
     // MARK: The program's side
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
-    /// Where requests go when there are protocols above the transport.
-    package var channel: StackChannel? {
-        frozen.makeLayers == nil ? nil : progress.withLock { progress in progress.establishments.first?.channel }
-    }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
     package var establishment: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.facts }
@@ -144,7 +140,7 @@ package final class ConnectionDriver: FlowOwner {
 
     /// Content was given to send: what is to leave with the first packet, if that was allowed.
     package func contentCame() {
-        guard settings.connectsWithContent else { return }
+        guard frozen.connectsWithContent else { return }
         transition { progress in
             progress.hasContent = true
             defer { progress.isHeld = false }

@@ -102,7 +102,7 @@ final class RelayAssociation: Sendable {
             let content = content.kept
             loop.execute { self.heard(content) }
         }
-        control.flow.request(.channel(completion, isDirect: true)) { queue in
+        control.flow.request(.channel(completion)) { queue in
             queue.demand(minimum: 1, maximum: Self.readLength)
         }
     }

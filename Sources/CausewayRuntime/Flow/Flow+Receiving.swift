@@ -166,7 +166,7 @@ extension Flow.State {
         isReadable = false
         let length = min(max(receive.wanted, Flow.readAhead), 256 << 10)
         var plan = ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
-        if case .channel = waiters.first { plan.isForChannel = true }
+        if waiters.first?.takesLoans == true { plan.isForChannel = true }
         return plan
     }
 
@@ -207,11 +207,14 @@ extension Flow.State {
 
     /// Lends the protocols above what arrived, where nothing stands before it.
     private mutating func lend(_ arrived: Int, _ aftermath: inout Aftermath) {
-        guard mayTransfer, leftover.isEmpty, case .channel = waiters.first,
+        guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
             case .content(_, let endsMessage, let endsStream) = receive.next(), let waiter = waiters.popFirst()
         else {
             return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &aftermath)
+        }
+        if case .stack(let channel, let attempt, _) = waiter {
+            return aftermath.resume(.lent(channel, attempt, arrived, isFinal: endsStream))
         }
         var content = ReceivedContent(isFinal: endsStream, isComplete: endsMessage)
         content.lentCount = arrived

@@ -75,6 +75,15 @@ extension Flow {
             WritePlan(transport: transport, content: .single(data, from: 0)).perform(), data.count)
     }
 
+    /// The same for octets that are lent for the duration of the call.
+    func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
+        var isBurst = false
+        guard let transport = state.withLock({ state in state.beginImmediateWrite(bytes.count, &isBurst) }) else {
+            return .unclaimed
+        }
+        return finishImmediateWrite(transport.write(single: bytes), bytes.count)
+    }
+
     enum ImmediateResult {
         case done(Failure?)
         /// Some octets are out, and the claim is still held.

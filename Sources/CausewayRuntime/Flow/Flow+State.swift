@@ -194,7 +194,8 @@ extension Flow.State {
     func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ aftermath: inout Aftermath) {
         switch waiter {
         case .callback(let completion): add(.received(completion, content), &aftermath)
-        case .channel(let completion, _): aftermath.resume(.received(completion, content))
+        case .channel(let completion): aftermath.resume(.received(completion, content))
+        case .stack(let channel, let attempt, _): aftermath.resume(.arrived(channel, attempt, content))
         case .task(_, let continuation): aftermath.resume(.receive(continuation, content.forTask))
         case .contentTask(_, let continuation): aftermath.resume(.content(continuation, content))
         case .batch(let completion):
@@ -209,7 +210,7 @@ extension Flow.State {
         switch waiter {
         case .batch(let completion): add(.call { completion(batch, nil) }, &aftermath)
         case .batchTask(let continuation): aftermath.resume(.batch(continuation, .success(batch)))
-        case .callback, .channel, .task, .contentTask: break
+        case .callback, .channel, .stack, .task, .contentTask: break
         }
     }
 

@@ -22,7 +22,7 @@ extension Flow {
     }
 
     /// What all requests of the home are called: there is one at a time.
-    private static var homeID: UInt64 { 0 }
+    static var homeID: UInt64 { 0 }
 
     /// What a request is called, so that it can be cancelled alone: a task waits for one at a time. Never ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: currentTask) }
@@ -30,7 +30,7 @@ extension Flow {
     /// Tells tasks apart. 0 outside of tasks.
     private static var currentTask: Int { withUnsafeCurrentTask { task in task.map { $0.hashValue | 1 } ?? 0 } }
 
-    private var isHome: Bool { Self.currentTask == homeTask.load(ordering: .relaxed) }
+    var isHome: Bool { Self.currentTask == homeTask.load(ordering: .relaxed) }
 
     // MARK: Receiving
 
@@ -198,7 +198,7 @@ extension Flow.State {
             position += 1
             switch waiter {
             case .task(let number, _), .contentTask(let number, _): return number == id
-            case .callback, .channel, .batch, .batchTask: return false
+            case .callback, .channel, .stack, .batch, .batchTask: return false
             }
         }
         guard let found else { return false }

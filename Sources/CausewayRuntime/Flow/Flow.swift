@@ -39,9 +39,6 @@ package final class Flow: ReadinessHandler {
         state.withLock { state in state.delivery = delivery }
     }
 
-    /// Whether the program's closures have a queue: where only tasks use the flow they have none.
-    var hasDelivery: Bool { state.withLock { state in state.delivery != nil } }
-
     /// Connects the flow to its transport. What was requested before begins now.
     ///
     /// - Parameters:

@@ -74,9 +74,11 @@ typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Ne
 /// Who waits for a receive: a program's closure, or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// The protocols above the transport: called at once, on any thread, and perhaps lent the content. Reading for them is done on the
-    /// program's queue, if there is one.
-    case channel(ReceiveCompletion, isDirect: Bool)
+    /// Whoever speaks a protocol of its own: called at once, on any thread, and perhaps lent the content.
+    case channel(ReceiveCompletion)
+    /// The same for the protocols above the transport, in an attempt of theirs. Reading for them is done on the program's queue, if
+    /// there is one.
+    case stack(StackChannel, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that wants to know all about it, as with datagrams.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
@@ -86,9 +88,17 @@ enum ReceiveWaiter: Sendable {
     /// A task is resumed from any thread; a closure of the program's is called on its queue.
     var isDirect: Bool {
         switch self {
-        case .task, .contentTask, .batchTask: true
-        case .channel(_, let isDirect): isDirect
+        case .task, .contentTask, .batchTask, .channel: true
+        case .stack(_, _, let isDirect): isDirect
         case .callback, .batch: false
+        }
+    }
+
+    /// Whether content may be lent.
+    var takesLoans: Bool {
+        switch self {
+        case .channel, .stack: true
+        case .task, .contentTask, .batchTask, .callback, .batch: false
         }
     }
 }
@@ -156,6 +166,8 @@ struct Aftermath: ~Copyable {
         case send(UnsafeContinuation<Failure?, Never>, Failure?)
         case batch(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>, Result<DatagramBatch?, Failure>)
         case received(ReceiveCompletion, ReceivedContent)
+        case arrived(StackChannel, UInt64, ReceivedContent)
+        case lent(StackChannel, UInt64, Int, isFinal: Bool)
         case sent(SendCompletion, Failure?)
 
         func perform() {
@@ -165,6 +177,8 @@ struct Aftermath: ~Copyable {
             case .send(let continuation, let error): continuation.resume(returning: error)
             case .batch(let continuation, let result): continuation.resume(returning: result)
             case .received(let completion, let content): completion(content)
+            case .arrived(let channel, let attempt, let content): channel.arrived(content, attempt)
+            case .lent(let channel, let attempt, let count, let isFinal): channel.arrived(lent: count, isFinal, attempt)
             case .sent(let completion, let failure): completion(failure)
             }
         }

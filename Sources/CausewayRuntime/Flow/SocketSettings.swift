@@ -108,6 +108,8 @@ package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 /// Settings that many connections share: all that one listener accepts, for instance.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
+    /// As the value says: asked before each content, and the value is large.
+    package let connectsWithContent: Bool
     /// Makes the protocols above the transport for one attempt; `nil` when there are none.
     package let makeLayers: LayerMaker?
     /// Ways to try one after the other; none where there is nothing but the direct one.
@@ -120,6 +122,7 @@ package final class FrozenSettings: Sendable {
         planner: (any RoutePlanner)? = nil
     ) {
         self.value = value
+        connectsWithContent = value.connectsWithContent
         self.makeLayers = routes.first?.makeLayers ?? makeLayers
         self.routes = routes
         self.planner = planner

@@ -84,6 +84,13 @@ extension Transport {
         }
     }
 
+    /// A single piece needs no vector.
+    func write(single bytes: UnsafeRawBufferPointer) -> IOResult {
+        if case .socket(let fd, _) = self { return Socket.send(fd, bytes) }
+        var piece = iovec(rebasing: bytes)
+        return withUnsafePointer(to: &piece) { write(UnsafeBufferPointer(start: $0, count: 1)) }
+    }
+
     func shutdownWrite() -> CInt {
         switch self {
         case .socket(let fd, _):

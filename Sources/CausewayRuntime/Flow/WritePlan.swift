@@ -18,13 +18,7 @@ struct WritePlan {
     func perform() -> IOResult {
         switch content {
         case .single(let data, let offset):
-            return data.withUnsafeBytes { bytes in
-                if case .socket(let fd, _) = transport {
-                    return Socket.send(fd, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
-                }
-                var piece = iovec(rebasing: bytes, from: offset)
-                return withUnsafePointer(to: &piece) { transport.write(UnsafeBufferPointer(start: $0, count: 1)) }
-            }
+            return data.withUnsafeBytes { transport.write(single: UnsafeRawBufferPointer(rebasing: $0[offset...])) }
         case .gathered(let contents, let offset):
             return withPieces(contents, from: offset) { transport.write($0) }
         case .end:

@@ -17,9 +17,7 @@ extension StackChannel.State {
     }
 
     mutating func take(_ content: ReceivedContent) {
-        if content.lentCount > 0 {
-            stack?.receive(lent: content.lent, at: Machine.now)
-        } else if let data = content.data {
+        if let data = content.data {
             let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
             stack?.receive(parcel, at: Machine.now)
         }
@@ -27,10 +25,17 @@ extension StackChannel.State {
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
             answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
-        if content.isFinal {
-            transportHasEnded = true
-            stack?.receive(.end, at: Machine.now)
-        }
+        if content.isFinal { noteEnd() }
+    }
+
+    mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) {
+        stack?.receive(lent: bytes, at: now)
+        if isFinal { noteEnd() }
+    }
+
+    private mutating func noteEnd() {
+        transportHasEnded = true
+        stack?.receive(.end, at: Machine.now)
     }
 
     /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
@@ -59,7 +64,9 @@ extension StackChannel.State {
     }
 
     private mutating func nextInbound(atMost room: Int, _ now: Duration) -> Parcel? {
-        guard phase == .failed else { return stack?.nextInbound(atMost: room, at: now) }
+        guard phase == .failed else {
+            return stack?.mayHaveInbound == true ? stack?.nextInbound(atMost: room, at: now) : nil
+        }
         guard var first = rest.popFirst() else { return nil }
         guard first.octets.count > room else { return first }
         let piece = Parcel(first.octets.take(atMost: room), metadata: first.metadata, endsMessage: false)
@@ -96,23 +103,25 @@ extension StackChannel.State {
     // MARK: To the transport
 
     /// Takes what the stack has for the transport, within the window.
-    mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> (Outbound, Int)? {
-        guard phase == .open || phase == .closing, unacknowledged < window else { return nil }
-        var data = Data()
+    mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
+        guard phase == .open || phase == .closing, unacknowledged < window, stack?.mayHaveOutbound == true else {
+            return nil
+        }
+        var octets = ByteChain()
         var isFinal = false
         // A datagram may come in several pieces.
         var isComplete = false
         while !isComplete {
-            let most = isDatagram ? .max : limit - data.count
+            let most = isDatagram ? .max : limit - octets.count
             guard let parcel = stack?.nextOutbound(atMost: most, at: now) else { break }
-            data.append(parcel.octets)
+            if octets.isEmpty { octets = parcel.octets } else { octets.append(parcel.octets) }
             isFinal = parcel.isFinal
-            isComplete = isFinal || (isDatagram ? parcel.endsMessage : data.count >= limit)
+            isComplete = isFinal || (isDatagram ? parcel.endsMessage : octets.count >= limit)
         }
-        guard !data.isEmpty || isFinal || (isDatagram && isComplete) else { return nil }
-        producedByteCount += UInt64(data.count)
-        unacknowledged += data.count
-        return (Outbound(data, endsStream: isFinal && !isDatagram, waiter: .nobody), data.count)
+        guard !octets.isEmpty || isFinal || (isDatagram && isComplete) else { return nil }
+        producedByteCount += UInt64(octets.count)
+        unacknowledged += octets.count
+        return StackChannel.Write(octets: octets, endsStream: isFinal && !isDatagram, attempt: attempt)
     }
 
     /// Gives the stack the program's next piece, if it has room.
@@ -123,9 +132,8 @@ extension StackChannel.State {
             answer(next.waiter, Failure(errno: Errno.timedOut))
             return true
         }
-        let parcel = Parcel(
-            [UInt8](next.content), metadata: next.metadata, endsMessage: next.endsMessage, isFinal: next.isFinal)
-        if stack?.send(parcel, at: now) == true {
+        let envelope = Parcel(metadata: next.metadata, endsMessage: next.endsMessage, isFinal: next.isFinal)
+        if next.content.withUnsafeBytes({ stack?.send(lent: $0, in: envelope, at: now) }) == true {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
@@ -155,13 +163,18 @@ extension StackChannel.State {
 }
 
 extension Data {
+    init(_ chain: ByteChain) {
+        self.init()
+        append(chain)
+    }
+
     fileprivate mutating func append(_ chain: ByteChain) {
         var chain = chain
         guard let first = chain.popPiece() else { return }
         // Growing piece by piece would copy again what is there.
         if !chain.isEmpty { reserveCapacity(count + first.count + chain.count) }
         if isEmpty, chain.isEmpty {
-            self = first.count < Self.sharedLength ? Data(first) : Data(sharing: first)
+            self = first.count < Self.sharedLength ? first.withUnsafeBytes { Data($0) } : Data(sharing: first)
         } else {
             append(contentsOf: first)
         }

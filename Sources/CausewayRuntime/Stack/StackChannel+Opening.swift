@@ -9,7 +9,8 @@ internal import FoundationEssentials
 extension StackChannel {
     /// A peer that stops in the middle of a handshake must not hold the connection for ever.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
-        let timer = flow.loop.schedule(after: delay) { [weak self] in self?.openingIsDue(attempt) }
+        // It ends with the handshakes. A weak reference would make every use of this object slower.
+        let timer = flow.loop.schedule(after: delay) { [self] in openingIsDue(attempt) }
         let isLate = state.withLock { state -> Bool in
             let isOver = state.attempt != attempt || state.stack?.isOpening != true
             if !isOver { state.openingTimer = timer }

@@ -8,14 +8,20 @@ extension StackChannel {
     struct Waiter: Sendable {
         var minimum: Int
         var maximum: Int
-        var wantsMessage: Bool
-        var completion: ReceiveCompletion
-        /// Under which a task stops waiting; 0 for others.
-        var id: UInt64 = 0
+        var receiver: Receiver
 
         func answer(_ content: ReceivedContent) -> Answer {
-            id == 0 ? .received(completion, content) : .taskReceived(completion, content)
+            switch receiver {
+            case .callback(let completion): .received(completion, content)
+            case .task(_, let continuation): .taskReceived(continuation, content)
+            }
         }
+    }
+
+    enum Receiver: Sendable {
+        case callback(ReceiveCompletion)
+        /// With the number under which the task stops waiting.
+        case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     }
 
     enum Phase: Sendable {
@@ -31,7 +37,7 @@ extension StackChannel {
     enum Answer: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
-        case taskReceived(ReceiveCompletion, ReceivedContent)
+        case taskReceived(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
     }
 
@@ -41,6 +47,8 @@ extension StackChannel {
         /// Turns are done wherever there is something to do, without a queue: tasks use the connection, and no code of the program's
         /// is called in a turn.
         var isDirect = false
+        /// The program's queue, if there is one.
+        var delivery: Delivery?
         var phase = Phase.idle
         var failure: Failure?
         /// Tells the stages of one attempt from those of another.
@@ -53,7 +61,6 @@ extension StackChannel {
         var hasSaidGoodbye = false
 
         var isTurning = false
-        var mustTurn = false
         var alarm: (deadline: Duration, timer: TimerID)?
         var answers: Deque<Answer> = []
 

@@ -10,44 +10,52 @@ extension StackChannel {
         package func receive(minimum: Int, maximum: Int) async -> ReceivedContent
     {
         let least = max(1, minimum)
-        return await receive(least, max(least, maximum), wantsMessage: false)
+        return await receive(least, max(least, maximum))
     }
 
     /// Receives one whole message.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
-        await receive(ReceiveQueue.messageLimit, ReceiveQueue.messageLimit, wantsMessage: true)
+        await receive(ReceiveQueue.messageLimit, ReceiveQueue.messageLimit)
     }
 
     nonisolated(nonsending)
-        private func receive(_ minimum: Int, _ maximum: Int, wantsMessage: Bool) async -> ReceivedContent
+        private func receive(_ minimum: Int, _ maximum: Int) async -> ReceivedContent
     {
+        guard !flow.isHome else {
+            return await withUnsafeContinuation { request(Flow.homeID, minimum, maximum, $0) }
+        }
         let id = Flow.taskID
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                guard !Task.isCancelled else {
-                    return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
-                }
-                enqueue(
-                    Waiter(
-                        minimum: minimum, maximum: maximum, wantsMessage: wantsMessage,
-                        completion: { continuation.resume(returning: $0) }, id: id))
-                // The task may have been cancelled before its request was there to be found.
-                if Task.isCancelled { cancelReceive(id) }
-            }
+            await withUnsafeContinuation { request(id, minimum, maximum, $0) }
         } onCancel: {
             cancelReceive(id)
         }
     }
 
-    private func cancelReceive(_ id: UInt64) {
-        let completion = state.withLock { state -> ReceiveCompletion? in
-            guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.waiters.remove(at: index).completion
+    @inline(never)
+    private func request(
+        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ continuation: UnsafeContinuation<ReceivedContent, Never>
+    ) {
+        guard !Task.isCancelled else {
+            return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
-        guard let completion else { return }
-        completion(ReceivedContent(error: Failure(errno: Errno.cancelled)))
+        enqueue(Waiter(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
+        // The task may have been cancelled before its request was there to be found.
+        if Task.isCancelled { cancelReceive(id) }
+    }
+
+    /// Ends the request that the flow's home waits for, as cancelling any other task does.
+    package func cancelHome() {
+        cancelReceive(Flow.homeID)
+        cancelSend(Flow.homeID)
+    }
+
+    private func cancelReceive(_ id: UInt64) {
+        let continuation = state.withLock { state in state.forgetReceive(id) }
+        guard let continuation else { return }
+        continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         // What it had waited for may be enough for the next.
         requestTurn()
     }
@@ -58,18 +66,23 @@ extension StackChannel {
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
         ) async -> Failure?
     {
+        let message = StackMessage(
+            content, metadata: metadata, endsMessage: endsMessage, isFinal: isFinal, waiter: .nobody)
+        guard !flow.isHome else { return await withUnsafeContinuation { submit(message, Flow.homeID, $0) } }
         let id = Flow.taskID
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                send(
-                    StackMessage(
-                        content, metadata: metadata, endsMessage: endsMessage, isFinal: isFinal,
-                        waiter: .task(id, continuation)))
-                if Task.isCancelled { cancelSend(id) }
-            }
+            await withUnsafeContinuation { submit(message, id, $0) }
         } onCancel: {
             cancelSend(id)
         }
+    }
+
+    @inline(never)
+    private func submit(_ message: StackMessage, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
+        var message = message
+        message.waiter = .task(id, continuation)
+        send(message)
+        if Task.isCancelled { cancelSend(id) }
     }
 
     private func cancelSend(_ id: UInt64) {
@@ -79,6 +92,16 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
+    /// Finds the receive of a cancelled task, unless it has been answered already.
+    fileprivate mutating func forgetReceive(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
+        for index in waiters.indices {
+            guard case .task(id, let continuation) = waiters[index].receiver else { continue }
+            waiters.remove(at: index)
+            return continuation
+        }
+        return nil
+    }
+
     /// Finds the send of a cancelled task, unless it has been answered already. What the stack has not taken is taken back.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {

@@ -12,41 +12,38 @@ extension StackChannel {
     /// Steps that one turn does before others on the queue get theirs.
     private static let turnBudget = 256
 
-    private enum Action: Sendable {
-        case answer(Answer)
-        case attend(any StageAttendant, any StageEvent, StagePlace)
-        case write(Outbound, Int, UInt64)
-        case read(Int, UInt64)
-        case setAlarm(Duration, replacing: TimerID?)
-        case dropTimer(TimerID)
-        case report(Outcome, @Sendable (Outcome) -> Void)
-        case finish(@Sendable () -> Void)
-        /// Look again: something moved inside.
-        case again
-    }
+    /// Steps done in one hold of the lock.
+    private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Asks for a turn, on the connection's queue.
+    /// Asks for a turn, on the connection's queue. Whose turn it is looks again before it ends.
     func requestTurn() {
-        let (isUnderWay, isDirect) = noteTurn()
-        if isUnderWay { return }
-        if isDirect { flow.loop.execute { self.turn() } } else { onQueue { self.turn() } }
+        arrange(state.withLock { state in state.isTurning ? nil : state.isDirect ? .loop : .queue })
     }
 
-    /// Content has come, or somebody who waits for some: asks for a turn, which is done at once where that is allowed. The caller
-    /// holds no lock, and is not in the middle of anything.
-    func moved() {
-        let (isUnderWay, isDirect) = noteTurn()
-        if isUnderWay { return }
-        if !isDirect { return onQueue { self.turn() } }
-        if flow.loop.isCurrent { turn() } else { flow.loop.execute { self.turn() } }
+    /// Changes something, and has done what that made possible: at once where that is allowed. The caller holds no lock, and is not in
+    /// the middle of anything.
+    func change(_ body: (inout State) -> Void) {
+        let isOnLoop = flow.loop.isCurrent
+        let now = Machine.now
+        var place: Place?
+        let first = state.withLock { state -> Work? in
+            body(&state)
+            guard !state.isTurning else { return nil }
+            if state.isDirect, isOnLoop { return takeWork(&state, now) }
+            place = state.isDirect ? .loop : .queue
+            return nil
+        }
+        proceed(first, now)
+        arrange(place)
     }
 
-    private func noteTurn() -> (isUnderWay: Bool, isDirect: Bool) {
-        state.withLock { state in
-            if state.isTurning { state.mustTurn = true }
-            return (state.isTurning, state.isDirect)
+    func arrange(_ place: Place?) {
+        switch place {
+        case .loop: flow.loop.execute { self.turn() }
+        case .queue: onQueue { self.turn() }
+        case nil: break
         }
     }
 
@@ -55,77 +52,121 @@ extension StackChannel {
     }
 
     private func turn() {
-        let isMine = state.withLock { state -> Bool in
-            guard !state.isTurning else {
-                state.mustTurn = true
-                return false
-            }
-            state.isTurning = true
-            return true
-        }
-        guard isMine else { return }
-        var budget = Self.turnBudget
-        repeat {
-            while budget > 0, let action = state.withLock({ state in nextAction(&state) }) {
-                perform(action)
-                budget -= 1
-            }
-            guard budget > 0 else { return yieldTurn() }
-        } while state.withLock { state in
-            state.isTurning = state.mustTurn
-            state.mustTurn = false
-            return state.isTurning
-        }
-    }
-
-    /// A program that sends from each completion would keep its queue busy for ever, and what has arrived would wait there.
-    private func yieldTurn() {
-        let isDirect = state.withLock { state in
-            (state.isTurning, state.mustTurn) = (false, false)
-            return state.isDirect
-        }
-        if isDirect { flow.loop.execute { self.turn() } } else { onQueue { self.turn() } }
-    }
-
-    private func nextAction(_ state: inout State) -> Action? {
-        if let answer = state.answers.popFirst() { return .answer(answer) }
         let now = Machine.now
-        if let action = nextNews(&state, now) { return action }
+        proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
+    }
+
+    /// Does what there is to do, in the turn that came with the first of it.
+    func proceed(_ first: consuming Work?, _ start: Duration) {
+        var now = start
+        var next = first
+        var budget = Self.turnBudget
+        while var work = next.take() {
+            let isLast = work.action == nil && work.read == nil
+            if let read = work.read { perform(read) }
+            if let resumption = work.resumption.take() { resumption.perform() }
+            if isLast { return }
+            var written = 0
+            if let action = work.action.take() {
+                let takesTime = action.takesTime
+                written = perform(action)
+                if takesTime { now = Machine.now }
+            }
+            budget -= 1
+            guard budget > 0 else { return yieldTurn(written) }
+            next = state.withLock { state -> Work? in
+                state.unacknowledged = max(0, state.unacknowledged - written)
+                return takeWork(&state, now)
+            }
+        }
+    }
+
+    private func yieldTurn(_ written: Int) {
+        // A program that sends from each completion would keep its queue busy for ever, and what has arrived would wait there.
+        state.withLock { state in
+            state.unacknowledged = max(0, state.unacknowledged - written)
+            state.isTurning = false
+        }
+        requestTurn()
+    }
+
+    /// The next things to do with the lock released. Without a read and an action among them, the turn ends: whoever changes something
+    /// from now on takes another.
+    func takeWork(_ state: inout State, _ now: Duration) -> Work {
+        var work = Work()
+        state.isTurning = true
+        for _ in 0..<Self.stepsAtOnce {
+            if work.resumption == nil, state.answers.first?.isForTask == true {
+                work.resumption = state.answers.popFirst()
+                continue
+            }
+            if let answer = state.answers.popFirst() {
+                // The program's code may take its time. A handshake's words are written before others are read.
+                if work.read == nil, state.stack?.isReady == true, state.outcome == nil {
+                    work.read = takeRead(&state)
+                }
+                work.action = .answer(answer, elsewhere: state.isDirect)
+                return work
+            }
+            switch nextStep(&state, now) {
+            case .perform(let action):
+                work.action = consume action
+                return work
+            case .read(let read): work.read = read
+            case .again: break
+            case .nothing:
+                state.isTurning = work.read != nil
+                return work
+            }
+        }
+        work.action = .pause
+        return work
+    }
+
+    private func takeRead(_ state: inout State) -> Read? {
+        state.nextRead(Self.largestRead).map {
+            Read(length: $0, attempt: state.attempt, isDirect: state.delivery == nil)
+        }
+    }
+
+    private func nextStep(_ state: inout State, _ now: Duration) -> Step {
+        if state.stack?.mayHaveEvent == true, let event = state.stack?.nextEvent(at: now) {
+            return take(event, &state)
+        }
         // Ahead of the last words of the handshake: what the peer makes of those befalls a connection that is ready.
         if case .ready = state.outcome, let report = state.report {
             (state.outcome, state.early) = (nil, [])
-            return .report(.ready, report)
+            return .perform(.report(.ready, report))
         }
-        if let action = state.nextWrite(now, Self.writeWindow, Self.largestWrite) {
-            return .write(action.0, action.1, state.attempt)
+        if let write = state.nextWrite(now, Self.writeWindow, Self.largestWrite) {
+            return .perform(.write(write))
         }
         if let outcome = state.outcome.take(), let report = state.report {
             state.report = nil
-            return .report(outcome, report)
+            return .perform(.report(outcome, report))
         }
         if let timer = state.openingTimer, state.stack?.isOpening != true {
             state.openingTimer = nil
-            return .dropTimer(timer)
+            return .perform(.dropTimer(timer))
         }
         // What arrives is bounded, what a program sends from its completions is not: so it comes last.
         if state.settleSends() || state.nextDelivery(now) { return .again }
-        if let length = state.nextRead(Self.largestRead) { return .read(length, state.attempt) }
+        if let read = takeRead(&state) { return .read(read) }
         if state.nextMessage(now) { return .again }
         if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
-            if let timer = state.goodbyeTimer.take() { return .dropTimer(timer) }
+            if let timer = state.goodbyeTimer.take() { return .perform(.dropTimer(timer)) }
             state.phase = .closed
             (state.stack, state.attendants) = (nil, [:])
-            if let completion = state.whenClosed.take() { return .finish(completion) }
+            if let completion = state.whenClosed.take() { return .perform(.finish(completion)) }
         }
-        return nextAlarm(&state, now)
+        return nextAlarm(&state)
     }
 
-    private func nextNews(_ state: inout State, _ now: Duration) -> Action? {
-        guard let event = state.stack?.nextEvent(at: now) else { return nil }
+    private func take(_ event: ProtocolStack.Event, _ state: inout State) -> Step {
         switch event {
         case .stage(let id, let event):
             guard let attendant = state.attendants[id] else { return .again }
-            return .attend(attendant, event, StagePlace(id, in: self, state.attempt))
+            return .perform(.attend(attendant, event, StagePlace(id, in: self, state.attempt)))
         case .ready:
             state.outcome = .ready
         case .failed(let failure):
@@ -137,26 +178,21 @@ extension StackChannel {
         return .again
     }
 
-    private func nextAlarm(_ state: inout State, _ now: Duration) -> Action? {
-        guard let deadline = state.stack?.wakeUp, state.alarm?.deadline != deadline else { return nil }
+    private func nextAlarm(_ state: inout State) -> Step {
+        guard let deadline = state.stack?.wakeUp, state.alarm?.deadline != deadline else { return .nothing }
         let old = state.alarm?.timer
         state.alarm = nil
-        return .setAlarm(deadline, replacing: old)
+        return .perform(.setAlarm(deadline, replacing: old))
     }
 
-    private func perform(_ action: Action) {
-        switch action {
-        case .again: break
-        case .answer(.received(let completion, let content)): callProgram { completion(content) }
-        case .answer(.sent(let completion, let failure)): callProgram { completion(failure) }
-        case .answer(.taskReceived(let completion, let content)): completion(content)
-        case .answer(.taskSent(let continuation, let failure)): continuation.resume(returning: failure)
+    /// - Returns: How many octets the transport has taken.
+    private func perform(_ action: consuming Action) -> Int {
+        switch consume action {
+        case .pause: break
+        case .answer(let answer, elsewhere: let isElsewhere):
+            if isElsewhere { answer.performElsewhere() } else { answer.perform() }
         case .attend(let attendant, let event, let place): attendant.stageReported(event, from: place)
-        case .write(var outbound, let count, let attempt):
-            let completion: SendCompletion = { [weak self] failure in self?.wrote(count, failure, attempt) }
-            outbound.waiter = flow.hasDelivery ? .callback(completion) : .channel(completion)
-            flow.send(outbound)
-        case .read(let length, let attempt): read(length, attempt)
+        case .write(let content): return write(content)
         case .setAlarm(let deadline, let old):
             if let old { flow.loop.cancel(old) }
             setAlarm(at: deadline)
@@ -164,11 +200,7 @@ extension StackChannel {
         case .report(let outcome, let report): report(outcome)
         case .finish(let completion): completion()
         }
-    }
-
-    /// A turn without a queue must not wait for the program.
-    private func callProgram(_ body: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.isDirect }) { Delivery.fallback.post(.call(body)) } else { body() }
+        return 0
     }
 
     private func setAlarm(at deadline: Duration) {
@@ -181,33 +213,5 @@ extension StackChannel {
             requestTurn()
         }
         state.withLock { state in state.alarm = (deadline, timer) }
-    }
-
-    // MARK: The transport
-
-    private func read(_ length: Int, _ attempt: UInt64) {
-        let completion: ReceiveCompletion = { [weak self] content in self?.arrived(content, attempt) }
-        let isDatagram = state.withLock { $0.isDatagram }
-        flow.request(.channel(completion, isDirect: !flow.hasDelivery)) { queue in
-            if isDatagram { queue.demandMessage() } else { queue.demand(minimum: 1, maximum: length) }
-        }
-    }
-
-    private func arrived(_ content: ReceivedContent, _ attempt: UInt64) {
-        state.withLock { state in
-            guard state.attempt == attempt else { return }
-            state.isReadOutstanding = false
-            state.take(content)
-        }
-        moved()
-    }
-
-    private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
-        state.withLock { state in
-            // What failed here fails the flow as well, whose owner tells the channel: until then nothing counts as sent.
-            guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
-            state.unacknowledged = max(0, state.unacknowledged - count)
-        }
-        moved()
     }
 }

@@ -20,10 +20,12 @@ package final class StackChannel: Sendable {
     }
 
     let flow: Flow
+    let isDatagram: Bool
     let state: Guarded<State>
 
     package init(over flow: Flow, isDatagram: Bool) {
         self.flow = flow
+        self.isDatagram = isDatagram
         state = Guarded(State(isDatagram: isDatagram))
     }
 
@@ -35,10 +37,11 @@ package final class StackChannel: Sendable {
     package func begin(
         _ layers: [StackLayer], within limit: Duration, _ report: @escaping @Sendable (Outcome) -> Void
     ) {
-        let isDirect = !flow.hasDelivery && layers.allSatisfy { $0.attendant?.callsProgram != true }
+        let delivery = flow.state.withLock { $0.delivery }
+        let isDirect = delivery == nil && layers.allSatisfy { $0.attendant?.callsProgram != true }
         let attempt = state.withLock { state -> UInt64? in
             guard state.phase == .idle else { return nil }
-            state.isDirect = isDirect
+            (state.isDirect, state.delivery) = (isDirect, delivery)
             state.attempt += 1
             state.phase = .open
             (state.isReadOutstanding, state.transportHasEnded) = (false, false)
@@ -100,7 +103,7 @@ package final class StackChannel: Sendable {
 
     /// A peer that does not answer must not keep the connection.
     private func limitGoodbye() {
-        let timer = flow.loop.schedule(after: Self.goodbyeLimit) { [weak self] in self?.giveUpGoodbye() }
+        let timer = flow.loop.schedule(after: Self.goodbyeLimit) { [self] in giveUpGoodbye() }
         let isLate = state.withLock { state -> Bool in
             guard state.phase != .closed else { return true }
             state.goodbyeTimer = timer
@@ -152,28 +155,27 @@ package final class StackChannel: Sendable {
     /// Delivers at least `minimum` and at most `maximum` octets of one message, fewer where it ends first.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
         let least = max(1, minimum)
-        enqueue(Waiter(minimum: least, maximum: max(least, maximum), wantsMessage: false, completion: completion))
+        enqueue(Waiter(minimum: least, maximum: max(least, maximum), receiver: .callback(completion)))
     }
 
     /// Delivers one whole message.
     package func receiveMessage(_ completion: @escaping ReceiveCompletion) {
         let limit = ReceiveQueue.messageLimit
-        enqueue(Waiter(minimum: limit, maximum: limit, wantsMessage: true, completion: completion))
+        enqueue(Waiter(minimum: limit, maximum: limit, receiver: .callback(completion)))
     }
 
     func enqueue(_ waiter: Waiter) {
-        state.withLock { state in
+        change { state in
             state.waiters.append(waiter)
             guard let failure = state.failure else { return }
             while state.nextDelivery(Machine.now) {}
             if !state.waiters.isEmpty { state.end(with: failure) }
         }
-        moved()
     }
 
     /// Queues a piece of a message with what its protocols are to know.
     package func send(_ message: StackMessage) {
-        state.withLock { state in
+        change { state in
             if let failure = state.failure {
                 state.answer(message.waiter, failure)
             } else if state.sendingHasEnded {
@@ -183,7 +185,6 @@ package final class StackChannel: Sendable {
                 state.messages.append(message)
             }
         }
-        moved()
     }
 
     // MARK: Stages

@@ -58,8 +58,14 @@ extension OpenSSLEngine {
                 break
             }
             filled += count
-        } while filled < buffer.count && !usesDatagrams
+        } while filled < buffer.count && !usesDatagrams && !noteDryness()
         return .octets(filled)
+    }
+
+    /// Whether everything that arrived has been read. Asking the library to read on instead costs as much as reading a small record.
+    private func noteDryness() -> Bool {
+        isDry = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
+        return isDry
     }
 
     /// Why nothing more can be read: kept, unless it is only for now.

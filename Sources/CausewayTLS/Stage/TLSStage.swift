@@ -78,6 +78,10 @@ package struct TLSStage: ProtocolStage {
     package var outboundRoom: Int { core.outboundRoom }
     @discardableResult
     package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { core.send(parcel, at: now) }
+    @discardableResult
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+        core.send(lent: bytes, in: envelope, at: now)
+    }
     package mutating func nextOutbound(atMost limit: Int) -> Parcel? { core.nextOutbound(atMost: limit) }
 
     package mutating func nextEvent() -> (any StageEvent)? { core.nextEvent() }

@@ -47,13 +47,13 @@ extension TLSStageCore {
     }
 
     func nextInbound(atMost limit: Int) -> Parcel? {
-        guard abortion == nil, limit > 0 else { return nil }
+        guard limit > 0, !hasFailed || abortion == nil else { return nil }
         guard let parcel = takeInbound(atMost: limit) else {
             guard hasPeerClosed, failure == nil, !wasEndDelivered else { return nil }
             wasEndDelivered = true
             return .end
         }
-        if phase == .established, failure == nil { read() }
+        if phase == .established, !hasFailed { read() }
         return parcel
     }
 
@@ -65,7 +65,7 @@ extension TLSStageCore {
 
     /// Decrypts what has arrived, as far as there is room.
     func read() {
-        while failure == nil, !hasPeerClosed {
+        while !hasFailed, !hasPeerClosed {
             let room = Self.limit - plaintext.count - messages.octetCount
             guard room > 0, messages.count < Self.mostMessages else { return }
             // First what the engine kept, for the room may have ended in the middle of a piece.

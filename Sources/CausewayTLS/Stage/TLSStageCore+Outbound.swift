@@ -20,6 +20,22 @@ extension TLSStageCore {
         return true
     }
 
+    /// Encrypts octets where they lie, if none wait to be encrypted before them.
+    func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+        guard isOpenForContent, !usesDatagrams, !envelope.isFinal, !bytes.isEmpty, bytes.count <= Self.limit,
+            outgoing.isEmpty, outgoingPiece.isEmpty, engine.unsentCount == 0
+        else { return send(envelope.holding(bytes), at: now) }
+        self.now = now
+        switch Result(catching: { () throws(TLSFailure) in try engine.write(bytes) }) {
+        case .success(let taken):
+            if taken < bytes.count {
+                outgoing.append([UInt8](UnsafeRawBufferPointer(rebasing: bytes[taken...])))
+            }
+        case .failure(let reason): fail(reason)
+        }
+        return true
+    }
+
     /// Encrypts one message. Returns false if it does not fit a datagram: that ends nothing.
     private func writeMessage() -> Bool {
         let message = outgoing.octets
@@ -40,7 +56,7 @@ extension TLSStageCore {
     }
 
     func nextOutbound(atMost limit: Int) -> Parcel? {
-        guard abortion == nil, limit > 0 else { return nil }
+        guard limit > 0, !hasFailed || abortion == nil else { return nil }
         let wanted = min(limit, Self.limit)
         encrypt(until: wanted)
         var taken: [UInt8] = []
@@ -57,7 +73,7 @@ extension TLSStageCore {
 
     /// Encrypts until that much waits to be taken. Behind the last of the content comes the closure.
     private func encrypt(until count: Int) {
-        guard phase == .established, failure == nil, !usesDatagrams || isFinishing || isClosing else { return }
+        guard phase == .established, !hasFailed || failure == nil, !usesDatagrams || isFinishing || isClosing else { return }
         while !usesDatagrams, engine.unsentCount < count {
             if outgoingPiece.isEmpty { outgoingPiece = outgoing.popPiece(atMost: Self.limit) ?? [] }
             guard !outgoingPiece.isEmpty else { break }

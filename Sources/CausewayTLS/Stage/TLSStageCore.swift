@@ -10,9 +10,17 @@ internal import CausewayTypes
 final class TLSStageCore: @unchecked Sendable {
     enum Phase {
         case idle, handshaking, established
+
+        var status: StageStatus {
+            switch self {
+            case .idle: .idle
+            case .handshaking: .opening
+            case .established: .ready
+            }
+        }
     }
 
-    static let limit = TLSStage.bufferLimit
+    static var limit: Int { TLSStage.bufferLimit }
     /// Messages that wait to be read, however small they are.
     static let mostMessages = 256
     /// Plaintext of the longest record.
@@ -26,6 +34,8 @@ final class TLSStageCore: @unchecked Sendable {
     var isAsking = false
     var failure: TLSFailure?
     var abortion: Failure?
+    /// Whether there is one of them. They are large to look at, and this is asked all the time.
+    private(set) var hasFailed = false
 
     /// Ciphertext that the engine was not shown: a stream, or datagrams.
     var arrears = ByteChain()
@@ -66,15 +76,12 @@ final class TLSStageCore: @unchecked Sendable {
     var hasPlaintext: Bool { !plaintext.isEmpty || !messages.isEmpty }
 
     var status: StageStatus {
+        guard hasFailed || isClosing else { return phase.status }
         if let abortion { return .failed(abortion) }
         // What came before a failure is delivered first.
         if let failure, !hasPlaintext { return .failed(failure.failure) }
         if isClosing, hasSaidEverything { return .closed }
-        switch phase {
-        case .idle: return .idle
-        case .handshaking: return .opening
-        case .established: return .ready
-        }
+        return phase.status
     }
 
     private var hasSaidEverything: Bool {
@@ -84,7 +91,7 @@ final class TLSStageCore: @unchecked Sendable {
     }
 
     /// Nothing goes in or out any more, but for what the engine has left to send.
-    var isOver: Bool { abortion != nil || failure != nil || status == .closed }
+    var isOver: Bool { hasFailed || isClosing && hasSaidEverything }
 
     var awaitsPeer: Bool { phase == .handshaking && !isAsking && !isOver }
 
@@ -98,7 +105,7 @@ final class TLSStageCore: @unchecked Sendable {
 
     func fail(_ reason: TLSFailure) {
         guard failure == nil else { return }
-        failure = reason
+        (failure, hasFailed) = (reason, true)
         events.append(.failed(reason))
         outgoing = ByteChain()
         outgoingPiece = []
@@ -113,7 +120,7 @@ final class TLSStageCore: @unchecked Sendable {
 
     func abort(_ reason: Failure) {
         guard abortion == nil else { return }
-        abortion = reason
+        (abortion, hasFailed) = (reason, true)
         outgoing = ByteChain()
         outgoingPiece = []
         plaintext = ByteChain()

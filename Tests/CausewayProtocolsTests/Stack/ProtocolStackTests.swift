@@ -102,6 +102,39 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].isClosed)
     }
 
+    @Test("What was asked for in vain is there once something has happened")
+    func vain() {
+        let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
+        var stack = ProtocolStack([RecordStage()])
+        func ask() -> (event: Bool, inbound: [UInt8]?, outbound: [UInt8]?) {
+            let (inbound, event) = (stack.nextInbound(at: .zero), stack.nextEvent(at: .zero))
+            return (event != nil, inbound?.octets.octets, stack.nextOutbound(at: .zero)?.octets.octets)
+        }
+        func expect(_ event: Bool, _ inbound: [UInt8]?, _ outbound: [UInt8]?, _ step: Comment) {
+            let first = ask()
+            #expect(first.event == event && first.inbound == inbound && first.outbound == outbound, step)
+            for _ in 0..<2 {
+                let more = ask()
+                #expect(!more.event && more.inbound == nil && more.outbound == nil, step)
+            }
+            #expect(!stack.mayHaveOutbound, step)
+        }
+        expect(false, nil, nil, "before the start")
+        stack.start(at: .zero)
+        expect(false, nil, hello, "started")
+        stack.receive(Parcel(hello, endsMessage: false), at: .zero)
+        expect(true, nil, nil, "ready")
+        for octet: UInt8 in [1, 2] {
+            stack.receive(Parcel([1, ~octet], endsMessage: false), at: .zero)
+            expect(false, [octet], nil, "received")
+        }
+        let isTaken = [UInt8]([3, 4]).withUnsafeBytes { stack.send(lent: $0, in: Parcel(), at: .zero) }
+        #expect(isTaken)
+        expect(false, nil, [2, ~3, ~4], "sent")
+        stack.abort(.endedEarly)
+        #expect(stack.mayHaveEvent)
+    }
+
     @Test("Nothing is taken before every stage is ready, nor after closing has begun")
     func refuses() {
         var pair = Self.webSocketPair()

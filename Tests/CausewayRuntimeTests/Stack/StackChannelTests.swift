@@ -57,7 +57,7 @@ extension Runtime {
                 stage.settle()
             }
 
-            private static func line(_ name: String, _ content: ReceivedContent) -> String {
+            static func line(_ name: String, _ content: ReceivedContent) -> String {
                 let mark = content.metadata.compactMap { $0 as? LineStage.Mark }.first
                 return Stage.line(name, content) + (mark.map { " of \($0.length)" } ?? "")
             }
@@ -101,6 +101,42 @@ extension Runtime {
                 rig.stage.log.all == [
                     "1 'abc' complete of 3", "2 complete final", "3 complete final error \(ENODATA)",
                 ])
+        }
+
+        @Test("Whoever cancels the home ends its receive alone, and loses no octet")
+        func cancelHome() async {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            let home = rig.stage.task { [rig] in
+                rig.stage.flow.makeHome()
+                for call in ["1", "2"] {
+                    rig.stage.log.note(Rig.line(call, await rig.channel.receive(minimum: 3, maximum: 3)))
+                }
+                rig.stage.flow.leaveHome()
+            }
+            rig.stage.arrive("ab")
+            rig.channel.cancelHome()
+            rig.stage.settle()
+            #expect(rig.stage.log.take() == ["1 error \(ECANCELED)"])
+            rig.stage.arrive("cd\n")
+            #expect(rig.stage.log.all == ["2 'abc' of 4"])
+            await home.value
+        }
+
+        @Test("The home's send is cancelled with it, and taken back")
+        func cancelHomeSend() async {
+            let rig = Rig(greets: false)
+            let home = rig.stage.task { [rig] in
+                rig.stage.flow.makeHome()
+                rig.stage.log.note(Stage.line("1", await rig.channel.send(Data("abc".utf8))))
+                rig.stage.flow.leaveHome()
+            }
+            rig.channel.cancelHome()
+            rig.stage.settle()
+            #expect(rig.stage.log.all == ["1 error \(ECANCELED)"])
+            await home.value
+            rig.stage.arrive("H")
+            #expect(rig.written == "H")
         }
 
         @Test("A message that was cut off never looks like a whole one")
