@@ -347,3 +347,41 @@ long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datag
     long result = cw_receive_one(fd, buffer, length, datagram, true);
     return result == -EAGAIN ? cw_receive_one(fd, buffer, length, datagram, false) : result;
 }
+
+enum { most_at_once = 64 };
+
+int cw_send_to_peers(int fd, const void *octets, size_t size, const cw_address *peers, const uint32_t *which, int count) {
+    struct mmsghdr messages[most_at_once];
+    struct iovec pieces[most_at_once];
+    if (count > most_at_once) count = most_at_once;
+    for (int i = 0; i < count; i++) {
+        const cw_address *peer = &peers[which[i]];
+        pieces[i] = (struct iovec){(char *)octets + (size_t)i * size, size};
+        messages[i].msg_hdr = (struct msghdr){
+            .msg_name = (void *)&peer->storage, .msg_namelen = peer->length, .msg_iov = &pieces[i], .msg_iovlen = 1};
+    }
+    int sent;
+    do sent = sendmmsg(fd, messages, (unsigned)count, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : sent;
+}
+
+int cw_receive_many(int fd, void *octets, size_t size, cw_address *peers, uint32_t *lengths, int count) {
+    struct mmsghdr messages[most_at_once];
+    struct iovec pieces[most_at_once];
+    if (count > most_at_once) count = most_at_once;
+    for (int i = 0; i < count; i++) {
+        pieces[i] = (struct iovec){(char *)octets + (size_t)i * size, size};
+        messages[i].msg_hdr = (struct msghdr){
+            .msg_name = &peers[i].storage, .msg_namelen = sizeof peers[i].storage, .msg_iov = &pieces[i], .msg_iovlen = 1};
+    }
+    int received;
+    do received = recvmmsg(fd, messages, (unsigned)count, MSG_DONTWAIT, NULL);
+    while (received < 0 && errno == EINTR);
+    if (received < 0) return -errno;
+    for (int i = 0; i < received; i++) {
+        peers[i].length = messages[i].msg_hdr.msg_namelen;
+        lengths[i] = messages[i].msg_len;
+    }
+    return received;
+}

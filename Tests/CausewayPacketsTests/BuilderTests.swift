@@ -34,6 +34,31 @@ struct BuilderTests {
         #expect(view.issues.isEmpty)
     }
 
+    @Test("A builder that is used again leaves nothing of longer packets behind", arguments: [0, 1, 7, 40])
+    func usedAgain(_ count: Int) {
+        func make(_ packet: inout PacketBuilder, _ payload: Int) -> [UInt8] {
+            packet.reset()
+            packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .tcp))
+            var header = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .syn)
+            header.options = Array(repeating: 1, count: payload % 5)
+            packet.add(header)
+            if payload > 0 { packet.add(payload: Array(repeating: 9, count: payload)) }
+            return packet.finish()
+        }
+        var (used, fresh) = (PacketBuilder(), PacketBuilder())
+        let kept = make(&used, 1000)
+        let (again, right) = (make(&used, count), make(&fresh, count))
+        #expect(again == right && used.count == fresh.count)
+        #expect(kept.count == 1040 && kept.suffix(1000).allSatisfy { $0 == 9 })
+        used.reset()
+        used.add(payload: [1, 2])
+        #expect(used.count == 2)
+        let header = IPv4Header(source: Self.here, destination: Self.there, proto: .tcp)
+        let isReplaced = used.replace(1, with: header)
+        let last = used.finish()
+        #expect(!isReplaced && last == [1, 2])
+    }
+
     @Test func datagramIsWhole() {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .udp))

@@ -75,13 +75,30 @@ struct ScanTextTests {
         )
     }
 
+    /// What a builder makes of a header: it knows of lengths and checksums by itself.
+    private func built(_ header: TCPHeader, _ address: InternetAddress) -> [UInt8] {
+        var header = header
+        (header.checksum, header.dataOffset) = (nil, nil)
+        var packet = PacketBuilder()
+        switch address {
+        case .ipv4(let address): packet.add(IPv4Header(source: address, destination: address, proto: .tcp))
+        case .ipv6(let address): packet.add(IPv6Header(source: address, destination: address, nextHeader: .tcp))
+        }
+        packet.add(header)
+        return packet.finish().suffix(header.byteCount)
+    }
+
     @Test("A SYN is right, and only its own answer is taken", arguments: ["192.0.2.1", "2001:db8::1"])
     func syn(_ text: String) throws {
         let address = try #require(try TargetRange(text).addresses.first)
         let probes = ScanProbes(secret: 7, firstPort: 61_000)
-        let segment = probes.synSegment(from: address, to: address, host: 3, port: 80, attempt: 1)
+        var segment: [UInt8] = []
+        probes.appendSyn(from: address, to: address, host: 3, port: 80, attempt: 1, to: &segment)
+        #expect(segment.count == ScanProbes.synByteCount)
         let sent = try TCPHeader(Octets(segment.span), at: 0)
         #expect(sent.destinationPort == 80 && sent.sourcePort == 61_001 && sent.flags == .syn)
+        #expect(sent.options == [2, 4, 5, 0xB4])
+        #expect(segment == built(sent, address))
         var answer = TCPHeader(sourcePort: 80, destinationPort: 61_001, flags: [.syn, .ack])
         answer.acknowledgement = sent.sequence &+ 1
         func reading(_ header: TCPHeader, host: Int = 3) -> ScanFinding.Reason? {

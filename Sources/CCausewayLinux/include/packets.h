@@ -98,6 +98,13 @@ typedef struct cw_datagram {
     cw_address offender;
 } cw_datagram;
 
+/// Sends packets of `size` octets that lie behind each other, each to that of the peers whose place stands in `which`; at most 64.
+/// Returns how many were taken, or a negated errno for the first.
+int cw_send_to_peers(int fd, const void *octets, size_t size, const cw_address *peers, const uint32_t *which, int count);
+/// Takes up to `count` (at most 64) datagrams that have come, no errors, the first `size` octets of each, one `size` behind the other.
+/// Returns how many there were, or a negated errno.
+int cw_receive_many(int fd, void *octets, size_t size, cw_address *peers, uint32_t *lengths, int count);
+
 long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);
 /// Octets received or a negated errno. Errors that wait are given before datagrams, with the packet that caused them.
 long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);

@@ -1,6 +1,52 @@
 import CausewayTypes
 
+extension Array where Element == UInt8 {
+    /// Appends numbers in network byte order that lie behind each other without gaps: once for a header, because each time has its
+    /// cost.
+    @inline(__always)
+    mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
+        let byteCount = MemoryLayout<Numbers>.size
+        append(addingCapacity: byteCount) { room in
+            unsafe room.withUnsafeMutableBufferPointer { buffer, count in
+                let place = UnsafeMutableRawBufferPointer(buffer)
+                unsafe place.storeBytes(of: numbers, toByteOffset: count, as: Numbers.self)
+                count += byteCount
+            }
+        }
+    }
+}
+
 extension PacketBuilder {
+    /// Makes room behind what there is; it may hold octets of an earlier packet.
+    @inline(__always)
+    private mutating func require(_ byteCount: Int) {
+        if octets.count &- count < byteCount { grow(byteCount) }
+    }
+    @inline(never)
+    private mutating func grow(_ byteCount: Int) {
+        octets.append(contentsOf: repeatElement(0, count: byteCount &- (octets.count &- count)))
+    }
+
+    /// Appends numbers in network byte order that lie behind each other without gaps.
+    @inline(__always)
+    private mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
+        let byteCount = MemoryLayout<Numbers>.size
+        require(byteCount)
+        unsafe octets.withUnsafeMutableBytes { bytes in
+            // There is room for them: that was asked for above.
+            unsafe bytes.storeBytes(of: numbers, toByteOffset: count, as: Numbers.self)
+        }
+        count &+= byteCount
+    }
+
+    /// Appends octets, and zeros up to `length` behind them.
+    mutating func append(_ more: ArraySlice<UInt8>, filledTo length: Int) {
+        require(length)
+        octets.replaceSubrange(count..<count + more.count, with: more)
+        for place in count + more.count..<count + length { octets[place] = 0 }
+        count &+= length
+    }
+
     @inline(__always)
     mutating func append(_ value: UInt16) { append(inOrder: value.bigEndian) }
     @inline(__always)
@@ -11,20 +57,6 @@ extension PacketBuilder {
     mutating func append(_ address: MACAddress) {
         append(UInt32(truncatingIfNeeded: address.bits >> 16))
         append(UInt16(truncatingIfNeeded: address.bits))
-    }
-
-    /// Appends numbers in network byte order that lie behind each other without gaps: once for a header, because each time has its
-    /// cost.
-    @inline(__always)
-    private mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
-        let byteCount = MemoryLayout<Numbers>.size
-        octets.append(addingCapacity: byteCount) { room in
-            unsafe room.withUnsafeMutableBufferPointer { buffer, count in
-                let place = UnsafeMutableRawBufferPointer(buffer)
-                unsafe place.storeBytes(of: numbers, toByteOffset: count, as: Numbers.self)
-                count += byteCount
-            }
-        }
     }
 
     mutating func put(_ header: EthernetHeader) {
@@ -78,8 +110,7 @@ extension PacketBuilder {
     private mutating func put(options: [UInt8]) {
         guard !options.isEmpty else { return }
         let taken = options.prefix(40)
-        octets.append(contentsOf: taken)
-        octets.append(contentsOf: repeatElement(0, count: (4 - taken.count % 4) % 4))
+        append(taken, filledTo: (taken.count + 3) / 4 * 4)
     }
 
     /// Fills in what was left `nil`, from the innermost layer outwards, and gives the packet.
@@ -88,14 +119,15 @@ extension PacketBuilder {
     /// network card cuts up.
     @discardableResult
     public mutating func finish() -> [UInt8] {
-        Self.fill(&octets, marks)
+        if octets.count > count { octets.removeLast(octets.count - count) }
+        Self.fill(&octets, marks, markCount)
         return octets
     }
 
-    private static func fill(_ octets: inout [UInt8], _ marks: [Mark]) {
+    private static func fill(_ octets: inout [UInt8], _ marks: [Mark], _ markCount: Int) {
         var span = octets.mutableSpan
         var packet = unsafe span.mutableBytes
-        var position = marks.count - 1
+        var position = markCount - 1
         while position >= 0 {
             let mark = marks[position]
             if mark.fillsLength { mark.fillLength(&packet) }

@@ -21,19 +21,23 @@ public struct PacketBuilder: Sendable {
         var fillsChecksum: Bool
     }
 
+    /// The packet's octets, and behind them those of an earlier packet that was longer.
     var octets: [UInt8] = []
+    /// Its layers, and behind them those of an earlier packet that had more.
     var marks: [Mark] = []
+    var markCount = 0
 
     public init() {}
 
-    /// Forgets the packet, to begin another.
+    /// Forgets the packet, to begin another. What it was made of is written over: an array that is emptied and filled again asks for
+    /// room octet by octet.
     public mutating func reset() {
-        octets.removeAll(keepingCapacity: true)
-        marks.removeAll(keepingCapacity: true)
+        count = 0
+        markCount = 0
     }
 
     /// Octets so far.
-    public var count: Int { octets.count }
+    public internal(set) var count = 0
 
     public mutating func add(_ header: EthernetHeader) {
         mark(.ethernet, 14)
@@ -73,17 +77,14 @@ public struct PacketBuilder: Sendable {
     public mutating func addExtension(next: IPProtocolNumber, body: [UInt8]) {
         let length = (2 + body.count + 7) / 8 * 8
         mark(.destinationOptions, length)
-        octets.append(next.rawValue)
-        octets.append(UInt8(truncatingIfNeeded: length / 8 - 1))
-        octets.append(contentsOf: body)
-        octets.append(contentsOf: repeatElement(0, count: length - 2 - body.count))
+        append(UInt16(next.rawValue) << 8 | UInt16(truncatingIfNeeded: length / 8 - 1) & 0xFF)
+        append(body[...], filledTo: length - 2)
     }
 
     /// - Parameter version6: ICMPv6, whose checksum covers the addresses too.
     public mutating func add(_ header: ICMPHeader, version6: Bool = false) {
         mark(version6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
-        octets.append(header.type)
-        octets.append(header.code)
+        append(UInt16(header.type) << 8 | UInt16(header.code))
         append(header.checksum ?? 0)
         append(header.rest)
     }
@@ -102,13 +103,14 @@ public struct PacketBuilder: Sendable {
 
     public mutating func add(payload: [UInt8]) {
         mark(.payload, payload.count)
-        octets.append(contentsOf: payload)
+        append(payload[...], filledTo: payload.count)
     }
 
     mutating func mark(_ kind: LayerKind, _ byteCount: Int, length: Bool = false, checksum: Bool = false) {
-        marks.append(
-            Mark(
-                kind: kind, offset: octets.count, byteCount: byteCount, fillsLength: length, fillsChecksum: checksum))
+        let mark = Mark(
+            kind: kind, offset: count, byteCount: byteCount, fillsLength: length, fillsChecksum: checksum)
+        if markCount < marks.count { marks[markCount] = mark } else { marks.append(mark) }
+        markCount &+= 1
     }
 }
 
@@ -144,12 +146,12 @@ extension PacketBuilder {
         _ position: Int, _ kind: LayerKind, _ byteCount: Int, _ checksum: Bool, _ length: Bool,
         _ write: (inout PacketBuilder) -> Void
     ) -> Bool {
-        guard marks.indices.contains(position), marks[position].kind == kind, marks[position].byteCount == byteCount
+        guard (0..<markCount).contains(position), marks[position].kind == kind, marks[position].byteCount == byteCount
         else { return false }
         var part = PacketBuilder()
         write(&part)
         let offset = marks[position].offset
-        octets.replaceSubrange(offset..<offset + byteCount, with: part.octets)
+        octets.replaceSubrange(offset..<offset + byteCount, with: part.octets[..<part.count])
         marks[position].fillsChecksum = checksum
         marks[position].fillsLength = length
         return true

@@ -190,11 +190,8 @@ public struct PacketJSON: Sendable {
     }
 
     private mutating func key(_ name: StaticString) {
-        if needsComma { out.put(",") }
+        out.key(name, afterComma: needsComma)
         needsComma = true
-        out.put("\"")
-        out.put(name)
-        out.put("\":")
     }
     private mutating func begin(_ name: StaticString) {
         key(name)

@@ -64,11 +64,13 @@ struct ReadCommand: AsyncParsableCommand {
     private func take(
         _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
     ) throws -> Bool {
+        // Asked once: options of a command are looked up anew each time.
+        let most = output.count ?? .max
         while let packet = try reader.next() {
             let octets = reader.octets
             guard filters.matches(packet, octets) else { continue }
             try shown.add(packet, octets)
-            if let count = output.count, shown.count >= count { return true }
+            if shown.count >= most { return true }
         }
         return false
     }

@@ -8,6 +8,11 @@ final class ConnectWire: ScanWire {
     private let epoll: Epoll
     private var events = Epoll.EventBuffer(capacity: 1024)
     private var open: [PortSurvey.Probe: CInt] = [:]
+    /// Sockets whose connection was refused: asking again with one of them costs the kernel half of what making another does.
+    private var idle: [SocketAddress.Family: [CInt]] = [:]
+    private let mostIdle: Int
+    /// Connections that were begun a moment ago.
+    private var begun: [(probe: PortSurvey.Probe, socket: CInt)] = []
     private var buffer = [UInt8](repeating: 0, count: 512)
     let mostWaiting: Int
 
@@ -15,27 +20,89 @@ final class ConnectWire: ScanWire {
         self.targets = targets
         self.ports = ports
         epoll = try Epoll()
-        mostWaiting = max(16, min(Machine.raiseOpenFileLimit() - 64, 20_000))
+        let limit = Machine.raiseOpenFileLimit()
+        mostIdle = max(1, min(64, limit / 16))
+        mostWaiting = max(16, min(limit - 64 - 2 * mostIdle, 20_000))
     }
 
-    deinit { for socket in open.values { Descriptor(adopting: socket).close() } }
+    deinit {
+        for socket in open.values { Descriptor(adopting: socket).close() }
+        for socket in idle.values.joined() { Descriptor(adopting: socket).close() }
+    }
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
-        let target = targets[targets.startIndex + probe.host].socketAddress
+        var result = ScanSending.sent
+        send([probe]) { result = $1 }
+        return result
+    }
+
+    func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
+        var isBusy = false
+        for probe in probes {
+            // Where there is no room for one, there is none for those behind it.
+            let sending = isBusy ? .busy : begin(probe)
+            if case .sent = sending { continue }
+            if case .busy = sending { isBusy = true }
+            outcome(probe, sending)
+        }
+        lookAtBegun(outcome)
+    }
+
+    private func begin(_ probe: PortSurvey.Probe) -> ScanSending {
+        let target = target(of: probe)
         do throws(SystemError) {
-            let socket = try Socket.open(target.family, .stream)
-            Socket.abortOnClose(socket.rawValue)
-            // An error that comes while connect(2) still runs would else be forgotten: the kernel only notes it beside the socket.
-            try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.family == .ipv6)
-            if try Socket.connect(socket.rawValue, to: target.with(port: ports[probe.port])) {
-                return .answered(.synAck)
-            }
-            try epoll.add(socket.rawValue, token: Self.token(probe), .writable)
-            open[probe] = socket.release()
+            let socket = try socket(target.family)
+            if try Socket.connect(socket.rawValue, to: target) { return .answered(.synAck) }
+            begun.append((probe, socket.release()))
             return .sent
         } catch {
             return ScanSending(errno: error.errno)
         }
+    }
+
+    private func target(of probe: PortSurvey.Probe) -> SocketAddress {
+        targets[targets.startIndex + probe.host].socketAddress.with(port: ports[probe.port])
+    }
+
+    private func socket(_ family: SocketAddress.Family) throws(SystemError) -> Descriptor {
+        if let number = idle[family]?.popLast() { return Descriptor(adopting: number) }
+        let socket = try Socket.open(family, .stream)
+        Socket.abortOnClose(socket.rawValue)
+        // An error that comes while connect(2) still runs would else be forgotten: the kernel only notes it beside the socket.
+        try PacketSockets.reportErrors(socket.rawValue, isIPv6: family == .ipv6)
+        return socket
+    }
+
+    /// Many hosts have answered by now: asking once is cheaper than waiting for each. Those that have not are waited for.
+    private func lookAtBegun(_ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
+        for (probe, number) in begun {
+            let target = target(of: probe)
+            let socket = Descriptor(adopting: number)
+            do throws(SystemError) {
+                // Connecting once more tells how it went, and makes a socket that was refused as good as new.
+                _ = try Socket.connect(number, to: target)
+                outcome(probe, .answered(.synAck))
+            } catch {
+                guard error.errno == EALREADY else {
+                    // Of other errors nothing is known to come of asking at once again: the port's time runs.
+                    let sending = ScanSending(errno: error.errno)
+                    if case .answered = sending { outcome(probe, sending) }
+                    if error.errno == ECONNREFUSED { keep(socket, target.family) }
+                    continue
+                }
+                do throws(SystemError) {
+                    try epoll.add(number, token: Self.token(probe), .writable)
+                    open[probe] = socket.release()
+                } catch { outcome(probe, .busy) }
+            }
+        }
+        begun.removeAll(keepingCapacity: true)
+    }
+
+    /// Keeps a socket to ask with again, unless a report waits there that would be taken for the next answer.
+    private func keep(_ socket: consuming Descriptor, _ family: SocketAddress.Family) {
+        guard idle[family, default: []].count < mostIdle, report(of: socket) == nil else { return }
+        idle[family, default: []].append(socket.release())
     }
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
@@ -59,12 +126,15 @@ final class ConnectWire: ScanWire {
     /// The errno that ended a connection, or of what ICMP reported of it; 0 where it is there.
     private func error(of socket: borrowing Descriptor) -> CInt {
         let error = Socket.takeError(socket.rawValue)
-        guard error == 0 else { return error }
+        return error == 0 ? report(of: socket)?.error ?? 0 : error
+    }
+
+    private func report(of socket: borrowing Descriptor) -> PacketArrival? {
         let number = socket.rawValue
         let report = try? buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
             try PacketSockets.receive(number, errors: true, into: bytes)
         }
-        return (report ?? nil)?.error ?? 0
+        return report ?? nil
     }
 
     func forget(_ probe: PortSurvey.Probe) {

@@ -39,13 +39,12 @@ final class DatagramWire: ScanWire {
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
         let (index, attempts) = (index, attempts)
         let isIPv6 = sockets.families
-        sockets.collect(milliseconds: milliseconds) { _, arrival, place in
-            guard let peer = arrival.peer, let host = index.host(peer), let port = index.port(peer.port) else { return }
+        sockets.collect(milliseconds: milliseconds) { _, peer, report, place in
+            guard let peer, let host = index.host(peer), let port = index.port(peer.port) else { return }
             let probe = PortSurvey.Probe(host: host, port: port, attempt: place % attempts)
-            if arrival.error == 0 {
-                answers.append(ScanAnswer(probe: probe, reason: .udpResponse))
-            } else if let reason = ScanFinding.Reason(
-                icmpType: arrival.icmpType, code: arrival.icmpCode, isIPv6: isIPv6[place])
+            guard let report else { return answers.append(ScanAnswer(probe: probe, reason: .udpResponse)) }
+            if let reason = ScanFinding.Reason(
+                icmpType: report.icmpType, code: report.icmpCode, isIPv6: isIPv6[place])
             {
                 answers.append(ScanAnswer(probe: probe, reason: reason))
             }

@@ -36,16 +36,16 @@ final class EchoWire: ScanWire {
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
         let (index, isRaw, identifier, isIPv6) = (index, isRaw, identifier, sockets.families)
-        sockets.collect(milliseconds: milliseconds) { octets, arrival, place in
-            guard let host = index.host(arrival.peer) else { return }
-            let view = Octets(octets.span).prefix(arrival.byteCount)
-            let offset = isRaw[place] && !isIPv6[place] && arrival.error == 0 ? Int(octets[0] & 15) * 4 : 0
+        sockets.collect(milliseconds: milliseconds) { octets, peer, report, place in
+            guard let host = index.host(peer), !octets.isEmpty else { return }
+            let view = Octets(octets)
+            let offset = isRaw[place] && !isIPv6[place] && report == nil ? Int(octets[0] & 15) * 4 : 0
             guard let header = try? ICMPHeader(view, at: offset), !isRaw[place] || header.identifier == identifier
             else { return }
             let probe = PortSurvey.Probe(host: host, port: 0, attempt: Int(header.sequence))
-            if arrival.error != 0 {
+            if let report {
                 if let reason = ScanFinding.Reason(
-                    icmpType: arrival.icmpType, code: arrival.icmpCode, isIPv6: isIPv6[place])
+                    icmpType: report.icmpType, code: report.icmpCode, isIPv6: isIPv6[place])
                 {
                     answers.append(ScanAnswer(probe: probe, reason: reason))
                 }

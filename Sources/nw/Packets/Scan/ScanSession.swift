@@ -14,10 +14,15 @@ final class ScanSession {
     private let showsProgress = OpenFile.standardError.kind == .terminal
     private var lastProgress: ContinuousClock.Instant
     private var openPorts = 0
+    /// What is about to be sent, and what became of it.
+    private var probes: [PortSurvey.Probe] = []
+    private var outcomes: [(PortSurvey.Probe, ScanSending)] = []
     private var done = 0
 
     /// Hosts that are asked at the same time, however few their ports are.
     private static let mostHosts = 4096
+    /// Probes that are sent before answers are looked for.
+    private static let mostAtOnce = 64
 
     init(_ command: ScanCommand, _ targets: [ScanTarget]) throws {
         self.command = command
@@ -104,26 +109,43 @@ final class ScanSession {
         report(group, scan)
     }
 
-    /// Sends what may be sent, some probes at a time. Returns for how many milliseconds nothing else is to be done, `nil` at the end.
+    /// Sends what may be sent, some probes at once. Returns for how many milliseconds nothing else is to be done, `nil` at the end.
     private func sendSome(_ scan: inout PortSurvey, _ wire: any ScanWire) -> CInt? {
-        for _ in 0..<64 {
-            let now = clock.now - start
+        // One time for all of them: the clock would cost more than some of the probes' own work.
+        let now = clock.now - start
+        var pause: CInt = 0
+        collecting: while probes.count < Self.mostAtOnce {
             switch scan.next(at: now) {
             case .finished: return nil
             case .wait(let until):
                 // Never longer, so that an interrupt is seen soon.
-                return CInt(max(1, min(100, Int((until - now) / .milliseconds(1)))))
-            case .send(let probe):
-                switch wire.send(probe) {
-                case .sent: break
-                case .answered(let reason): scan.answered(probe, reason, at: now)
-                case .busy:
-                    scan.refused(probe, at: now)
-                    return 1
-                }
+                pause = CInt(max(1, min(100, Int((until - now) / .milliseconds(1)))))
+                break collecting
+            case .send(let probe): probes.append(probe)
             }
         }
-        return 0
+        outcomes.removeAll(keepingCapacity: true)
+        wire.send(probes) { outcomes.append(($0, $1)) }
+        probes.removeAll(keepingCapacity: true)
+        return tell(&scan) ? pause : 1
+    }
+
+    /// Tells what became of probes. Returns whether there was room for all of them.
+    private func tell(_ scan: inout PortSurvey) -> Bool {
+        guard !outcomes.isEmpty else { return true }
+        // Answers have come since the probes left.
+        let now = clock.now - start
+        var hasRoom = true
+        for (probe, sending) in outcomes {
+            switch sending {
+            case .sent: break
+            case .answered(let reason): scan.answered(probe, reason, at: now)
+            case .busy:
+                scan.refused(probe, at: now)
+                hasRoom = false
+            }
+        }
+        return hasRoom
     }
 
     private func report(_ group: ArraySlice<ScanTarget>, _ scan: borrowing PortSurvey) {

@@ -10,6 +10,8 @@ struct ScanAnswer {
 /// The way from a scan's decisions to the kernel, one for each technique. Confined to one thread.
 protocol ScanWire: AnyObject {
     func send(_ probe: PortSurvey.Probe) -> ScanSending
+    /// Sends some at once, in their order, and says of those that were not simply sent what became of them.
+    func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void)
     /// Takes what has come in; waits for it, at most so long.
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt)
     /// Nobody waits for this probe any more.
@@ -27,6 +29,17 @@ enum ScanSending {
 }
 
 extension ScanWire {
+    func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
+        var isBusy = false
+        for probe in probes {
+            // Where there is no room for one, there is none for those behind it.
+            let sending = isBusy ? .busy : send(probe)
+            if case .sent = sending { continue }
+            if case .busy = sending { isBusy = true }
+            outcome(probe, sending)
+        }
+    }
+
     func forget(_ probe: PortSurvey.Probe) {}
     var mostWaiting: Int { 65_536 }
 }
@@ -51,6 +64,8 @@ struct ScanSockets: ~Copyable {
     private var sockets: [CInt] = []
     private(set) var families: [Bool] = []
     private var buffer = [UInt8](repeating: 0, count: 2048)
+    /// Of answers only the headers matter: those of IPv4 with options and of TCP.
+    private var intake = PacketIntake(byteCount: 120)
 
     /// Octets of room for answers: some thousands of packets, each of which the kernel counts as about 800.
     private static let room = 8 << 20
@@ -79,23 +94,54 @@ struct ScanSockets: ~Copyable {
         return ScanSending(errno: last)
     }
 
-    /// Hands over what came in: the octets, what the kernel tells of them, and the place of the socket.
-    mutating func collect(milliseconds: CInt, _ body: ([UInt8], PacketArrival, Int) -> Void) {
-        for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
-            // In both orders bounded, so that an endless stream does not keep the scan from sending.
-            if ready.errors { take(place, errors: true, body) }
-            if ready.datagrams { take(place, errors: false, body) }
+    /// Sends many, and says of those that were not sent what became of them, by their places in the batch.
+    func send(_ batch: PacketBatch, over place: Int, _ outcome: (Int, ScanSending) -> Void) {
+        var (done, failures) = (0, 0)
+        while done < batch.count {
+            do {
+                done += try batch.send(sockets[place], from: done)
+                failures = 0
+            } catch {
+                failures += 1
+                // A report that waits fails one call, and is taken out of the way by it.
+                guard failures == 3 else { continue }
+                let sending = ScanSending(errno: error.errno)
+                guard case .answered = sending else {
+                    return (done..<batch.count).forEach { outcome($0, sending) }
+                }
+                outcome(done, sending)
+                (done, failures) = (done + 1, 0)
+            }
         }
     }
 
-    private mutating func take(_ place: Int, errors: Bool, _ body: ([UInt8], PacketArrival, Int) -> Void) {
+    /// Hands over what came in: the octets, from whom, the report where the network reported an error, and the place of the socket.
+    mutating func collect(milliseconds: CInt, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
+        for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
+            // In both orders bounded, so that an endless stream does not keep the scan from sending.
+            if ready.errors { takeErrors(place, body) }
+            if ready.datagrams { takeDatagrams(place, body) }
+        }
+    }
+
+    private mutating func takeErrors(_ place: Int, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
         for _ in 0..<4096 {
             let socket = sockets[place]
             let arrival = try? buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
-                try PacketSockets.receive(socket, errors: errors, into: bytes)
+                try PacketSockets.receive(socket, errors: true, into: bytes)
             }
             guard let arrival = arrival ?? nil else { return }
-            body(buffer, arrival, place)
+            body(buffer.span.extracting(first: arrival.byteCount), arrival.peer, arrival, place)
+        }
+    }
+
+    private mutating func takeDatagrams(
+        _ place: Int, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void
+    ) {
+        for _ in 0..<64 {
+            let count = try? intake.take(sockets[place]) { octets, peer in body(octets, peer, nil, place) }
+            // Fewer than there is room for: then that was all.
+            guard count == PacketIntake.most else { return }
         }
     }
 }

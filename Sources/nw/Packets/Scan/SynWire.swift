@@ -10,7 +10,10 @@ final class SynWire: ScanWire {
     private let sources: [InternetAddress?]
     private let probes: ScanProbes
     private var sockets = ScanSockets()
-    private let family: [Bool: Int]
+    /// By socket: what is about to leave.
+    private var batches: [(segments: PacketBatch, probes: [PortSurvey.Probe])] = []
+    /// By target: its socket.
+    private let places: [Int]
 
     /// - Throws: ``SystemError``, `EPERM` where the process may not have raw sockets.
     init(_ targets: ArraySlice<ScanTarget>, _ ports: [UInt16]) throws(SystemError) {
@@ -25,7 +28,9 @@ final class SynWire: ScanWire {
             sockets.add(
                 try PacketSockets.rawTCP(isIPv6: isIPv6, firstPort: probes.firstPort, portCount: count), isIPv6: isIPv6)
         }
-        self.family = family
+        places = targets.map { family[$0.isIPv6] ?? 0 }
+        let segments = PacketBatch(to: targets.map(\.socketAddress), byteCount: ScanProbes.synByteCount)
+        batches = Array(repeating: (segments, []), count: family.count)
         sources = SourceAddress.toward(targets.map(\.socketAddress)).map { $0?.address }
     }
 
@@ -39,31 +44,50 @@ final class SynWire: ScanWire {
     }
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
-        let target = targets[targets.startIndex + probe.host]
-        guard let source = sources[probe.host], let place = family[target.isIPv6] else {
-            return .answered(.netUnreachable)
+        var result = ScanSending.sent
+        send([probe]) { result = $1 }
+        return result
+    }
+
+    func send(_ all: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
+        for probe in all {
+            guard let source = sources[probe.host] else {
+                outcome(probe, .answered(.netUnreachable))
+                continue
+            }
+            let place = places[probe.host]
+            let address = targets[targets.startIndex + probe.host].address
+            batches[place].segments.add(to: probe.host) {
+                probes.appendSyn(
+                    from: source, to: address, host: probe.host, port: ports[probe.port], attempt: probe.attempt,
+                    to: &$0)
+            }
+            batches[place].probes.append(probe)
         }
-        let segment = probes.synSegment(
-            from: source, to: target.address, host: probe.host, port: ports[probe.port], attempt: probe.attempt)
-        return sockets.send(segment, to: target.socketAddress, over: place)
+        for place in batches.indices {
+            let sent = batches[place].probes
+            sockets.send(batches[place].segments, over: place) { outcome(sent[$0], $1) }
+            batches[place].segments.removeAll()
+            batches[place].probes.removeAll(keepingCapacity: true)
+        }
     }
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
         let (index, probes) = (index, probes)
         let isIPv6 = sockets.families
-        sockets.collect(milliseconds: milliseconds) { octets, arrival, place in
-            guard let host = index.host(arrival.peer) else { return }
-            let view = Octets(octets.span).prefix(arrival.byteCount)
-            if arrival.error != 0 {
+        sockets.collect(milliseconds: milliseconds) { octets, peer, report, place in
+            guard let host = index.host(peer) else { return }
+            let view = Octets(octets)
+            if let report {
                 guard let (number, attempt) = probes.repeated(view, at: 0), let port = index.port(number),
                     let reason = ScanFinding.Reason(
-                        icmpType: arrival.icmpType, code: arrival.icmpCode, isIPv6: isIPv6[place])
+                        icmpType: report.icmpType, code: report.icmpCode, isIPv6: isIPv6[place])
                 else { return }
                 return answers.append(
                     ScanAnswer(probe: .init(host: host, port: port, attempt: attempt), reason: reason))
             }
             // IPv4's raw sockets give the IP header too.
-            let offset = isIPv6[place] ? 0 : Int(octets[0] & 15) * 4
+            let offset = isIPv6[place] ? 0 : octets.isEmpty ? 0 : Int(octets[0] & 15) * 4
             guard let answer = probes.synAnswer(view, at: offset, host: host), let port = index.port(answer.port)
             else { return }
             answers.append(
