@@ -17,12 +17,21 @@ extension NWConnection {
         }
     }
 
-    /// The most octets of one datagram on the current path. 0 before the connection is ready, and on a stream.
+    /// The most octets of one message on the current path, with DTLS without what that adds to it. 0 before the connection is ready, and
+    /// on a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {
         guard driver.settings.transport == .udp, case .ready = driver.state else { return 0 }
-        return driver.flow.withDescriptor { fd in
+        guard let size = pathDatagramSize else { return 0 }
+        let security = metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata
+        guard let limits = security?.securityProtocolMetadata.values.datagrams else { return size }
+        return max(0, min(limits.longestMessage, size - limits.overhead))
+    }
+
+    /// Octets of the longest datagram; `nil` without a socket.
+    private var pathDatagramSize: Int? {
+        driver.flow.withDescriptor { fd in
             // The socket of a listener's peer is shared and has no peer of its own.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
@@ -31,7 +40,7 @@ extension NWConnection {
             // RFC 8200 §5: every link carries 1,280 octets, and the program may want no more.
             let most = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
             return max(0, min(mtu ?? 1_500, most) - headers - (driver.route?.overhead ?? 0))
-        } ?? 0
+        }
     }
 
     /// A path with the addresses of this connection; `nil` when it has none any more.

@@ -21,6 +21,8 @@ package struct SecProtocolMetadataValues: Sendable {
     package var preSharedKeys: [SecProtocolOptionValues.PreSharedKey] = []
     /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5): label, context, count of octets.
     package var export: (@Sendable (Data, Data?, Int) -> Data?)?
+    /// What fits a datagram of DTLS: octets of the longest message, and those that are added to a message.
+    package var datagrams: (longestMessage: Int, overhead: Int)?
 
     package init() {}
 }

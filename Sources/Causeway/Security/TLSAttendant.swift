@@ -86,6 +86,7 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
             metadata.group = negotiation.group
             metadata.isEarlyDataAccepted = negotiation.isEarlyDataAccepted
             metadata.setPeer(negotiation.peerCertificates, stapledResponse: negotiation.stapledResponse)
+            metadata.datagrams = negotiation.datagrams.map { ($0.longestMessage, $0.overhead) }
             metadata.export = { label, context, count in
                 let secret = place.withStage(as: TLSStage.self) { stage in
                     stage.exportSecret(

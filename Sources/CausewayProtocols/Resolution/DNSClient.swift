@@ -57,6 +57,11 @@ package struct DNSClient: ~Copyable {
     static let payloadByteCount: UInt16 = 1_232
     /// Messages under way; a message's ID has 16 bits, and a forger must not find most of them in use.
     static let exchangeLimit = 4_096
+    /// Messages that are sent without waiting for an answer to one of them: the usual socket buffer of a server, and ours, has room for
+    /// little more, and what does not fit is lost.
+    package static let burst = 200
+    /// How long there is no answer before as many again are sent: what was sent before has been taken by then, or is lost.
+    package static let pause: Duration = .milliseconds(100)
 
     package var settings: ResolverConfiguration.Options
     package private(set) var servers: [DNSServer]
@@ -71,6 +76,9 @@ package struct DNSClient: ~Copyable {
     private var rotation = 0
     /// Waiting for room.
     private var backlog: Deque<UInt64> = []
+    /// When more of them are sent whatever was answered. Its body is no asking's number.
+    private var backlogTimer: TimerHeap<UInt64>.ID?
+    private var isResuming = false
     private var random: any RandomNumberGenerator & Sendable
 
     package init(
@@ -112,8 +120,9 @@ package struct DNSClient: ~Copyable {
         byKey[key] = id
         askings[id] = Asking(
             question: DNSQuestion(name, type), target: name, askers: [id], startedAt: now, plan: makePlan(at: now))
-        guard exchanges.count < Self.exchangeLimit else {
+        guard backlog.isEmpty, exchanges.count < Self.burst else {
             backlog.append(id)
+            if backlogTimer == nil { backlogTimer = timers.add(at: now + Self.pause, 0) }
             return (id, [])
         }
         return (id, askNext(id, at: now))
@@ -138,6 +147,11 @@ package struct DNSClient: ~Copyable {
     package mutating func advance(to now: Duration) -> [Action] {
         var actions: [Action] = []
         while let id = timers.popDue(at: now) {
+            guard id != 0 else {
+                backlogTimer = nil
+                actions += resumeBacklog(upTo: min(exchanges.count + Self.burst, Self.exchangeLimit), at: now)
+                continue
+            }
             askings[id]?.timer = nil
             actions += askNext(id, at: now)
         }
@@ -171,7 +185,11 @@ package struct DNSClient: ~Copyable {
         let isLast = asking.next + 1 == asking.plan.count
         let patience = health[server, default: ServerHealth()].patience(atMost: settings.timeout, round: round)
         setTimer(id, at: now + (isLast ? settings.timeout : patience))
-        return send(id, to: server, over: settings.usesTCP ? .tcp : .udp, at: now)
+        // Where there are too many messages, nobody waits for the answers to two.
+        let isCrowded = exchanges.count >= Self.exchangeLimit
+        let given = isCrowded ? asking.exchanges : []
+        for exchange in given { forget(exchange) }
+        return given.map { .forget($0) } + send(id, to: server, over: settings.usesTCP ? .tcp : .udp, at: now)
     }
 
     mutating func send(
@@ -257,9 +275,21 @@ package struct DNSClient: ~Copyable {
         return asking.exchanges.map { .forget($0) }
     }
 
-    private mutating func resumeBacklog(at now: Duration) -> [Action] {
-        guard !backlog.isEmpty, exchanges.count < Self.exchangeLimit else { return [] }
-        let id = backlog.removeFirst()
-        return askings[id] == nil ? resumeBacklog(at: now) : askNext(id, at: now)
+    private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
+        // A question that ends at once lets others go on: they do, in the loop below.
+        guard !isResuming, !backlog.isEmpty else { return [] }
+        isResuming = true
+        defer { isResuming = false }
+        var actions: [Action] = []
+        while exchanges.count < limit, let id = backlog.popFirst() {
+            guard askings[id] != nil else { continue }
+            // Meanwhile servers may have shown that they are silent.
+            let plan = makePlan(at: now)
+            askings[id]?.plan = plan
+            actions += askNext(id, at: now)
+        }
+        if let timer = backlogTimer { timers.cancel(timer) }
+        backlogTimer = backlog.isEmpty ? nil : timers.add(at: now + Self.pause, 0)
+        return actions
     }
 }

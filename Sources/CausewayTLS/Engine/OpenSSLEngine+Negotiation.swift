@@ -14,7 +14,13 @@ extension OpenSSLEngine {
             isResumed: cw_SSL_session_reused(ssl) == 1,
             isEarlyDataAccepted: cw_SSL_get_early_data_status(ssl) == CInt(CW_EARLY_DATA_ACCEPTED),
             peerCertificates: peerCertificates,
-            stapledResponse: isClient ? stapledResponse : nil)
+            stapledResponse: isClient ? stapledResponse : nil,
+            datagrams: usesDatagrams ? datagramLimits : nil)
+    }
+
+    private var datagramLimits: TLSDatagramLimits {
+        let longest = Int(cw_DTLS_get_data_mtu(ssl))
+        return TLSDatagramLimits(longestMessage: longest, overhead: settings.maximumDatagram - longest)
     }
 
     private var applicationProtocol: String? {

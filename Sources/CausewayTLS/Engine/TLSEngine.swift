@@ -112,4 +112,14 @@ package struct TLSNegotiation: Sendable {
     package let peerCertificates: [Certificate]
     /// The statement of status that the server sent, in DER.
     package let stapledResponse: [UInt8]?
+    /// `nil` over a stream.
+    package let datagrams: TLSDatagramLimits?
+}
+
+/// What fits the datagrams of a DTLS connection.
+package struct TLSDatagramLimits: Hashable, Sendable {
+    /// Octets of the longest message.
+    package let longestMessage: Int
+    /// Octets that a record adds to a message, at most.
+    package let overhead: Int
 }

@@ -73,7 +73,9 @@ extension TLSStageCore {
 
     /// Encrypts until that much waits to be taken. Behind the last of the content comes the closure.
     private func encrypt(until count: Int) {
-        guard phase == .established, !hasFailed || failure == nil, !usesDatagrams || isFinishing || isClosing else { return }
+        guard phase == .established, !hasFailed || failure == nil, !usesDatagrams || isFinishing || isClosing else {
+            return
+        }
         while !usesDatagrams, engine.unsentCount < count {
             if outgoingPiece.isEmpty { outgoingPiece = outgoing.popPiece(atMost: Self.limit) ?? [] }
             guard !outgoingPiece.isEmpty else { break }

@@ -116,7 +116,7 @@ struct DNSClientServerTests {
     func bounded() {
         let desk = DNSDesk()
         for number in 0..<10_000 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
-        #expect(desk.openCount == 4_096)
+        #expect(desk.openCount == DNSClient.burst)
         var position = 0
         while position < desk.sent.count {
             let sent = desk.sent[position]
@@ -125,6 +125,23 @@ struct DNSClientServerTests {
         }
         #expect(desk.answers.count == 10_000)
         #expect(desk.isIdle)
+    }
+
+    @Test("A server that says nothing holds questions back a moment each, and is never sent more than the bound")
+    func silence() {
+        let desk = DNSDesk()
+        for number in 0..<10_000 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
+        for step in 1...3 {
+            desk.advance(to: desk.now + DNSClient.pause)
+            #expect(desk.openCount == (step + 1) * DNSClient.burst)
+        }
+        for _ in 0..<2_000 where !desk.isIdle {
+            desk.advance(to: desk.now + .milliseconds(100))
+            #expect(desk.openCount <= 4_096)
+        }
+        #expect(desk.isIdle)
+        #expect(desk.answers.values.allSatisfy { $0.finding == .failed(.timedOut) })
+        #expect(desk.answers.count == 10_000)
     }
 
     @Test("In any order of events every question is answered once, and nothing is left over", arguments: 0..<300)

@@ -17,6 +17,11 @@ extension Loopback {
             let peer = try await listener.connections.next().start()
             try await client.ready()
             #expect(try await client.send(Data(repeating: 1, count: 3_000)).next() == .posix(.EMSGSIZE))
+            let most = client.connection.maximumDatagramSize
+            #expect((1_200...1_400).contains(most))
+            #expect(try await client.send(Data(repeating: 2, count: most + 1)).next() == .posix(.EMSGSIZE))
+            try await client.deliver(Data(repeating: 3, count: most))
+            #expect(try await peer.receiveMessage().data?.count == most)
             try await client.deliver(Data("after".utf8))
             #expect(try await peer.receiveMessage().text == "after")
             try await client.cancel()
