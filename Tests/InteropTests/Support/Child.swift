@@ -74,9 +74,13 @@ final class Child {
     func interrupt() throws { Foundation.kill(try program(), SIGTERM) }
 
     /// The program's own number: what was started is timeout(1), and the program is its only child.
-    func program() throws -> pid_t {
-        let children = try String(contentsOfFile: "/proc/\(identifier)/task/\(identifier)/children", encoding: .utf8)
-        return try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
+    func program() throws -> pid_t { try #require(runningProgram) }
+
+    /// The same; `nil` where it has ended.
+    private var runningProgram: pid_t? {
+        let place = "/proc/\(identifier)/task/\(identifier)/children"
+        let children = try? String(contentsOfFile: place, encoding: .utf8)
+        return children?.split(separator: " ").first.flatMap { pid_t($0) }
     }
 
     /// What the program has used so far: seconds of processors, and the most memory in MiB.
@@ -97,7 +101,7 @@ final class Child {
     /// Ends it and everything it started.
     func kill() {
         guard reap(waiting: false) == nil else { return }
-        let program = try? program()
+        let program = runningProgram
         // It leads a process group of its own.
         Foundation.kill(-identifier, SIGKILL)
         _ = reap(waiting: true)
