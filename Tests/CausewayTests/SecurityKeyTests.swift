@@ -28,7 +28,7 @@ struct SecurityKeyTests {
     private static func identity(_ kind: CertificateTemplate.KeyKind, named name: String = "leaf") throws -> SecIdentity
     {
         let now = Int64(Date().timeIntervalSince1970)
-        var template = CertificateTemplate(subject: name, notBefore: now - 60, notAfter: now + 60)
+        var template = CertificateTemplate(subject: name, notBefore: now - 3_600, notAfter: now + 3_600)
         template.keyKind = kind
         return SecIdentity(try template.issue())
     }
@@ -141,6 +141,6 @@ struct SecurityKeyTests {
 
     private static func engineIdentity() throws -> TLSIdentity {
         let now = Int64(Date().timeIntervalSince1970)
-        return try CertificateTemplate(subject: "leaf", notBefore: now - 60, notAfter: now + 60).issue()
+        return try CertificateTemplate(subject: "leaf", notBefore: now - 3_600, notAfter: now + 3_600).issue()
     }
 }

@@ -231,7 +231,7 @@ struct TLSConfigurationTests {
     @Test("A chain for anything may be for code, one for TLS may not")
     func purposes() throws {
         let root = try Self.issue("root")
-        var template = CertificateTemplate(subject: "signer", notBefore: Self.now - 60, notAfter: Self.now + 60)
+        var template = CertificateTemplate(subject: "signer", notBefore: Self.now - 3_600, notAfter: Self.now + 3_600)
         template.names = [.name("server.test")]
         template.usages = [.client]
         let leaf = SecCertificate(data: Data(try template.issue(by: root).certificates[0].der))
