@@ -127,6 +127,20 @@ struct DNSClientServerTests {
         #expect(desk.isIdle)
     }
 
+    @Test("Questions that wait for room are cancelled like others, and those behind them go on")
+    func cancelledWhileWaiting() {
+        let desk = DNSDesk()
+        let ids = (0..<1_000).map { desk.ask(DNSName("n\($0).example") ?? .root) }
+        let (waiting, last) = (ids[DNSClient.burst..<999], ids[999])
+        for id in waiting { desk.take(desk.client.cancel(id, at: desk.now)) }
+        desk.advance(to: desk.now + DNSClient.pause)
+        #expect(desk.openCount == DNSClient.burst + 1)
+        for sent in desk.sent { desk.receive(DNSRig.response(to: sent.octets, .nameError), for: sent.exchange) }
+        #expect(desk.answers.count == DNSClient.burst + 1 && desk.answers[last] != nil)
+        #expect(waiting.allSatisfy { desk.answers[$0] == nil })
+        #expect(desk.isIdle && desk.nextDeadline == nil)
+    }
+
     @Test("A server that says nothing holds questions back a moment each, and is never sent more than the bound")
     func silence() {
         let desk = DNSDesk()
