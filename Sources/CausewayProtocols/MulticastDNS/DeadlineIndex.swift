@@ -4,19 +4,27 @@ internal import HeapModule
 ///
 /// What is due at one time comes in the order in which it was set. Holds at most twice as much as it has members.
 struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
-    private struct Item: Comparable, Sendable {
+    private struct Moment: Sendable {
         var time: Duration
         var serial: UInt64
+    }
+
+    private struct Item: Comparable, Sendable {
+        var moment: Moment
         var id: ID
 
-        static func < (left: Item, right: Item) -> Bool { (left.time, left.serial) < (right.time, right.serial) }
-        static func == (left: Item, right: Item) -> Bool { left.serial == right.serial }
+        static func < (left: Item, right: Item) -> Bool {
+            (left.moment.time, left.moment.serial) < (right.moment.time, right.moment.serial)
+        }
+        static func == (left: Item, right: Item) -> Bool { left.moment.serial == right.moment.serial }
     }
 
     private var items = Heap<Item>()
     /// The item that counts for each member; others in the heap are past.
-    private var current: [ID: Item] = [:]
+    private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
+    /// Room that stays when the last member goes.
+    private static var keptCapacity: Int { 512 }
 
     init() {}
 
@@ -24,7 +32,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     var count: Int { current.count }
 
     /// The first of all times. The first item always counts: every change sees to that.
-    var next: Duration? { items.min?.time }
+    var next: Duration? { items.min?.moment.time }
 
     /// Whose turn is first.
     var first: ID? { items.min?.id }
@@ -35,9 +43,9 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
             guard newValue != current[id]?.time else { return }
             if let newValue {
                 serial += 1
-                let item = Item(time: newValue, serial: serial, id: id)
-                current[id] = item
-                items.insert(item)
+                let moment = Moment(time: newValue, serial: serial)
+                current[id] = moment
+                items.insert(Item(moment: moment, id: id))
             } else {
                 current[id] = nil
             }
@@ -47,7 +55,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
 
     /// Takes out one member whose time has come.
     mutating func popDue(at now: Duration) -> ID? {
-        guard let first = items.min, first.time <= now else { return nil }
+        guard let first = items.min, first.moment.time <= now else { return nil }
         current[first.id] = nil
         tidy()
         return first.id
@@ -61,8 +69,10 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     }
 
     private mutating func tidy() {
-        while let first = items.min, current[first.id] != first { _ = items.popMin() }
+        while let first = items.min, current[first.id]?.serial != first.moment.serial { _ = items.popMin() }
         // Who moves times about often must not make the heap grow.
-        if items.count > 2 * current.count + 64 { items = Heap(current.values) }
+        if items.count > 2 * current.count + 64 { items = Heap(current.map { Item(moment: $1, id: $0) }) }
+        // Of a crowd that has gone nothing is kept.
+        if current.isEmpty, current.capacity > Self.keptCapacity { (items, current) = (Heap(), [:]) }
     }
 }

@@ -1,16 +1,23 @@
 internal import CausewayWire
 
 /// What this host answers with, by name. Records that several registrations have stand here once.
+///
+/// Most names have two records, and a few have thousands: only those pay for being found by content.
 struct OwnRecords: Sendable {
     fileprivate struct Content: Hashable, Sendable {
-        var type: DNSRecordType
         var data: DNSRecordData
+        var type: DNSRecordType
+
+        init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
     fileprivate struct Name: Sendable {
+        /// Names with more records keep ``places``.
+        static let searchedCount = 8
+
         var records: [DNSRecord] = []
-        /// How many registrations have each record.
-        var holders: [Int] = []
+        /// By place: how many registrations have a record beside the first.
+        var moreHolders: [Int: Int] = [:]
         var places: [Content: Int] = [:]
     }
 
@@ -23,7 +30,7 @@ struct OwnRecords: Sendable {
 
     /// The own record that says the same, if there is one.
     func held(_ record: DNSRecord) -> DNSRecord? {
-        guard let name = names[record.name], let place = name.places[Content(type: record.type, data: record.data)],
+        guard let name = names[record.name], let place = name.place(of: record),
             name.records[place].recordClass == record.recordClass
         else { return nil }
         return name.records[place]
@@ -42,34 +49,41 @@ struct OwnRecords: Sendable {
 }
 
 extension OwnRecords.Name {
+    func place(of record: DNSRecord) -> Int? {
+        guard places.isEmpty else { return places[OwnRecords.Content(record)] }
+        return records.firstIndex { $0.type == record.type && $0.data == record.data }
+    }
+
     /// Returns whether the record is new.
     fileprivate mutating func add(_ record: DNSRecord) -> Bool {
-        let content = OwnRecords.Content(type: record.type, data: record.data)
-        if let place = places[content] {
-            holders[place] += 1
+        if let place = place(of: record) {
+            moreHolders[place, default: 0] += 1
             return false
         }
-        places[content] = records.count
         records.append(record)
-        holders.append(1)
+        if !places.isEmpty {
+            places[OwnRecords.Content(record)] = records.count - 1
+        } else if records.count > Self.searchedCount {
+            for (place, record) in records.enumerated() { places[OwnRecords.Content(record)] = place }
+        }
         return true
     }
 
     /// Returns whether it was the last of its kind.
     fileprivate mutating func remove(_ record: DNSRecord) -> Bool {
-        let content = OwnRecords.Content(type: record.type, data: record.data)
-        guard let place = places[content] else { return false }
-        holders[place] -= 1
-        guard holders[place] == 0 else { return false }
-        places[content] = nil
+        guard let place = place(of: record) else { return false }
+        if let more = moreHolders[place] {
+            moreHolders[place] = more > 1 ? more - 1 : nil
+            return false
+        }
         let last = records.count - 1
+        places[OwnRecords.Content(record)] = nil
         if place != last {
             records[place] = records[last]
-            holders[place] = holders[last]
-            places[OwnRecords.Content(type: records[place].type, data: records[place].data)] = place
+            moreHolders[place] = moreHolders.removeValue(forKey: last)
+            if !places.isEmpty { places[OwnRecords.Content(records[place])] = place }
         }
         records.removeLast()
-        holders.removeLast()
         return true
     }
 }

@@ -46,8 +46,12 @@ struct PendingAnswers: Sendable {
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// What is not held any more since it was put into those: it must not come behind its goodbye.
     private var dropped: Set<DNSRecord> = []
-    private var sent: [DNSRecord: Duration] = [:]
+    /// By the record's hash: the largest table of a host with thousands of services is a third as large so. Who met another's hash,
+    /// of 2^64 and with a seed that nobody knows, would wait a second.
+    private var sent: [Int: Duration] = [:]
     private var sentLimit = 256
+    /// Room that stays when nothing waits any more.
+    private static let keptCapacity = 512
     /// Who said that more known answers come, and until when they are waited for.
     private var expected: [MulticastPeer: Duration] = [:]
 
@@ -83,7 +87,7 @@ struct PendingAnswers: Sendable {
     }
 
     private func earliest(_ record: DNSRecord, _ spacing: Duration, at now: Duration) -> Duration {
-        sent[record].map { max(now, $0 + spacing) } ?? now
+        sent[record.hashValue].map { max(now, $0 + spacing) } ?? now
     }
 
     /// Answers for one peer alone.
@@ -99,13 +103,13 @@ struct PendingAnswers: Sendable {
 
     /// Whether a record was not multicast for a quarter of its time: then others need it as well (RFC 6762 §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
-        guard let last = sent[record] else { return true }
+        guard let last = sent[record.hashValue] else { return true }
         return now - last > .seconds(Int64(record.timeToLive)) / 4
     }
 
     /// Whether a record was multicast so recently that it may not be again (RFC 6762 §6).
     func isRecent(_ record: DNSRecord, at now: Duration) -> Bool {
-        sent[record].map { now - $0 < Self.spacing } ?? false
+        sent[record.hashValue].map { now - $0 < Self.spacing } ?? false
     }
 
     // MARK: What need not be given
@@ -160,13 +164,13 @@ struct PendingAnswers: Sendable {
     mutating func drop(_ records: [DNSRecord]) {
         for record in records {
             forget(record)
-            sent[record] = nil
+            sent[record.hashValue] = nil
         }
         if !direct.isEmpty { dropped.formUnion(records) }
     }
 
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
-        sent[record] = now
+        sent[record.hashValue] = now
         forget(record)
         guard sent.count > sentLimit else { return }
         // What was sent so long ago makes no difference (a quarter of the longest usual time).
@@ -200,6 +204,7 @@ struct PendingAnswers: Sendable {
             wasSent(record, at: now)
             if let entry, entry.repeats > 0 { sayAgain(record, entry, at: now) }
         }
+        if waiting.isEmpty, waiting.capacity > Self.keptCapacity { waiting = [:] }
         return taken
     }
 

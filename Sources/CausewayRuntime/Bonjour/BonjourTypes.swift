@@ -7,7 +7,8 @@ package struct ServiceDescription: Sendable, Equatable {
     /// Any text of at most 63 octets, in normal form C.
     package var name: String
     /// Such as `_http._tcp`.
-    package var type: DNSName
+    package let type: DNSName
+    private let domain: DNSName?
     /// Labels under which it can be found as well (RFC 6763 §7.1).
     package var subtypes: [String]
     package var port: UInt16
@@ -20,12 +21,16 @@ package struct ServiceDescription: Sendable, Equatable {
     /// What is advertised in the place of a service.
     private var record: DNSRecord?
 
+    /// Which types there are at all (RFC 6763 §9).
+    private static let types: DNSName = "_services._dns-sd._udp.local"
+
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
     ) {
         self.name = ServiceNames.normal(name)
         self.type = type
+        domain = type.appending(.local)
         self.subtypes = subtypes
         self.port = port
         self.text = text
@@ -46,17 +51,24 @@ package struct ServiceDescription: Sendable, Equatable {
         name: String, typeText: String, port: UInt16, text: [UInt8], mayRename: Bool = true, interfaceIndex: Int? = nil
     ) throws(DNSServiceType.Mistake) {
         let type = try DNSServiceType(typeText)
-        let isLong = ServiceNames.normal(name).utf8.count < name.utf8.count && name.utf8.count > 63
-        guard ServiceNames.isValid(name), mayRename || !isLong else { throw .name }
         self.init(
-            name: name, type: type.name, subtypes: type.subtypes, port: port, text: text, mayRename: mayRename,
+            name: "", type: type.name, subtypes: type.subtypes, port: port, text: text, mayRename: mayRename,
             interfaceIndex: interfaceIndex)
+        try rename(to: name)
+    }
+
+    /// Gives the service another name. Copies under many names share what else they say.
+    package mutating func rename(to name: String) throws(DNSServiceType.Mistake) {
+        let normal = ServiceNames.normal(name)
+        let isLong = normal.utf8.count < name.utf8.count && name.utf8.count > 63
+        guard ServiceNames.isValid(name), mayRename || !isLong else { throw .name }
+        self.name = normal
     }
 
     /// The records of the service on a host.
     package func records(on host: DNSName) -> [DNSRecord] {
         if let record { return [record] }
-        guard let domain = type.appending(.local), let instance = DNSName(name, in: domain) else { return [] }
+        guard let domain, let instance = DNSName(name, in: domain) else { return [] }
         let time = MulticastDNS.otherTimeToLive
         var records = [
             DNSRecord(
@@ -64,8 +76,7 @@ package struct ServiceDescription: Sendable, Equatable {
                 .service(priority: 0, weight: 0, port: port, target: host)),
             DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(text.isEmpty ? [0] : text)),
             DNSRecord(domain, .ptr, timeToLive: time, .name(instance)),
-            // Which types there are at all (RFC 6763 §9).
-            DNSRecord("_services._dns-sd._udp.local", .ptr, timeToLive: time, .name(domain)),
+            DNSRecord(Self.types, .ptr, timeToLive: time, .name(domain)),
         ]
         for subtype in subtypes {
             guard let parent = DNSName(labels: [Array("_sub".utf8)])?.appending(domain),

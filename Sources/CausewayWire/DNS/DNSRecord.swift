@@ -26,14 +26,15 @@ package struct DNSQuestion: Hashable, Sendable {
 
 /// One resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
+    // In this order a record takes 48 octets; tables of multicast DNS hold tens of thousands.
     package var name: DNSName
-    package var type: DNSRecordType
-    package var recordClass: DNSRecordClass
-    /// Multicast DNS: forget what else is known under this name, type and class (RFC 6762 §10.2).
-    package var flushesCache: Bool
     /// In seconds.
     package var timeToLive: UInt32
+    package var type: DNSRecordType
+    package var recordClass: DNSRecordClass
     package var data: DNSRecordData
+    /// Multicast DNS: forget what else is known under this name, type and class (RFC 6762 §10.2).
+    package var flushesCache: Bool
 
     package init(
         _ name: DNSName, _ type: DNSRecordType, _ recordClass: DNSRecordClass = .internet, flushesCache: Bool = false,
@@ -59,11 +60,12 @@ package enum DNSRecordData: Hashable, Sendable {
     /// TXT: strings of at most 255 octets behind their lengths, as they stand in the message.
     case text([UInt8])
     case mail(preference: UInt16, exchange: DNSName)
-    case authority(DNSAuthority)
+    // Seldom, and large: elsewhere, so that all others stay small.
+    indirect case authority(DNSAuthority)
     /// Which types a name has (RFC 4034 §4).
     case next(DNSName, types: [DNSRecordType])
     /// SVCB, HTTPS (RFC 9460).
-    case binding(DNSServiceBinding)
+    indirect case binding(DNSServiceBinding)
     /// Of a type that is not known here, or broken.
     case opaque([UInt8])
 }

@@ -44,14 +44,15 @@ struct RegisterCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting("register") {
             let port = try parsePort(port).rawValue
-            let descriptions = try (1...count).map { number in
-                try ServiceDescription(
-                    name: count == 1 ? name : "\(name) \(number)", type: type, port: port, entries: entries,
-                    mayRename: !noRename)
+            let service = try ServiceDescription(
+                name: name, type: type, port: port, entries: entries, mayRename: !noRename)
+            // One whose name is too long is found before anything is said.
+            let services = try (1...count).map { number in
+                count == 1 ? service : try service.named("\(name) \(number)", type: type)
             }
             let (events, feed) = AsyncStream<ServiceEvent>.makeStream()
             let engine = BonjourEngine.shared
-            let all = descriptions.map { engine.advertise($0) { event in feed.yield(event) } }
+            let all = services.map { engine.advertise($0) { event in feed.yield(event) } }
             do {
                 try await untilInterrupted {
                     for await event in events { try show(event) }
@@ -103,5 +104,15 @@ extension ServiceDescription {
         } catch {
             throw ValidationError(error.sentence(name: name, type: type))
         }
+    }
+
+    fileprivate func named(_ name: String, type: String) throws -> ServiceDescription {
+        var other = self
+        do {
+            try other.rename(to: name)
+        } catch {
+            throw ValidationError(error.sentence(name: name, type: type))
+        }
+        return other
     }
 }

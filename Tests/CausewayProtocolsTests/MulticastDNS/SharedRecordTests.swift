@@ -1,0 +1,65 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: records that several registrations have")
+struct SharedRecordTests {
+    private static let types: DNSName = "_services._dns-sd._udp.local"
+    private static let listing = DNSRecord(types, .ptr, timeToLive: 4_500, .name(Printer.type))
+
+    private static func records(_ number: Int) -> [DNSRecord] { Printer.records("s\(number)") + [listing] }
+
+    private static func answers(_ name: DNSName, _ wire: VirtualLink) -> Set<DNSRecord> {
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(name, .ptr)))
+        wire.run(for: .seconds(2))
+        return Set(wire.packets[before...].flatMap(\.message.answers).filter { $0.name == name && $0.timeToLive > 0 })
+    }
+
+    /// Few records of a name are searched, many are found by content: with both, and in any order of going.
+    @Test("In whatever order services come and go, those that are there are told, and the type as long as one is")
+    func comeAndGo() {
+        var random = Chance(state: 7)
+        let wire = VirtualLink(1)
+        var present: Set<Int> = []
+        for step in 0..<120 {
+            let number = Int.random(in: 0..<24, using: &random)
+            // It grows first and shrinks then.
+            let isComing = Int.random(in: 0..<120, using: &random) > step
+            let id = RegistrationID(rawValue: UInt64(number + 1))
+            if isComing, !present.contains(number) {
+                wire.hosts[0].link.register(Self.records(number), id, isKnownUnique: true, at: wire.now)
+                present.insert(number)
+            } else if !isComing, present.remove(number) != nil {
+                wire.hosts[0].link.unregister(id, at: wire.now)
+            } else {
+                continue
+            }
+            // Until what is said by itself was said.
+            wire.run(for: .seconds(10))
+            #expect(Self.answers(Printer.type, wire) == Set(present.map { Self.records($0)[0] }))
+            #expect(Self.answers(Self.types, wire) == (present.isEmpty ? [] : [Self.listing]))
+        }
+        #expect(present.count < 12)
+    }
+
+    @Test("Thousands that begin together speak in several turns of one moment, and all of them do")
+    func crowd() {
+        let count = 2_000
+        let wire = VirtualLink(1)
+        for number in 0..<count {
+            wire.hosts[0].link.register(
+                Self.records(number), RegistrationID(rawValue: UInt64(number + 1)), at: wire.now)
+        }
+        wire.run(for: .seconds(1))
+        let probes = wire.packets.filter { !$0.message.authorities.isEmpty }
+        for number in [0, 511, 512, 1_999] {
+            let name = DNSName("s\(number)", in: Printer.type)!
+            let times = probes.filter { packet in packet.message.questions.contains { $0.name == name } }.map(\.time)
+            #expect(times.count == 3 && times[1] - times[0] == .milliseconds(250))
+        }
+        #expect(Set(probes.map(\.time)).count == 3)
+        #expect(wire.hosts[0].events.count == count)
+    }
+}
