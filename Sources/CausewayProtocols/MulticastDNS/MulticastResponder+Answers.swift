@@ -27,7 +27,8 @@ extension MulticastResponder {
         for question in message.questions {
             let found = records(for: question).filter { !known.contains($0) }
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
-                answers.rounds = max(answers.rounds, repeated.note(question, from: arrival.peer.address, at: now))
+                let rounds = repeated.note(question, from: arrival.peer.address, at: now)
+                answers.rounds = max(answers.rounds, rounds)
             }
             // A question to this host alone is answered to the asker alone, like one that wishes so (RFC 6762 §5.5).
             if question.acceptsUnicast || !arrival.isMulticast {

@@ -30,9 +30,11 @@ struct RepeatedQuestions: Sendable {
     private var lastTidy: Duration = .zero
 
     /// Notes a question that is about to be answered. Returns how often its asker has put it before.
+    ///
+    /// One that accepts unicast begins a series (RFC 6762 §5.4): another program on the same host asks, perhaps, and nothing was missed.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
-        // Only the first of a series accepts unicast: it is the same question.
+        // It is the same question, however its answer may come.
         key.acceptsUnicast = false
         let isIPv4 = if case .ipv4 = address { true } else { false }
         guard let index = index(of: address, isIPv4, in: askers[key] ?? []), var asker = askers[key]?[index] else {
@@ -41,7 +43,9 @@ struct RepeatedQuestions: Sendable {
         }
         asker[isIPv4] = address
         if now - asker.last > Self.memory { asker.rounds = -1 }
-        if now - asker.last > Self.copies {
+        if question.acceptsUnicast {
+            (asker.rounds, asker.last) = (0, now)
+        } else if now - asker.last > Self.copies {
             asker.rounds += 1
             asker.last = now
         }

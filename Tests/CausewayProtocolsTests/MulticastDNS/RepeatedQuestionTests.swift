@@ -82,6 +82,25 @@ struct RepeatedQuestionTests {
         #expect(Self.answers(on: wire, since: start) == [0, 1])
     }
 
+    @Test("Another program of a host asks anew, not again: it is answered by unicast at once, and not again")
+    func anotherProgram() {
+        let wire = VirtualLink.settled()
+        var question = Self.question
+        question.acceptsUnicast = true
+        for _ in 0..<3 {
+            let start = wire.now
+            wire.inject(.query(question), from: Self.asker(0))
+            wire.run(for: .milliseconds(1_200))
+            let answers = wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start }
+            // Said twice, for it has no second way.
+            #expect(answers.map(\.receiver) == [Self.asker(0), Self.asker(0)])
+            #expect(answers.allSatisfy { $0.time - start < .milliseconds(200) })
+        }
+        let start = wire.now
+        wire.run(for: .seconds(20))
+        #expect(Self.answers(on: wire, since: start).isEmpty)
+    }
+
     @Test("Thousands of made-up askers are not all remembered, and get one answer a second at most")
     func flood() {
         let wire = VirtualLink.settled()
