@@ -40,6 +40,12 @@ extension ServiceDiscovery {
         try await settled(try description(record: name, type, content, timeToLive, isUnique, interface), type)
     }
 
+    /// Lets the process say goodbye for everything that it advertises when a signal ends it, such as `SIGTERM`.
+    ///
+    /// By itself only a process that ends normally does so. It ends by the signal all the same, a quarter of a second later at most.
+    /// Not for signals that the program handles itself.
+    public static func sayGoodbye(before signal: CInt) { BonjourEngine.farewell(before: signal) }
+
     static func description(
         _ name: String, _ type: String, _ port: NWEndpoint.Port, _ text: NWTXTRecord, _ mayRename: Bool,
         _ interface: NWInterface?

@@ -28,6 +28,15 @@ package enum Machine {
         }
     }
 
+    /// Lets a signal that ends the process come without effect.
+    package static func ignore(_ number: CInt) { _ = signal(number, SIG_IGN) }
+
+    /// Ends the process as the signal would have ended it.
+    package static func end(by number: CInt) {
+        _ = signal(number, SIG_DFL)
+        kill(getpid(), number)
+    }
+
     private struct Exits: Sendable {
         var process: pid_t?
         var bodies: [@Sendable () -> Void] = []

@@ -50,7 +50,7 @@ extension Interop {
 
         @Test(
             "C62 C113: a service says goodbye when its process ends, or has cancelled it just before",
-            arguments: ["exit", "cancel"])
+            arguments: ["exit", "cancel", "signal"])
         func leaves(_ manner: String) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)

@@ -1,7 +1,8 @@
 import Causeway
+import CausewayBonjour
 import Foundation
 
-/// A listener with a service that leaves in some way: "exit" without a word, "cancel" and exit at once,
+/// A listener with a service that leaves in some way: "exit" without a word, "cancel" and exit at once, by a "signal",
 /// "strict" only if somebody else has its name.
 final class Leaving: Sendable {
     private let listener: NWListener
@@ -12,6 +13,7 @@ final class Leaving: Sendable {
         service.noAutoRename = manner == "strict"
         listener.service = service
         listener.newConnectionHandler = { $0.cancel() }
+        if manner == "signal" { ServiceDiscovery.sayGoodbye(before: SIGTERM) }
         listener.stateUpdateHandler = { state in
             if case .failed(let error) = state {
                 report("failed \(error)")
@@ -25,6 +27,7 @@ final class Leaving: Sendable {
             DispatchQueue.main.asyncAfter(deadline: .now() + 2) {
                 if manner == "cancel" { listener.cancel() }
                 if manner == "exit" || manner == "cancel" { exit(0) }
+                if manner == "signal" { kill(getpid(), SIGTERM) }
             }
         }
         listener.start(queue: .main)

@@ -96,6 +96,9 @@ package struct MulticastLink: Sendable {
         responder.restart(at: now)
     }
 
+    /// The host is about to sleep: goodbyes are said, and nothing is answered until ``restart(at:)`` (RFC 6762 §10.1).
+    package mutating func sleep() { actions += responder.sleep() }
+
     /// The link is about to be left: goodbyes are said, and what came from it is forgotten.
     package mutating func leave() {
         actions += responder.farewell()

@@ -14,14 +14,14 @@ struct MulticastRegistration: Sendable {
         case probing(sent: Int, next: Duration)
         case announcing(sent: Int, next: Duration)
         case established
+        /// Said goodbye, until the host wakes.
+        case asleep
         /// Lost its name.
         case off
     }
 
     /// Unique ones have ``DNSRecord/flushesCache`` set.
     private(set) var records: [DNSRecord]
-    /// Names that nobody else may have, each once.
-    private(set) var uniqueNames: [DNSName]
     var phase: Phase
     /// One conflict during probing is forgiven: it may be an echo of this host's own past.
     var wasForgiven = false
@@ -32,10 +32,10 @@ struct MulticastRegistration: Sendable {
     init(records: [DNSRecord], phase: Phase) {
         self.records = records
         self.phase = phase
-        uniqueNames = Self.uniqueNames(records)
     }
 
-    private static func uniqueNames(_ records: [DNSRecord]) -> [DNSName] {
+    /// Names that nobody else may have, each once.
+    var uniqueNames: [DNSName] {
         var names: [DNSName] = []
         for record in records where record.flushesCache && !names.contains(record.name) { names.append(record.name) }
         return names
@@ -44,7 +44,6 @@ struct MulticastRegistration: Sendable {
     /// Exchanges the records. Returns when that may be announced: who changes his mind too often waits.
     mutating func exchange(_ new: [DNSRecord], at now: Duration) -> Duration {
         records = new
-        uniqueNames = Self.uniqueNames(new)
         updates.removeAll { now - $0 >= Self.updateWindow }
         // Changes that wait for their announcement share it.
         if let waiting = updates.last, waiting > now { return waiting }
@@ -58,14 +57,14 @@ struct MulticastRegistration: Sendable {
     var isAnswering: Bool {
         switch phase {
         case .announcing, .established: true
-        case .probing, .off: false
+        case .probing, .asleep, .off: false
         }
     }
 
     var deadline: Duration? {
         switch phase {
         case .probing(_, let next), .announcing(_, let next): next
-        case .established, .off: nil
+        case .established, .asleep, .off: nil
         }
     }
 
@@ -81,7 +80,7 @@ struct MulticastRegistration: Sendable {
             // At once, then 1 s, 2 s and 4 s after the last.
             phase =
                 sent + 1 < announcements ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
-        case .established, .off: break
+        case .established, .asleep, .off: break
         }
         return false
     }

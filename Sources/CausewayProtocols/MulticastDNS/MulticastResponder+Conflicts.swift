@@ -43,7 +43,7 @@ extension MulticastResponder {
                 registration.phase = .probing(sent: 0, next: now)
                 registration.wasForgiven = true
             }
-        case .off: break
+        case .asleep, .off: break
         }
     }
 

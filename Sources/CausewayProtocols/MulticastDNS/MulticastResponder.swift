@@ -14,6 +14,8 @@ struct MulticastResponder: Sendable {
     /// (RFC 6762 §8.3).
     private static let announcementCount = (few: 4, many: 2)
     private static let fewRegistrations = 100
+    /// So many speak in one turn: what thousands say at once would take more memory, for a moment, than they do.
+    private static let speakerLimit = 512
     /// Goodbyes of so many records are said again, for whoever missed them: one and two seconds later.
     private static let repeatedGoodbyeLimit = 256
     private static let goodbyeCount = 3
@@ -159,9 +161,17 @@ struct MulticastResponder: Sendable {
 
     // MARK: Goodbyes
 
-    /// Goodbyes for everything, as before sleep.
-    mutating func farewell() -> [MulticastAction] {
+    /// Goodbyes for everything.
+    func farewell() -> [MulticastAction] {
         goodbye(registrations.values.filter(\.isAnswering).flatMap(\.records))
+    }
+
+    /// Goodbyes for everything, which is not answered with until it is probed for anew.
+    mutating func sleep() -> [MulticastAction] {
+        let said = farewell()
+        for id in registrations.keys { change(id) { if $0.phase != .off { $0.phase = .asleep } } }
+        (pending, repeated, farewells, departing) = (PendingAnswers(), RepeatedQuestions(), [], [])
+        return said
     }
 
     /// Goodbyes for what was taken back since the last time.
@@ -230,7 +240,8 @@ struct MulticastResponder: Sendable {
         var established: [RegistrationID] = []
         let announcements =
             registrations.count > Self.fewRegistrations ? Self.announcementCount.many : Self.announcementCount.few
-        while let id = deadlines.popDue(at: now) {
+        for _ in 0..<Self.speakerLimit {
+            guard let id = deadlines.popDue(at: now) else { break }
             guard let registration = registrations[id] else { continue }
             switch registration.phase {
             case .probing(let sent, _) where sent < MulticastRegistration.probeCount:
@@ -241,7 +252,7 @@ struct MulticastResponder: Sendable {
                     !pending.isRecent($0, at: now) && seen.insert($0).inserted
                 }
                 if sent == 0, !registration.isTold { established.append(id) }
-            case .probing, .established, .off: break
+            case .probing, .established, .asleep, .off: break
             }
             var isSettled = false
             change(id) { registration in

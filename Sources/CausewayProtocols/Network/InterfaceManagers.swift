@@ -5,7 +5,7 @@ internal import CausewayWire
 /// It does no I/O: its owner carries octets both ways, and looks at ``facts`` after each arrival. Neither program is started by
 /// being asked; when one comes, goes or is replaced, the bus says so. Only the program that holds the name is believed:
 /// anybody on the bus may send anything to anybody.
-package struct InterfaceManagers: ~Copyable, Sendable {
+package struct InterfaceManagers: BusClient, ~Copyable {
     /// A name on the bus that somebody may hold.
     enum Manager: String, CaseIterable, Sendable {
         case network = "org.freedesktop.NetworkManager"
@@ -65,6 +65,8 @@ package struct InterfaceManagers: ~Copyable, Sendable {
     package mutating func receive(_ octets: [UInt8]) {
         for message in conversation.receive(octets) { adopt(message) }
     }
+
+    package var news: InterfaceFacts { facts }
 
     /// What is said now.
     package var facts: InterfaceFacts {

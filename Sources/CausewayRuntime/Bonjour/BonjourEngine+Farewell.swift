@@ -19,6 +19,21 @@ extension BonjourEngine {
         _ = done.wait(timeout: .now() + Self.farewellPatience)
     }
 
+    private static let endings = Guarded<Set<CInt>>([])
+
+    /// From now on a signal that ends the process lets it say goodbye first. The process ends by the signal all the same.
+    package static func farewell(before number: CInt) {
+        guard endings.withLock({ $0.insert(number).inserted }) else { return }
+        Machine.ignore(number)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler {
+            // The handler keeps its source.
+            withExtendedLifetime(source) { shared.farewell() }
+            Machine.end(by: number)
+        }
+        source.activate()
+    }
+
     private func leave() {
         let advertised = state.value.advertising.keys
         state.value.advertising = [:]

@@ -7,8 +7,7 @@ extension BonjourEngine {
     func follow() {
         guard state.value.watch == nil else { return }
         state.value.sharesPort = MulticastSocket.isPortTaken
-        state.value.slept = Machine.sleepTime
-        state.value.resumption = ResumptionWatch(on: loop) { self.settle() }
+        followSleep()
         state.value.watch = NetworkChangeMonitor.shared.subscribe { self.look() }
         look()
     }
@@ -16,7 +15,7 @@ extension BonjourEngine {
     /// Nobody uses multicast DNS any more: nothing is held.
     func rest() {
         state.value.watch = nil
-        state.value.resumption.take()?.stop()
+        stopFollowingSleep()
         for link in state.value.links.values { link.close() }
         state.value.links = [:]
     }

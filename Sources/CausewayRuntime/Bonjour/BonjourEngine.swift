@@ -20,7 +20,7 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// Interfaces on which the name is settled.
+        /// Interfaces on which the name is settled, until it is on all.
         var settled: Set<Int> = []
         var isTold = false
     }
@@ -29,7 +29,9 @@ package final class BonjourEngine: Sendable {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
-        var hostLabel: String
+        var hostLabel: String { didSet { hostName = Self.name(hostLabel) } }
+        /// All services of the host share it.
+        private(set) var hostName: DNSName
         var watch: NetworkChangeMonitor.Subscription?
         var timer: (id: TimerID, due: Duration)?
         var isPerforming = false
@@ -43,6 +45,17 @@ package final class BonjourEngine: Sendable {
         var resumption: ResumptionWatch?
         /// By how much the clock that counts sleep was ahead of the one that does not.
         var slept: Duration = .zero
+        /// Hears that the machine is about to sleep.
+        var sleepWatch: BusWatch<SleepNotices>?
+        /// Whether goodbyes were said for the time that it sleeps.
+        var isAsleep = false
+
+        init(hostLabel: String) {
+            self.hostLabel = hostLabel
+            hostName = Self.name(hostLabel)
+        }
+
+        private static func name(_ label: String) -> DNSName { DNSName(label, in: .local) ?? "linux.local" }
     }
 
     /// The registration of the host's own name.
@@ -159,7 +172,7 @@ package final class BonjourEngine: Sendable {
         settle()
     }
 
-    var hostName: DNSName { DNSName(state.value.hostLabel, in: .local) ?? "linux.local" }
+    var hostName: DNSName { state.value.hostName }
 
     func registerHost(on link: LinkDriver) {
         link.hasHost = true
@@ -209,14 +222,6 @@ package final class BonjourEngine: Sendable {
         setTimer()
     }
 
-    /// After sleep the links are others, perhaps: everything is asked, probed and announced anew (RFC 6762 §8, §10.3).
-    func wakeUp() {
-        let slept = Machine.sleepTime
-        defer { state.value.slept = slept }
-        guard state.value.watch != nil, slept - state.value.slept > .seconds(1) else { return }
-        for link in state.value.links.values { link.machine.restart(at: Machine.now) }
-    }
-
     private func perform(_ action: MulticastAction, on link: LinkDriver) {
         switch action {
         case .send(let octets): link.send(octets)
@@ -239,6 +244,7 @@ package final class BonjourEngine: Sendable {
         }
         let isNews = isSettled && !advertising.isTold
         advertising.isTold = advertising.isTold || isSettled
+        if advertising.isTold { advertising.settled = [] }
         state.value.advertising[id] = advertising
         if isNews { advertising.handler(.registered(name: advertising.service.name)) }
     }

@@ -1,13 +1,13 @@
 package import CausewayProtocols
 internal import CausewaySystem
 
-/// Follows NetworkManager and ModemManager over the system's message bus, where there is one.
+/// Follows programs over the system's message bus, where there is one: what they say is the client's business.
 ///
 /// Confined to its loop. It sleeps until the bus says something, and ends when the bus does.
-final class InterfaceManagerWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
+final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch, ReadinessHandler {
     private struct Feed: ~Copyable {
-        var managers: InterfaceManagers
-        var told = InterfaceFacts()
+        var client: Client
+        var told: Client.News
         /// What the socket did not take yet.
         var unsent: ArraySlice<UInt8> = []
         let descriptor: Descriptor
@@ -15,25 +15,25 @@ final class InterfaceManagerWatch: NetworkChangeMonitor.Watch, ReadinessHandler 
     }
 
     /// How much one turn reads, in octets: other events of the loop come between.
-    private static let turnLimit = 16
-    private static let chunk = 16 * 1024
+    private static var turnLimit: Int { 16 }
+    private static var chunk: Int { 16 * 1024 }
 
     private let loop: any EventLoop
-    private let report: @Sendable (InterfaceFacts?) -> Void
+    private let report: @Sendable (Client.News?) -> Void
     private let feed: LoopBound<Feed?>
 
     /// `nil` where there is no bus. To be called on the loop.
     ///
     /// - Parameter report: Called on the loop with what is said now, each time it differs, and with `nil` when the bus is gone.
-    init?(on loop: any EventLoop, report: @escaping @Sendable (InterfaceFacts?) -> Void) {
+    init?(on loop: any EventLoop, _ client: consuming Client, report: @escaping @Sendable (Client.News?) -> Void) {
         self.loop = loop
         self.report = report
         feed = LoopBound(nil, to: loop)
         guard let descriptor = SystemBus.connect(),
             let registration = try? loop.register(descriptor.rawValue, for: .stream, self)
         else { return nil }
-        feed.value = Feed(
-            managers: InterfaceManagers(user: Machine.user), descriptor: descriptor, registration: registration)
+        let told = client.news
+        feed.value = Feed(client: client, told: told, descriptor: descriptor, registration: registration)
         if !flush() { stop() }
         if feed.value == nil { return nil }
     }
@@ -65,7 +65,7 @@ final class InterfaceManagerWatch: NetworkChangeMonitor.Watch, ReadinessHandler 
             switch buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(0), .failed: return false
             case .moved(let count):
-                feed.value?.managers.receive(Array(buffer[..<count]))
+                feed.value?.client.receive(Array(buffer[..<count]))
                 guard hasTold() else { return false }
             case .wouldBlock:
                 loop.await(.readable, of: registration)
@@ -80,16 +80,16 @@ final class InterfaceManagerWatch: NetworkChangeMonitor.Watch, ReadinessHandler 
 
     /// Tells what is new. Returns whether the conversation goes on.
     private func hasTold() -> Bool {
-        guard let facts = feed.value?.managers.facts, feed.value?.managers.end == nil else { return false }
-        guard facts != feed.value?.told else { return true }
-        feed.value?.told = facts
-        report(facts)
+        guard let news = feed.value?.client.news, feed.value?.client.end == nil else { return false }
+        guard news != feed.value?.told else { return true }
+        feed.value?.told = news
+        report(news)
         return true
     }
 
     /// Sends what is to be sent. Returns whether the bus takes it, now or later.
     private func flush() -> Bool {
-        if let new = feed.value?.managers.takeOutput() { feed.value?.unsent += new }
+        if let new = feed.value?.client.takeOutput() { feed.value?.unsent += new }
         while let unsent = feed.value?.unsent, !unsent.isEmpty, let (descriptor, registration) = place {
             switch unsent.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
             case .moved(let count): feed.value?.unsent = unsent.dropFirst(count)
@@ -118,6 +118,6 @@ extension NetworkStateMonitor {
 
     /// Those that the system's message bus knows.
     package static let systemManagers: Managers = { report in
-        InterfaceManagerWatch(on: Engine.networkLoop, report: report)
+        BusWatch(on: Engine.networkLoop, InterfaceManagers(user: Machine.user), report: report)
     }
 }

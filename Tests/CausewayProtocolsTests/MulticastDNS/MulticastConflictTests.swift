@@ -117,4 +117,25 @@ struct MulticastConflictTests {
         #expect(packets.count { $0.message.flags.contains(.isResponse) } == 4)
         #expect(packets.prefix(3).allSatisfy { !$0.message.authorities.isEmpty })
     }
+
+    @Test("C62 C109: before sleep everything says goodbye, and nothing is answered until it is probed for after it")
+    func sleep() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        wire.hosts[0].link.sleep()
+        wire.settle()
+        let goodbyes = wire.packets[before...].flatMap(\.message.answers)
+        #expect(goodbyes.count == 4 && goodbyes.allSatisfy { $0.timeToLive == 0 })
+        let asleep = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
+        wire.run(for: .seconds(60))
+        #expect(wire.packets.count == asleep)
+        wire.hosts[0].link.restart(at: wire.now)
+        wire.run(for: .milliseconds(1_300))
+        let woken = wire.packets[asleep...]
+        #expect(woken.count { !$0.message.authorities.isEmpty } == 3)
+        #expect(woken.last?.message.answers.allSatisfy { $0.timeToLive > 0 } == true)
+        #expect(wire.hosts[0].events.filter { $0 == .established(Printer.id) }.count == 2)
+    }
 }

@@ -1,0 +1,78 @@
+import CausewayWire
+import Testing
+
+@testable import CausewayProtocols
+
+@Suite("What logind says of the machine's sleep")
+struct SleepNoticesTests {
+    private static let bus = "org.freedesktop.DBus"
+    private static let logind = ":1.3"
+
+    /// A bus on which logind has its name, or nobody, and which has heard what is asked.
+    private static func started(holder: String? = logind) -> SleepNotices {
+        var notices = SleepNotices(user: 0)
+        _ = notices.takeOutput()
+        notices.receive(Array("OK 0123456789abcdef\r\n".utf8))
+        var heard = Array(notices.takeOutput().dropFirst("BEGIN\r\n".utf8.count))
+        var calls: [DBusMessage] = []
+        while let count = (try? DBusMessage.byteCount(of: heard.span)) ?? nil, count <= heard.count {
+            if let call = try? DBusMessage(parsing: heard.span.extracting(..<count)) { calls.append(call) }
+            heard.removeFirst(count)
+        }
+        #expect(calls.map(\.member) == ["Hello", "AddMatch", "AddMatch", "GetNameOwner"])
+        var answer = DBusMessage(holder == nil ? .error : .answer, serial: 1)
+        (answer.sender, answer.replySerial) = (bus, calls.last?.serial)
+        answer.body = holder.map { [.string($0)] } ?? []
+        notices.receive(answer.encoded)
+        return notices
+    }
+
+    private static func signal(_ member: String, from sender: String, _ body: DBusValue...) -> [UInt8] {
+        var message = DBusMessage(.signal, serial: 9)
+        (message.sender, message.member, message.body) = (sender, member, body)
+        let isBus = sender == bus
+        message.path = isBus ? "/org/freedesktop/DBus" : "/org/freedesktop/login1"
+        message.interface = isBus ? bus : "org.freedesktop.login1.Manager"
+        return message.encoded
+    }
+
+    private static func prepare(_ isBeginning: Bool, from sender: String = logind) -> [UInt8] {
+        signal("PrepareForSleep", from: sender, .boolean(isBeginning))
+    }
+
+    @Test("logind says that the machine will sleep, and that it woke")
+    func sleeps() {
+        var notices = Self.started()
+        #expect(notices.news == .awake)
+        notices.receive(Self.prepare(true))
+        #expect(notices.news == .asleep)
+        notices.receive(Self.prepare(false))
+        #expect(notices.news == .awake && notices.end == nil)
+    }
+
+    @Test("Nobody else is believed, and nothing that is no such signal")
+    func strangers() {
+        var notices = Self.started()
+        notices.receive(Self.prepare(true, from: ":1.99"))
+        notices.receive(Self.signal("PrepareForSleep", from: Self.logind, .string("true")))
+        notices.receive(Self.signal("PrepareForShutdown", from: Self.logind, .boolean(true)))
+        #expect(notices.news == .awake)
+        var alone = Self.started(holder: nil)
+        alone.receive(Self.prepare(true))
+        #expect(alone.news == .awake)
+    }
+
+    @Test("When logind comes, it is believed; when it goes, nobody would say that the machine woke")
+    func holders() {
+        var notices = Self.started(holder: nil)
+        let name = "org.freedesktop.login1"
+        func moved(_ old: String, _ new: String) -> [UInt8] {
+            Self.signal("NameOwnerChanged", from: Self.bus, .string(name), .string(old), .string(new))
+        }
+        notices.receive(moved("", ":1.40"))
+        notices.receive(Self.prepare(true, from: ":1.40"))
+        #expect(notices.news == .asleep)
+        notices.receive(moved(":1.40", ""))
+        #expect(notices.news == .awake)
+    }
+}
