@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "causeway_linux.h"
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -144,6 +145,14 @@ int cw_thread_start(const char *name, void (*body)(void *), void *context) {
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (result != 0) free(start);
     return -result;
+}
+
+void cw_keep_memory_small(void) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, 65536);
+    mallopt(M_TRIM_THRESHOLD, 65536);
+#endif
 }
 
 void cw_memory(uint64_t *peak, uint64_t *current) {

@@ -44,6 +44,9 @@ package enum Machine {
 
     private static let exits = Guarded(Exits())
 
+    /// Has the process give back what it lets go of, for a little speed: for programs that do little, for long.
+    package static func keepMemorySmall() { cw_keep_memory_small() }
+
     /// Processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 

@@ -170,6 +170,8 @@ int cw_processor_count(void);
 int cw_thread_start(const char *name, void (*body)(void *), void *context);
 /// Peak and current resident memory in octets.
 void cw_memory(uint64_t *peak, uint64_t *current);
+/// Makes the allocator give back what is freed instead of keeping it for speed.
+void cw_keep_memory_small(void);
 
 // MARK: Thread
 

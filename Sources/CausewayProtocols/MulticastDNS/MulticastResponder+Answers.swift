@@ -25,7 +25,7 @@ extension MulticastResponder {
         pending.arrived(known, at: arrival.peer)
         var answers = Answers()
         for question in message.questions {
-            let found = records(for: question).filter { !known.contains($0) }
+            let found = records(for: question, knowing: known)
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
                 let rounds = repeated.note(question, from: arrival.peer.address, at: now)
                 answers.rounds = max(answers.rounds, rounds)
@@ -59,12 +59,17 @@ extension MulticastResponder {
     }
 
     /// What answers a question: own records, or that there is none of this type.
-    private func records(for question: DNSQuestion) -> [DNSRecord] {
+    private func records(for question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
         guard question.recordClass == .internet || question.recordClass == .any else { return [] }
         let all = own[question.name]
-        let found = all.filter { question.matches($0) }
-        guard found.isEmpty else { return found }
-        return Self.negative(question.type, all).map { [$0] } ?? []
+        var isThere = false
+        let found = all.filter { record in
+            guard question.matches(record) else { return false }
+            isThere = true
+            return known.isEmpty || !known.contains(record)
+        }
+        guard !isThere, let none = Self.negative(question.type, all), !known.contains(none) else { return found }
+        return [none]
     }
 
     /// Says which types a unique name has, when it lacks the one that is asked for (RFC 6762 §6.1).
@@ -83,7 +88,7 @@ extension MulticastResponder {
         guard !answers.isEmpty else { return [] }
         let isProbe = !message.authorities.isEmpty
         let isTruncated = message.flags.contains(.isTruncated)
-        let isUnique = (answers.unicast + answers.multicast).allSatisfy(\.flushesCache)
+        let isUnique = answers.unicast.allSatisfy(\.flushesCache) && answers.multicast.allSatisfy(\.flushesCache)
         var delay: Duration = .zero
         if isTruncated, !isProbe {
             delay = .random(in: Self.truncatedDelay, using: &random)

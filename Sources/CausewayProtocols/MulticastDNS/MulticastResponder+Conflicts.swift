@@ -13,7 +13,7 @@ extension MulticastResponder {
                 }
                 // This host's other links may say other addresses of it.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
-                for id in owners[record.name] ?? [] { examine(record, id, arrival, at: now) }
+                for id in owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
         }
     }
@@ -50,7 +50,7 @@ extension MulticastResponder {
     /// Somebody probes for a name of ours that is not settled yet (RFC 6762 §8.2).
     mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
-            for id in owners[question.name] ?? [] {
+            for id in owners(of: question.name) {
                 guard let registration = registrations[id], case .probing = registration.phase,
                     registration.loses(question.name, to: message.authorities)
                 else { continue }

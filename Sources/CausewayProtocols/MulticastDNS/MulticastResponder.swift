@@ -24,7 +24,7 @@ struct MulticastResponder: Sendable {
     /// When each registration has something to say.
     var deadlines = DeadlineIndex<RegistrationID>()
     /// Who wants a name for itself.
-    private(set) var owners: [DNSName: [RegistrationID]] = [:]
+    private var owners: [DNSName: Owners] = [:]
     /// What is answered with: the records of registrations whose names are settled.
     private(set) var own = OwnRecords()
     var pending = PendingAnswers()
@@ -41,7 +41,16 @@ struct MulticastResponder: Sendable {
     private var farewells: [(due: Duration, left: Int, records: [DNSRecord])] = []
     var random: any RandomNumberGenerator & Sendable
 
+    /// Most names have one.
+    private struct Owners: Sendable {
+        var first: RegistrationID
+        var others: [RegistrationID] = []
+    }
+
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
+
+    /// Registrations that want the name for themselves.
+    func owners(of name: DNSName) -> [RegistrationID] { owners[name].map { [$0.first] + $0.others } ?? [] }
 
     /// Whether the name is one of this host's, or about to be.
     func concerns(_ name: DNSName) -> Bool { own.holds(name) || owners[name] != nil }
@@ -143,13 +152,15 @@ struct MulticastResponder: Sendable {
     }
 
     private mutating func index(_ registration: MulticastRegistration, _ id: RegistrationID) {
-        for name in registration.uniqueNames { owners[name, default: []].append(id) }
+        for name in registration.uniqueNames {
+            if owners[name] == nil { owners[name] = Owners(first: id) } else { owners[name]?.others.append(id) }
+        }
     }
 
     private mutating func unindex(_ registration: MulticastRegistration, _ id: RegistrationID) {
         for name in registration.uniqueNames {
-            owners[name]?.removeAll { $0 == id }
-            if owners[name]?.isEmpty == true { owners[name] = nil }
+            let left = owners(of: name).filter { $0 != id }
+            owners[name] = left.first.map { Owners(first: $0, others: Array(left.dropFirst())) }
         }
     }
 
@@ -177,7 +188,8 @@ struct MulticastResponder: Sendable {
     /// Goodbyes for what was taken back since the last time.
     mutating func takeGoodbyes(at now: Duration) -> [MulticastAction] {
         guard !departing.isEmpty else { return [] }
-        let records = departing.filter { own.held($0) == nil }
+        departing.removeAll { own.held($0) != nil }
+        let records = departing
         departing = []
         if records.count <= Self.repeatedGoodbyeLimit, !records.isEmpty {
             farewells.append((now + PendingAnswers.spacing, Self.goodbyeCount - 1, records))
@@ -201,12 +213,11 @@ struct MulticastResponder: Sendable {
     }
 
     private func goodbye(_ records: [DNSRecord]) -> [MulticastAction] {
-        var seen: Set<DNSRecord> = []
-        let gone = records.filter { seen.insert($0).inserted }.map { record in
-            var record = record
-            record.timeToLive = 0
-            return record
-        }
+        // By hash, as the times of sending: there are thousands, and one that met another's hash would last as long as it said.
+        var seen: Set<Int> = []
+        var gone = records
+        gone.removeAll { !seen.insert($0.hashValue).inserted }
+        for index in gone.indices { gone[index].timeToLive = 0 }
         return ResponseMessages.make(gone, [], limit: messageByteLimit).map { .send($0) }
     }
 

@@ -18,8 +18,8 @@ package struct ServiceDescription: Sendable, Equatable {
     package var mayRename: Bool
     /// The only interface to advertise on.
     package var interfaceIndex: Int?
-    /// What is advertised in the place of a service.
-    private var record: DNSRecord?
+    /// What is advertised in the place of a service: a record, or none. An array, for a record would make all services larger.
+    private var given: [DNSRecord] = []
 
     /// Which types there are at all (RFC 6763 §9).
     private static let types: DNSName = "_services._dns-sd._udp.local"
@@ -42,7 +42,7 @@ package struct ServiceDescription: Sendable, Equatable {
     package init(record: DNSRecord, interfaceIndex: Int? = nil) {
         self.init(name: "", type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex)
         name = record.name.description
-        self.record = record
+        given = [record]
     }
 
     /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
@@ -67,7 +67,7 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// The records of the service on a host.
     package func records(on host: DNSName) -> [DNSRecord] {
-        if let record { return [record] }
+        if !given.isEmpty { return given }
         guard let domain, let instance = DNSName(name, in: domain) else { return [] }
         let time = MulticastDNS.otherTimeToLive
         var records = [

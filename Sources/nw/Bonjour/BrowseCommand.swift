@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
@@ -42,6 +43,8 @@ struct BrowseCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting("browse") {
+            Machine.keepMemorySmall()
+            StartMark.print()
             let parameters = NWParameters()
             if let interface {
                 guard let found = NWInterface(name: interface) else { throw Failure("no interface \(interface)") }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayRuntime
+import CausewaySystem
 import CausewayWire
 
 /// `nw register`: a service for others to find.
@@ -44,6 +45,7 @@ struct RegisterCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting("register") {
             let port = try parsePort(port).rawValue
+            Machine.keepMemorySmall()
             let service = try ServiceDescription(
                 name: name, type: type, port: port, entries: entries, mayRename: !noRename)
             // One whose name is too long is found before anything is said.
@@ -52,6 +54,7 @@ struct RegisterCommand: AsyncParsableCommand {
             }
             let (events, feed) = AsyncStream<ServiceEvent>.makeStream()
             let engine = BonjourEngine.shared
+            StartMark.print()
             let all = services.map { engine.advertise($0) { event in feed.yield(event) } }
             do {
                 try await untilInterrupted {
