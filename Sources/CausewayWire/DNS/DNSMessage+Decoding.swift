@@ -10,6 +10,9 @@ extension DNSMessage {
         try self.init(parsing: unsafe octets.bytes)
     }
 
+    /// Records for which there is room before they are read.
+    private static let reservedCount = 16
+
     package init(parsing message: RawSpan) throws(WireError) {
         var reader = ByteReader(message)
         id = try reader.readInteger()
@@ -22,10 +25,14 @@ extension DNSMessage {
         let authorityCount: UInt16 = try reader.readInteger()
         let additionalCount: UInt16 = try reader.readInteger()
         for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
-        var owner = RepeatedName()
-        for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &owner)) }
-        for _ in 0..<authorityCount { authorities.append(try DNSRecord(parsing: &reader, in: message, &owner)) }
-        for _ in 0..<additionalCount { adopt(try DNSRecord(parsing: &reader, in: message, &owner)) }
+        var names = KnownNames()
+        // What a message says of itself may be a lie.
+        answers.reserveCapacity(min(Int(answerCount), Self.reservedCount))
+        for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &names)) }
+        authorities.reserveCapacity(min(Int(authorityCount), Self.reservedCount))
+        for _ in 0..<authorityCount { authorities.append(try DNSRecord(parsing: &reader, in: message, &names)) }
+        additionals.reserveCapacity(min(Int(additionalCount), Self.reservedCount))
+        for _ in 0..<additionalCount { adopt(try DNSRecord(parsing: &reader, in: message, &names)) }
     }
 
     private mutating func adopt(_ record: DNSRecord) {
@@ -68,31 +75,39 @@ extension DNSQuestion {
     }
 }
 
-/// The owner of the record before: most records of a message point at the same place, and one copy of the name does for them.
-private struct RepeatedName {
-    private var last: (pointer: UInt16, name: DNSName)?
+/// Names that were read, by where they stand: most records of a message point at a name before them, and one copy does for all.
+///
+/// A name stays what it is wherever it is pointed at from: what could be read in its place can be read from further behind.
+struct KnownNames {
+    /// Few, for they are searched: the host, the service, its type, and one more.
+    private static let limit = 4
+
+    private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)
+    private var next = 0
 
     mutating func read(_ reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) -> DNSName {
-        guard let first = reader.peek(), first & 0xC0 == 0xC0, let second = reader.peek(at: 1) else {
-            return try DNSName(parsing: &reader, in: message)
-        }
-        let pointer = UInt16(first) << 8 | UInt16(second)
-        // What could be pointed at from further in front can be pointed at from here.
-        if let last, last.pointer == pointer {
-            try reader.skip(2)
-            return last.name
+        var position = reader.position
+        if let first = reader.peek(), first & 0xC0 == 0xC0, let second = reader.peek(at: 1) {
+            position = Int(first & 0x3F) << 8 | Int(second)
+            for index in 0..<Self.limit {
+                guard let known = names[index] else { break }
+                guard known.position == position else { continue }
+                try reader.skip(2)
+                return known.name
+            }
         }
         let name = try DNSName(parsing: &reader, in: message)
-        last = (pointer, name)
+        names[next] = (position, name)
+        next = (next + 1) % Self.limit
         return name
     }
 }
 
 extension DNSRecord {
     fileprivate init(
-        parsing reader: inout ByteReader, in message: borrowing RawSpan, _ owner: inout RepeatedName
+        parsing reader: inout ByteReader, in message: borrowing RawSpan, _ names: inout KnownNames
     ) throws(WireError) {
-        name = try owner.read(&reader, in: message)
+        name = try names.read(&reader, in: message)
         type = DNSRecordType(rawValue: try reader.readInteger())
         let bits: UInt16 = try reader.readInteger()
         recordClass = DNSRecordClass(rawValue: bits)
@@ -102,6 +117,6 @@ extension DNSRecord {
         if type != .opt, timeToLive > Int32.max { timeToLive = 0 }
         let count: UInt16 = try reader.readInteger()
         let content = try reader.readScope(Int(count))
-        data = DNSRecordData(parsing: content, type, in: message)
+        data = DNSRecordData(parsing: content, type, in: message, &names)
     }
 }

@@ -2,9 +2,12 @@ internal import CausewayTypes
 
 extension DNSRecordData {
     /// Reads a record's content: what is not known or broken becomes ``opaque(_:)``.
-    init(parsing content: consuming ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan) {
+    init(
+        parsing content: consuming ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
+        _ names: inout KnownNames
+    ) {
         var reader = copy content
-        if let known = try? DNSRecordData(decoding: &reader, type, in: message), reader.isAtEnd {
+        if let known = try? DNSRecordData(decoding: &reader, type, in: message, &names), reader.isAtEnd {
             self = known
         } else {
             self = .opaque((try? content.readOctets(content.remaining)) ?? [])
@@ -16,7 +19,8 @@ extension DNSRecordData {
         let message = unsafe content.span.bytes
         var reader = ByteReader(message)
         do {
-            guard let known = try DNSRecordData(decoding: &reader, type, in: message) else {
+            var names = KnownNames()
+            guard let known = try DNSRecordData(decoding: &reader, type, in: message, &names) else {
                 self = .opaque(content)
                 return
             }
@@ -29,7 +33,8 @@ extension DNSRecordData {
 
     /// `nil` for types that are not known here.
     private init?(
-        decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan
+        decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
+        _ names: inout KnownNames
     ) throws(WireError) {
         switch type {
         case .a:
@@ -38,13 +43,13 @@ extension DNSRecordData {
             let high: UInt64 = try reader.readInteger()
             self = .ipv6(IPv6Address(high: high, low: try reader.readInteger()))
         case .ptr, .cname, .ns, .dname:
-            self = .name(try DNSName(parsing: &reader, in: message))
+            self = .name(try names.read(&reader, in: message))
         case .srv:
             let priority: UInt16 = try reader.readInteger()
             let weight: UInt16 = try reader.readInteger()
             let port: UInt16 = try reader.readInteger()
             // Never written compressed, sometimes received so (RFC 6762 §18.14).
-            let target = try DNSName(parsing: &reader, in: message)
+            let target = try names.read(&reader, in: message)
             self = .service(priority: priority, weight: weight, port: port, target: target)
         case .txt:
             self = .text(try Self.strings(&reader))

@@ -1,0 +1,50 @@
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("DNS: names that are pointed at again")
+struct DNSKnownNamesTests {
+    /// More names than a reader remembers, pointed at in every order, as owners and in contents, whole and from their middle.
+    @Test("What was written is read, however often names are pointed at, and whatever stood between", arguments: 0..<20)
+    func pointedAt(_ seed: Int) throws {
+        var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+        func pick(_ count: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % count
+        }
+        let type: DNSName = "_ipp._tcp.local"
+        let names =
+            (0..<4).map { DNSName("h\($0)", in: "local")! } + (0..<4).map { DNSName("s\($0)", in: type)! } + [type]
+        var message = DNSMessage()
+        message.flags = [.isResponse]
+        for _ in 0..<60 {
+            let (owner, other) = (names[pick(names.count)], names[pick(names.count)])
+            message.answers.append(
+                [
+                    DNSRecord(owner, .a, timeToLive: 9, .ipv4(IPv4Address(bits: 9))),
+                    DNSRecord(owner, .ptr, timeToLive: 9, .name(other)),
+                    DNSRecord(owner, .srv, timeToLive: 9, .service(priority: 0, weight: 0, port: 9, target: other)),
+                    DNSRecord(owner, .txt, timeToLive: 9, .text([1, 65])),
+                ][pick(4)])
+        }
+        let octets = message.encoded(limit: 9_000)
+        #expect(octets.count < 2_000)
+        #expect(try DNSMessage(parsing: octets.span).answers == message.answers)
+    }
+
+    @Test("A pointer to where no name ended is none, though a name was read that begins there otherwise")
+    func broken() throws {
+        // Two records: the first's owner at 12 is whole; the second's points forwards, to itself.
+        var octets: [UInt8] = [
+            0, 0, 0x84, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 65, 0, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4,
+        ]
+        let start = UInt8(octets.count)
+        octets += [0xC0, start, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4]
+        #expect(throws: WireError.self) { try DNSMessage(parsing: octets.span) }
+        octets[Int(start) + 1] = 12
+        #expect(try DNSMessage(parsing: octets.span).answers.map(\.name) == ["A", "a"])
+    }
+
+    @Test("A record is no larger than its tables can bear")
+    func size() { #expect(MemoryLayout<DNSRecord>.stride <= 48) }
+}
