@@ -140,7 +140,7 @@ extension Interop {
 }
 
 /// An Avahi daemon with a message bus of its own, in a mount namespace of its own.
-private struct Avahi {
+struct Avahi {
     /// Commands for the daemon's host come through this pipe-like script.
     let host: String
     let bus: String

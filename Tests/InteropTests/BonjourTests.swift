@@ -109,7 +109,7 @@ extension Interop {
             }
         }
 
-        @Test("A listener's service is reached by its name, over either family", arguments: ["", "-4", "-6"])
+        @Test("C117: A listener's service is reached by its name, over either family", arguments: ["", "-4", "-6"])
         func connects(_ onlyFamily: String) async throws {
             try await TwoHosts.run { hosts, scratch in
                 if onlyFamily == "-4" { try hosts.ip("-6 address flush dev \(TwoHosts.link)") }
@@ -139,7 +139,7 @@ extension Interop {
 }
 
 /// python-zeroconf, by small programs of our own.
-private enum Zeroconf {
+enum Zeroconf {
     static let python = "/usr/bin/python3"
 
     static let isAvailable = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/zeroconf")
@@ -156,6 +156,22 @@ private enum Zeroconf {
                     print("+", name, info.port, entries, " ".join(info.parsed_addresses()), flush=True)
                 def update_service(self, zc, type, name): pass
                 def remove_service(self, zc, type, name): print("-", name, flush=True)
+            zc = Zeroconf(interfaces=[sys.argv[2]])
+            ServiceBrowser(zc, sys.argv[1], Listener())
+            time.sleep(60)
+            """
+        return ["-u", "-c", program, "\(type).local.", TwoHosts.far4]
+    }
+
+    /// Prints the name of each service once.
+    static func names(_ type: String) -> [String] {
+        let program = """
+            import sys, time
+            from zeroconf import Zeroconf, ServiceBrowser
+            class Listener:
+                def add_service(self, zc, type, name): print(name[:-len(type) - 1], flush=True)
+                def update_service(self, zc, type, name): pass
+                def remove_service(self, zc, type, name): pass
             zc = Zeroconf(interfaces=[sys.argv[2]])
             ServiceBrowser(zc, sys.argv[1], Listener())
             time.sleep(60)

@@ -131,6 +131,25 @@ if mode == "--seek" || mode == "--offer" {
     }
     RunLoop.main.run()
 }
+if mode == "--names" {
+    let type = CommandLine.arguments.last ?? ""
+    Task {
+        await withTaskGroup(of: ServiceDiscovery.Registration?.self) { group in
+            for _ in 0..<100 {
+                guard let name = readLine() else { break }
+                group.addTask { try? await ServiceDiscovery.register(name, type: type, port: 4_711) }
+            }
+            var all: [ServiceDiscovery.Registration] = []
+            for await case let registration? in group {
+                report("registered \(registration.identity.name)")
+                all.append(registration)
+            }
+            try? await Task.sleep(nanoseconds: 100_000_000_000)
+            withExtendedLifetime(all) {}
+        }
+    }
+    RunLoop.main.run()
+}
 if let mode, mode.hasPrefix("--leave-") {
     let leaving = try Leaving(String(mode.dropFirst(8)), name: CommandLine.arguments.last ?? "")
     withExtendedLifetime(leaving) { RunLoop.main.run() }

@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// Names of every kind, and names that two hosts want, with Avahi and python-zeroconf on the other host.
+    @Suite(
+        "Bonjour names",
+        .enabled(if: TwoHosts.isAvailable && Avahi.isAvailable && Zeroconf.isAvailable, "needs root, ip and peers"))
+    struct BonjourNamesTests {
+        private static let type = "_nwnames._tcp"
+
+        /// A hundred: each punctuation character of ASCII, and text that is composed, decomposed, wide, joined, right to left, or as long
+        /// as can be, with spaces and dots wherever they may be.
+        static let names: [String] = {
+            let marks = (0x21...0x7E).compactMap { Unicode.Scalar($0) }.filter { !$0.properties.isAlphabetic }
+                .map { "mark \($0) in \($0)\($0)" }
+            let texts = [
+                "plain", "two words", " begins with a space", "ends with a space ", "  ", "a.b.c", ".begins", "ends.",
+                "...",
+                "back\\slash", "\\", "\\.", "\\032", "Küche", "Cafe\u{301}", "Ångström", "Ελληνικά", "Кухня", "مطبخ",
+                "מטבח",
+                "厨房", "台所のプリンター", "부엌", "ครัว", "रसोई", "Tiếng Việt", "ſtraße", "İstanbul", "😀", "👩‍👩‍👧‍👦", "🇨🇭",
+                "e\u{301}\u{302}",
+                "zero\u{200B}width", "nb\u{A0}space", "\u{FEFF}mark", "“quoted”", "naïve—dash", "½ ⅔", "ﬁ ligature",
+                String(repeating: "x", count: 63), String(repeating: "é", count: 31), String(repeating: "漢", count: 21),
+                "UPPER and lower", "tab-less", "_underscore._tcp", "local", "a.local", "(2)", "Name (2)", "#2",
+                "%41%20", "&amp; <b>",
+                "$HOME `id`", "* ? [a-z]", "'single'", "\"double\"", "-dash", "--", "1", "0", "3.14", "::1",
+            ]
+            return Array((marks + texts).prefix(100))
+        }()
+
+        /// What others see: in normal form C.
+        private static var expected: Set<String> { Set(names.map(\.precomposedStringWithCanonicalMapping)) }
+
+        @Test("C72 C78: a hundred names with every kind of character are read by Avahi and by zeroconf as they are")
+        func oursAreRead() async throws {
+            #expect(Self.expected.count == 100)
+            try await TwoHosts.run { hosts, scratch in
+                let avahi = try await Avahi.start(on: hosts.far, scratch)
+                let program = try scratch.start(
+                    try Built.program("NetServiceProgram"), ["--names", Self.type], on: hosts.near, input: .held)
+                for name in Self.names { try program.write(name + "\n") }
+                try await eventually("all are registered: \(program.text)") {
+                    program.text.split(separator: "\n").count == 100
+                }
+                let theirs = try avahi.run("avahi-browse -p \(Self.type)", scratch)
+                try await eventually("Avahi finds them: \(Self.missing(Self.avahiNames(theirs.text)))") {
+                    Self.avahiNames(theirs.text) == Self.expected
+                }
+                let zeroconf = try scratch.start(Zeroconf.python, Zeroconf.names(Self.type), on: hosts.far)
+                try await eventually("zeroconf finds them: \(Self.missing(Self.lines(zeroconf.text)))") {
+                    Self.lines(zeroconf.text) == Self.expected
+                }
+            }
+        }
+
+        @Test(
+            "C56 C58: of two hosts that want one name at the same moment, both have one in the end, and not the same",
+            arguments: 0..<3)
+        func simultaneous(_ round: Int) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let avahi = try await Avahi.start(on: hosts.far, scratch)
+                let theirs = try avahi.run("avahi-publish -s Same \(Self.type) 1", scratch)
+                try await Task.sleep(for: .milliseconds(120 * round))
+                let ours = try scratch.start(try Built.nw(), ["register", "Same", Self.type, "2"], on: hosts.near)
+                let browser = try avahi.run("avahi-browse -p \(Self.type)", scratch)
+                try await eventually("both have names: \(ours.text) \(theirs.errors) \(browser.text)") {
+                    let names = Self.avahiNames(browser.text)
+                    return names.count == 2 && names.contains("Same") && ours.text.contains("registered as ")
+                }
+                #expect(ours.errors == "")
+            }
+        }
+
+        @Test("C58 C65: two networks that become one, each with a service of that name: one gives way")
+        func healed() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let avahi = try await Avahi.start(on: hosts.far, scratch)
+                try Self.cut(hosts.near, true)
+                let theirs = try avahi.run("avahi-publish -s Same \(Self.type) 1", scratch)
+                let ours = try scratch.start(try Built.nw(), ["register", "Same", Self.type, "2"], on: hosts.near)
+                try await ours.prints("registered as Same\n")
+                try await eventually("Avahi publishes") { theirs.errors.contains("Established") }
+                try await Task.sleep(for: .seconds(8))
+                try Self.cut(hosts.near, false)
+                // Nobody speaks until somebody asks.
+                let browser = try scratch.start(try Built.nw(), ["browse", Self.type], on: hosts.far)
+                _ = try scratch.start(
+                    try Built.nw(), ["query", "Same.\(Self.type).local", "SRV", "-t", "9"], on: hosts.near)
+                try await eventually("one gives way: \(ours.text) \(theirs.errors) \(browser.text)") {
+                    ours.text.contains("Same (2)") || theirs.errors.contains("Same #2")
+                }
+                try await eventually("both are seen: \(browser.text)") {
+                    browser.text.contains("+ Same  ")
+                        && (browser.text.contains("+ Same (2)") || browser.text.contains("+ Same #2"))
+                }
+            }
+        }
+
+        /// Nothing of the other host arrives, on either, though both links have a carrier.
+        private static func cut(_ host: String, _ isCut: Bool) throws {
+            let rules =
+                isCut
+                ? "table netdev cut { chain i { type filter hook ingress device \(TwoHosts.link) priority 0; policy drop; }\n"
+                    + "chain e { type filter hook egress device \(TwoHosts.link) priority 0; policy drop; }\n}"
+                : "delete table netdev cut"
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["ip", "netns", "exec", host, "nft", rules]
+            try process.run()
+            process.waitUntilExit()
+            try #require(process.terminationStatus == 0)
+        }
+
+        private static func missing(_ found: Set<String>) -> String {
+            "missing \(expected.subtracting(found).sorted()), too many \(found.subtracting(expected).sorted())"
+        }
+
+        private static func lines(_ text: String) -> Set<String> {
+            Set(text.split(separator: "\n").map { String($0).precomposedStringWithCanonicalMapping })
+        }
+
+        /// Of `+;link;IPv4;NAME;type;domain`, where what is not plain stands as `\DDD`.
+        private static func avahiNames(_ text: String) -> Set<String> {
+            var names: Set<String> = []
+            for line in text.split(separator: "\n") where line.hasPrefix("+") {
+                let fields = line.split(separator: ";", omittingEmptySubsequences: false)
+                guard fields.count > 3 else { continue }
+                var octets = Array(fields[3].utf8)[...]
+                var name: [UInt8] = []
+                while let octet = octets.popFirst() {
+                    let digits = octets.prefix(3).compactMap { Int(String(UnicodeScalar($0))) }
+                    guard octet == UInt8(ascii: "\\") else {
+                        name.append(octet)
+                        continue
+                    }
+                    if digits.count == 3 {
+                        name.append(UInt8(truncatingIfNeeded: digits[0] * 100 + digits[1] * 10 + digits[2]))
+                        octets.removeFirst(3)
+                    } else if let plain = octets.popFirst() {
+                        name.append(plain)
+                    }
+                }
+                names.insert(String(decoding: name, as: UTF8.self).precomposedStringWithCanonicalMapping)
+            }
+            return names
+        }
+    }
+}
