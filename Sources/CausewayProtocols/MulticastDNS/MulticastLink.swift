@@ -118,8 +118,9 @@ package struct MulticastLink: Sendable {
         guard let glance else { return .none }
         guard glance.flags.contains(.isResponse) else {
             // The rest of somebody's known answers has no question.
-            return glance.isOfInterest || (!glance.hasQuestions && responder.pending.expectsMore(of: arrival.peer))
-                ? .question : .none
+            let isAwaited =
+                responder.pending.expectsMore(of: arrival.peer) || querier.long.awaitsMore(of: arrival.peer)
+            return glance.isOfInterest || (!glance.hasQuestions && isAwaited) ? .question : .none
         }
         return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && glance.isOfInterest ? .answer : .none
     }

@@ -13,8 +13,6 @@ struct MulticastQuerier: Sendable {
     static let longestInterval: Duration = .seconds(3_600)
     /// How long an answer by unicast is expected after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
-    /// A question of somebody else's stands for one of ours that would follow this soon (RFC 6762 §7.3).
-    private static let duplicateWindow: Duration = .seconds(1)
     private static let reconfirmation: Duration = .seconds(10)
 
     struct Running: Sendable {
@@ -34,6 +32,8 @@ struct MulticastQuerier: Sendable {
     private var byName: [DNSName: Set<DNSQuestion>] = [:]
     private var questions: [QuestionID: DNSQuestion] = [:]
     var cache = RecordCache()
+    /// Questions of others that are not over.
+    var long = LongQuestions()
     /// Whether what comes by unicast arrives here.
     var acceptsUnicast = true
     /// Whether questions leave from another port than 5353: then all answers come by unicast (RFC 6762 §5.1).
@@ -189,24 +189,6 @@ struct MulticastQuerier: Sendable {
         return actions
     }
 
-    /// Somebody else asks all for all to hear. Their question may stand for ours, and silence upon it tells as well.
-    mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
-        // A simple resolver's answer goes to itself. Where more known answers follow, it is not said yet what is missed.
-        guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, !message.flags.contains(.isTruncated),
-            message.authorities.isEmpty
-        else { return }
-        for question in message.questions where !question.acceptsUnicast && question.recordClass == .internet {
-            let known = Set(message.answers.lazy.filter { question.matches($0) }.map(\.data))
-            if let next = schedule[question], next <= now + Self.duplicateWindow {
-                let ours = Set(cache.answers(to: question, at: now).map(\.record.data))
-                if known.isSubset(of: ours) { advance(question, at: now) }
-            }
-            cache.update(question) { entry in
-                if !known.contains(entry.record.data) { entry.missed(at: now) }
-            }
-        }
-    }
-
     // MARK: Time
 
     var nextDeadline: Duration? {
@@ -263,7 +245,7 @@ struct MulticastQuerier: Sendable {
         return asked
     }
 
-    private mutating func advance(_ question: DNSQuestion, at now: Duration) {
+    mutating func advance(_ question: DNSQuestion, at now: Duration) {
         guard let entry = running[question] else { return }
         running[question]?.sent += 1
         running[question]?.interval = min(entry.interval * 2, Self.longestInterval)

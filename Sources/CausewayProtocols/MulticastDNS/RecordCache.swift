@@ -51,6 +51,12 @@ struct RecordCache: Sendable {
         groups[Key(name: name, type: type, recordClass: .internet)] == nil
     }
 
+    /// Whether the same is held, and holds.
+    func holds(_ record: DNSRecord, at now: Duration) -> Bool {
+        guard let slot = groups[Key(record)]?[record.data] else { return false }
+        return slots[slot].map { $0.expires > now } ?? false
+    }
+
     /// Whether some record of the name is held.
     func knows(_ name: DNSName) -> Bool { types[name] != nil }
 

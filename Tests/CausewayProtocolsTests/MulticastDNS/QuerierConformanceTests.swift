@@ -112,6 +112,33 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
+    /// The question stands in a message with one known answer, and two more messages follow.
+    @Test(
+        "C47: a question whose known answers come in several messages stands for ours, if it has come whole and we know all of them",
+        arguments: [("whole", 1), ("unknown at the end", 2), ("the end is missing", 2), ("another's end", 2)])
+    func longDuplicate(_ kind: String, _ sent: Int) {
+        let wire = Self.asking()
+        wire.inject(Self.answer(Printer.records()[0]))
+        wire.inject(Self.answer(Printer.records("Second")[0]))
+        wire.run(for: .milliseconds(100))
+        var message = Self.question()
+        message.flags = [.isTruncated]
+        message.answers = [Printer.records()[0]]
+        wire.inject(message)
+        message.questions = []
+        wire.inject(message)
+        message.flags = []
+        message.answers = [Printer.records(kind == "unknown at the end" ? "Third" : "Second")[0]]
+        let other = MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 5_353)
+        if kind == "another's end" {
+            wire.inject(message, from: other)
+        } else if kind != "the end is missing" {
+            wire.inject(message)
+        }
+        wire.run(for: .milliseconds(700))
+        #expect(wire.packets.count == sent)
+    }
+
     @Test("C47: a question whose answer not all will hear stands for none of ours", arguments: 0..<4)
     func noDuplicate(_ kind: Int) {
         let wire = Self.asking()
