@@ -1,24 +1,24 @@
 /// What the first octets of a captured packet are (the LINKTYPE_ numbers of capture files).
 public struct LinkType: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// BSD loopback: a protocol family in the byte order of the host that captured.
-    public static let null = LinkType(rawValue: 0)
-    public static let ethernet = LinkType(rawValue: 1)
-    public static let slip = LinkType(rawValue: 8)
-    public static let ppp = LinkType(rawValue: 9)
+    @inlinable public static var null: LinkType { LinkType(rawValue: 0) }
+    @inlinable public static var ethernet: LinkType { LinkType(rawValue: 1) }
+    @inlinable public static var slip: LinkType { LinkType(rawValue: 8) }
+    @inlinable public static var ppp: LinkType { LinkType(rawValue: 9) }
     /// IPv4 or IPv6 without anything before it.
-    public static let raw = LinkType(rawValue: 101)
-    public static let wireless = LinkType(rawValue: 105)
+    @inlinable public static var raw: LinkType { LinkType(rawValue: 101) }
+    @inlinable public static var wireless: LinkType { LinkType(rawValue: 105) }
     /// OpenBSD loopback: a protocol family in network byte order.
-    public static let loop = LinkType(rawValue: 108)
+    @inlinable public static var loop: LinkType { LinkType(rawValue: 108) }
     /// Linux's `any` device, header of 16 octets.
-    public static let linuxCooked = LinkType(rawValue: 113)
-    public static let ipv4 = LinkType(rawValue: 228)
-    public static let ipv6 = LinkType(rawValue: 229)
+    @inlinable public static var linuxCooked: LinkType { LinkType(rawValue: 113) }
+    @inlinable public static var ipv4: LinkType { LinkType(rawValue: 228) }
+    @inlinable public static var ipv6: LinkType { LinkType(rawValue: 229) }
     /// Linux's `any` device, header of 20 octets, which names the interface.
-    public static let linuxCooked2 = LinkType(rawValue: 276)
+    @inlinable public static var linuxCooked2: LinkType { LinkType(rawValue: 276) }
 
     /// The number in a file's header, where several numbers of BSD systems mean the same.
     init(fileValue: UInt32) {

@@ -81,15 +81,14 @@ public struct Octets: ~Escapable {
     @_lifetime(copy self)
     @inlinable
     public func from(_ offset: Int) -> Octets {
-        let start = min(max(offset, 0), count)
-        return Octets(bytes.extracting(start..<count))
+        part(min(max(offset, 0), count), count)
     }
 
     /// The first `length` octets, or all where there are fewer.
     @_lifetime(copy self)
     @inlinable
     public func prefix(_ length: Int) -> Octets {
-        Octets(bytes.extracting(0..<min(max(length, 0), count)))
+        part(0, min(max(length, 0), count))
     }
 
     /// The octets from `start` to before `end`, as far as they are there. Both come from packets: none where the end comes first.
@@ -97,8 +96,15 @@ public struct Octets: ~Escapable {
     @inlinable
     public func clamped(_ start: Int, _ end: Int) -> Octets {
         let start = min(max(start, 0), count)
-        let end = min(max(end, start), count)
-        return Octets(bytes.extracting(start..<end))
+        return part(start, max(start, min(end, count)))
+    }
+
+    /// What the caller has confined to the octets that are there already: it is not checked once more.
+    @_lifetime(copy self)
+    @inlinable @inline(__always)
+    func part(_ start: Int, _ end: Int) -> Octets {
+        assert(start >= 0 && start <= end && end <= count)
+        return Octets(unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (start, end))))
     }
 
     /// The octets of `range` as far as they are there.

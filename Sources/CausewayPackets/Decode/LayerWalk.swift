@@ -12,14 +12,20 @@ extension PacketLayers {
     }
 
     /// The same for another packet, in the place of the one before: for loops over many packets, which need no new value for each.
+    @inlinable
     public mutating func find(in packet: borrowing Octets, linkType: LinkType, originalCount: Int? = nil) {
-        forget()
-        let wireCount = max(originalCount ?? packet.count, packet.count)
+        find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
+    }
+
+    @usableFromInline
+    mutating func find(in packet: borrowing Octets, _ linkType: LinkType, wireCount: Int) {
         if linkType == .ethernet, findUsual(packet, wireCount: wireCount) { return }
+        forget()
         walk(packet, linkType, wireCount)
     }
 
     /// Finds them step by step, whatever they are.
+    @inline(never)
     mutating func walk(_ packet: borrowing Octets, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
         var next = LayerWalk.Next(linkType)

@@ -91,23 +91,24 @@ public struct PacketLayers: Sendable {
         return true
     }
 
-    /// The layers of a packet of Ethernet, IP and one more, with a VLAN tag where the second begins behind one.
+    /// All of a packet of Ethernet, IP and one more, which may have a VLAN tag: `place` is 2 then, and 1 otherwise.
     @inline(__always)
     mutating func note(
-        _ kind: LayerKind, _ offset: Int, _ byteCount: Int, _ upper: LayerKind, _ upperOffset: Int,
-        _ upperByteCount: Int
+        _ place: Int, _ kind: LayerKind, _ offset: Int, _ upper: LayerKind, _ upperOffset: Int, _ upperByteCount: Int,
+        until end: Int, _ wireEnd: Int
     ) {
         storage[0] = Self.packed(.ethernet, 0, 14)
-        var place = 1
-        if offset == 18 {
-            storage[1] = Self.packed(.vlan, 14, 4)
-            place = 2
-        }
-        storage[place] = Self.packed(kind, offset, byteCount)
+        // Where there is no tag, what follows is written over it: that costs less than to ask.
+        storage[1] = Self.packed(.vlan, 14, 4)
+        storage[place] = Self.packed(kind, offset, upperOffset &- offset)
         storage[place &+ 1] = Self.packed(upper, upperOffset, upperByteCount)
         count = place &+ 2
         network = UInt8(truncatingIfNeeded: place)
-        if upper == .tcp || upper == .udp { transport = UInt8(truncatingIfNeeded: place &+ 1) }
+        transport = upper == .tcp || upper == .udp ? UInt8(truncatingIfNeeded: place &+ 1) : 0xFF
+        issues = end < wireEnd ? .cutOff : []
+        let content = upperOffset &+ upperByteCount
+        payload = content..<end
+        payloadOriginalCount = wireEnd &- content
     }
 
     @inline(__always) mutating func noteNetwork() { network = UInt8(truncatingIfNeeded: count &- 1) }
