@@ -2,9 +2,7 @@
 ///
 /// What costs in a filter is to find out what comes next. So comparisons that lead to the same place are one decision: all of them hold,
 /// or any of them does. A filter of usual length is two to four decisions.
-///
-/// Not copied bit by bit, so that a comparison loads no more of it than it needs.
-struct FilterDecision: Hashable, Sendable, ~BitwiseCopyable {
+struct FilterDecision: Hashable, Sendable {
     /// Places that end the program; all others are indices of decisions.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
@@ -30,30 +28,39 @@ struct FilterDecision: Hashable, Sendable, ~BitwiseCopyable {
     var jt: Int32 = 0
     var jf: Int32 = 0
 
-    /// How a packet goes on from here.
+    /// How a packet goes on from the decision at `place`.
+    ///
+    /// Every field is asked for where it lies: a decision that is taken out of the span is loaded as a whole, most of it for nothing.
     @inline(__always)
-    func next(_ bytes: RawSpan) -> Int32 {
+    static func next(_ steps: Span<FilterDecision>, _ place: Int, _ bytes: RawSpan) -> Int32 {
         var base = 0
+        let header = Int(steps[place].header)
         if header >= 0 {
-            guard Int(header) < bytes.byteCount else { return Self.open }
+            guard header < bytes.byteCount else { return open }
             // In bounds by the line above.
-            let octet = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: Int(header), as: UInt8.self)
+            let octet = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: header, as: UInt8.self)
             base = Int(octet & 15) << 2
         }
         // One comparison for all loads below: none is negative, and none ends behind `reach`.
-        guard base &+ Int(reach) <= bytes.byteCount else { return Self.open }
-        let first = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(firstAt), as: UInt64.self)
-        let second = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(secondAt), as: UInt64.self)
-        let agreeing: Int32 =
-            ((first ^ firstValue) & firstMask == 0 ? 1 : 0) &+ ((second ^ secondValue) & secondMask == 0 ? 1 : 0)
+        guard base &+ Int(steps[place].reach) <= bytes.byteCount else { return open }
+        let first = unsafe bytes.unsafeLoadUnaligned(
+            fromUncheckedByteOffset: base &+ Int(steps[place].firstAt), as: UInt64.self)
+        let second = unsafe bytes.unsafeLoadUnaligned(
+            fromUncheckedByteOffset: base &+ Int(steps[place].secondAt), as: UInt64.self)
+        let firstDiffers = (first ^ steps[place].firstValue) & steps[place].firstMask
+        let secondDiffers = (second ^ steps[place].secondValue) & steps[place].secondMask
         // By branches, which the processor foresees, and not by selections, which all that follows would wait for.
-        guard _fastPath(agreeing >= needed) else { return jf }
-        if octetAt >= 0 {
-            let octet = unsafe bytes.unsafeLoadUnaligned(
-                fromUncheckedByteOffset: base &+ Int(octetAt), as: UInt8.self)
-            guard _fastPath(Self.holds(octets, octet)) else { return jf }
+        if _fastPath(steps[place].needed == 2) {
+            guard _fastPath(firstDiffers | secondDiffers == 0) else { return steps[place].jf }
+        } else {
+            guard _fastPath(firstDiffers == 0 || secondDiffers == 0) else { return steps[place].jf }
         }
-        return jt
+        let octetAt = Int(steps[place].octetAt)
+        if octetAt >= 0 {
+            let octet = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ octetAt, as: UInt8.self)
+            guard _fastPath(holds(steps[place].octets, octet)) else { return steps[place].jf }
+        }
+        return steps[place].jt
     }
 
     /// Whether one of eight octets is `octet`: where they are equal the difference has an octet of zeros.
@@ -80,15 +87,15 @@ struct FilterDecisions: Hashable, Sendable {
         steps = start == nil ? [] : making.steps
     }
 
-    /// Runs over a packet from a place on.
+    /// Runs over a packet.
     ///
     /// - Returns: Where that ends: `taken`, `refused` or `open`.
     @inline(__always)
-    static func end(_ steps: Span<FilterDecision>, from start: Int32, _ packet: borrowing Octets) -> Int32 {
-        let bytes = packet.rawSpan
+    func end(_ packet: borrowing Octets) -> Int32 {
+        let (steps, bytes) = (steps.span, packet.rawSpan)
         var place = start
         // Every decision leads to one that was made before it, so this ends.
-        while place >= 0 { place = steps[Int(place)].next(bytes) }
+        while place >= 0 { place = FilterDecision.next(steps, Int(place), bytes) }
         return place
     }
 }

@@ -100,7 +100,7 @@ struct FilterProgram: Hashable, Sendable {
     /// - Returns: How many octets of the packet to keep; 0 refuses it.
     @inline(__always)
     func run(_ packet: borrowing Octets, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
-        switch FilterDecisions.end(decisions.steps.span, from: decisions.start, packet) {
+        switch decisions.end(packet) {
         case FilterDecision.refused: return 0
         case FilterDecision.taken: return decisions.answer
         default: return interpret(packet, originalCount: originalCount, facts)

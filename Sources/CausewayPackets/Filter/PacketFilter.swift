@@ -53,7 +53,15 @@ public struct PacketFilter: Hashable, Sendable {
 
     /// Whether a packet matches. What lies behind its end refuses it.
     public func matches(_ packet: borrowing Octets, originalCount: Int? = nil) -> Bool {
-        program.run(packet, originalCount: originalCount ?? packet.count) != 0
+        let end = program.decisions.end(packet)
+        if _fastPath(end != FilterDecision.open) { return end == FilterDecision.taken }
+        return interprets(packet, originalCount)
+    }
+
+    /// By itself, and of the whole filter: the program would be copied for it, packet by packet, whether that is needed or not.
+    @inline(never)
+    private func interprets(_ packet: borrowing Octets, _ originalCount: Int?) -> Bool {
+        program.interpret(packet, originalCount: originalCount ?? packet.count) != 0
     }
 
     /// The same for a packet of a live capture, of which the kernel tells more than its octets.
