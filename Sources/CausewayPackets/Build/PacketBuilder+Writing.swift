@@ -32,18 +32,35 @@ extension PacketBuilder {
     private mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
         let byteCount = MemoryLayout<Numbers>.size
         require(byteCount)
-        unsafe octets.withUnsafeMutableBytes { bytes in
-            // There is room for them: that was asked for above.
-            unsafe bytes.storeBytes(of: numbers, toByteOffset: count, as: Numbers.self)
-        }
+        store(inOrder: numbers, at: count)
         count &+= byteCount
     }
 
-    /// Appends octets, and zeros up to `length` behind them.
-    mutating func append(_ more: ArraySlice<UInt8>, filledTo length: Int) {
+    /// Writes them where there are octets already.
+    @inline(__always)
+    mutating func store<Numbers: BitwiseCopyable>(inOrder numbers: Numbers, at offset: Int) {
+        precondition(offset >= 0 && offset <= octets.count &- MemoryLayout<Numbers>.size)
+        unsafe octets.withUnsafeMutableBytes { bytes in
+            // There is room for them by the line above.
+            unsafe bytes.storeBytes(of: numbers, toByteOffset: offset, as: Numbers.self)
+        }
+    }
+
+    /// Appends the first octets of an array, and zeros up to `length` behind them.
+    @inline(__always)
+    mutating func append(_ more: [UInt8], first: Int, filledTo length: Int) {
+        let first = max(0, min(first, more.count, length))
         require(length)
-        octets.replaceSubrange(count..<count + more.count, with: more)
-        for place in count + more.count..<count + length { octets[place] = 0 }
+        unsafe octets.withUnsafeMutableBytes { bytes in
+            unsafe more.withUnsafeBytes { more in
+                // There is room for `length` octets behind `count`, of which these are the first.
+                guard let place = bytes.baseAddress else { return }
+                if let from = more.baseAddress { unsafe (place + count).copyMemory(from: from, byteCount: first) }
+                guard first < length else { return }
+                let rest = unsafe place + count + first
+                unsafe rest.initializeMemory(as: UInt8.self, repeating: 0, count: length - first)
+            }
+        }
         count &+= length
     }
 
@@ -59,30 +76,23 @@ extension PacketBuilder {
         append(UInt16(truncatingIfNeeded: address.bits))
     }
 
-    mutating func put(_ header: EthernetHeader) {
-        let (destination, source) = (header.destination.bits, header.source.bits)
+    @inline(__always)
+    mutating func putEthernet(_ destination: UInt64, _ source: UInt64, _ type: UInt16) {
         append(
             inOrder: (
                 (destination << 16 | source >> 32).bigEndian, UInt32(truncatingIfNeeded: source).bigEndian,
-                header.type.rawValue.bigEndian
+                type.bigEndian
             ))
     }
 
-    mutating func put(_ header: IPv4Header) {
-        let first = UInt32(0x40 | header.byteCount / 4) << 24 | UInt32(header.typeOfService) << 16
-        var fragment = header.fragmentOffset & 0x1FFF
-        if header.reserved { fragment |= 0x8000 }
-        if header.dontFragment { fragment |= 0x4000 }
-        if header.moreFragments { fragment |= 0x2000 }
-        let third = UInt32(header.timeToLive) << 24 | UInt32(header.proto.rawValue) << 16
-        append(
-            inOrder: (
-                (first | UInt32(header.totalLength ?? 0)).bigEndian,
-                (UInt32(header.identification) << 16 | UInt32(fragment)).bigEndian,
-                (third | UInt32(header.checksum ?? 0)).bigEndian, header.source.bits.bigEndian,
-                header.destination.bits.bigEndian
-            ))
-        put(options: header.options)
+    @inline(__always)
+    mutating func put(_ words: HeaderWords, _ options: [UInt8]) {
+        append(inOrder: (words.first, words.second, words.third))
+        if !options.isEmpty { put(options) }
+    }
+
+    mutating func put(_ options: [UInt8]) {
+        append(options, first: min(options.count, 40), filledTo: HeaderWords.filled(options))
     }
 
     mutating func put(_ header: IPv6Header) {
@@ -95,100 +105,150 @@ extension PacketBuilder {
             ))
     }
 
-    mutating func put(_ header: TCPHeader) {
-        let words = UInt32(header.dataOffset ?? UInt8(header.byteCount / 4)) & 15
-        let flags = words << 28 | UInt32(header.flags.rawValue & 0x1FF) << 16
-        append(
-            inOrder: (
-                (UInt32(header.sourcePort) << 16 | UInt32(header.destinationPort)).bigEndian, header.sequence.bigEndian,
-                header.acknowledgement.bigEndian, (flags | UInt32(header.window)).bigEndian,
-                (UInt32(header.checksum ?? 0) << 16 | UInt32(header.urgentPointer)).bigEndian
-            ))
-        put(options: header.options)
-    }
-
-    private mutating func put(options: [UInt8]) {
-        guard !options.isEmpty else { return }
-        let taken = options.prefix(40)
-        append(taken, filledTo: (taken.count + 3) / 4 * 4)
-    }
-
     /// Fills in what was left `nil`, from the innermost layer outwards, and gives the packet.
     ///
     /// May be called again after ``replace(_:with:)``. Lengths above 65535 are written as 0, as the kernel does for packets that a
     /// network card cuts up.
     @discardableResult
+    @inlinable
     public mutating func finish() -> [UInt8] {
-        if octets.count > count { octets.removeLast(octets.count - count) }
-        Self.fill(&octets, marks, markCount)
+        complete()
         return octets
     }
 
-    private static func fill(_ octets: inout [UInt8], _ marks: [Mark], _ markCount: Int) {
-        var span = octets.mutableSpan
-        var packet = unsafe span.mutableBytes
-        var position = markCount - 1
-        while position >= 0 {
-            let mark = marks[position]
-            if mark.fillsLength { mark.fillLength(&packet) }
-            if mark.fillsChecksum { mark.fillChecksum(&packet, within: networkLayer(of: marks, around: position)) }
-            position -= 1
-        }
+    @usableFromInline
+    mutating func complete() {
+        if octets.count > count { octets.removeLast(octets.count - count) }
+        Self.fill(&octets, &marks)
     }
 
-    private static func networkLayer(of marks: [Mark], around position: Int) -> Mark? {
-        var position = position - 1
-        while position >= 0 {
+    @inline(__always)
+    private static func fill(_ octets: inout [UInt8], _ marks: inout PacketMarks) {
+        var span = octets.mutableSpan
+        var packet = unsafe span.mutableBytes
+        // Of all that is behind the layer, where a checksum covers that.
+        var behind = ChecksumSum()
+        var position = marks.count
+        while position > marks.firstPending {
+            position &-= 1
             let mark = marks[position]
-            if mark.kind == .ipv4 || mark.kind == .ipv6 { return mark }
-            position -= 1
+            let flags = mark.flags
+            if flags & (PacketMark.fillsChecksum | PacketMark.isCovered) != 0 {
+                if flags & (PacketMark.isSummed | PacketMark.isInIPv6) == PacketMark.isSummed {
+                    behind = mark.fill(&packet, behind, mark.sum, mark.addresses(packet.bytes))
+                } else {
+                    behind = PacketMark.fillSlowly(
+                        flags, mark.offset, mark.byteCount, mark.network, mark.sum, &packet, behind)
+                }
+            } else if flags & PacketMark.fillsLength != 0 {
+                packet.store(mark.length(packet.byteCount), at: mark.lengthAt)
+            }
         }
-        return nil
     }
 }
 
-extension PacketBuilder.Mark {
-    private static func store(_ value: UInt16, _ packet: inout MutableRawSpan, at offset: Int) {
-        packet.storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt16.self)
+extension MutableRawSpan {
+    /// Writes a word as it lies in memory.
+    @inline(__always)
+    fileprivate mutating func store(_ word: UInt16, at offset: Int) {
+        storeBytes(of: word, toByteOffset: offset, as: UInt16.self)
     }
 
-    fileprivate func fillLength(_ packet: inout MutableRawSpan) {
-        let length = packet.byteCount - offset
-        let stored = { (value: Int) in value > 0xFFFF ? 0 : UInt16(value) }
-        switch kind {
-        case .ipv4: Self.store(stored(length), &packet, at: offset + 2)
-        case .ipv6: Self.store(stored(length - 40), &packet, at: offset + 4)
-        case .udp: Self.store(stored(length), &packet, at: offset + 4)
-        default: break
-        }
+    /// Writes zeros where there is anything else: what was stored a moment ago is not there yet for those who load more than it.
+    @inline(__always)
+    fileprivate mutating func clear(_ offset: Int) {
+        precondition(offset >= 0 && offset <= byteCount &- 2)
+        let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self)
+        if word != 0 { store(0, at: offset) }
+    }
+}
+
+extension PacketMark {
+    /// How long this layer is with all that it holds, as it lies in memory.
+    @inline(__always)
+    fileprivate func length(_ end: Int) -> UInt16 {
+        let length = end &- offset &- lengthLess
+        return length > 0xFFFF ? 0 : UInt16(truncatingIfNeeded: length).bigEndian
     }
 
-    /// - Parameter network: The layer of addresses that the checksums of UDP, TCP and ICMPv6 cover too.
-    fileprivate func fillChecksum(_ packet: inout MutableRawSpan, within network: Self?) {
-        let at: Int
-        var number: UInt16?
-        switch kind {
-        case .ipv4: at = offset + 10
-        case .icmp: at = offset + 2
-        case .tcp: (at, number) = (offset + 16, 6)
-        case .udp: (at, number) = (offset + 6, 17)
-        case .icmp6: (at, number) = (offset + 2, 58)
-        default: return
+    /// The sum of IPv4's addresses around this layer, where its checksum covers them.
+    @inline(__always)
+    fileprivate func addresses(_ packet: RawSpan) -> UInt64 {
+        guard network >= 0, number != 0 else { return 0 }
+        var sum = ChecksumSum()
+        sum.addPair(packet, network &+ 12)
+        return sum.sum
+    }
+
+    /// The same as ``fill(_:_:_:_:)`` where sums have to be found out first. By itself, and given the parts, so that the other way calls
+    /// nothing and stores nothing.
+    @inline(never)
+    fileprivate static func fillSlowly(
+        _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,
+        _ behind: ChecksumSum
+    ) -> ChecksumSum {
+        var mark = PacketMark(.none, offset, byteCount)
+        (mark.flags, mark.network) = (flags, network)
+        var own = ChecksumSum()
+        if flags & isSummed != 0 {
+            own.carry(sum)
+        } else {
+            if flags & fillsLength != 0 { packet.clear(mark.lengthAt) }
+            if flags & fillsChecksum != 0 { packet.clear(mark.checksumAt) }
+            own.add(packet.bytes, offset, offset &+ byteCount)
         }
-        Self.store(0, &packet, at: at)
-        var checksum = InternetChecksum()
-        if let number {
-            guard let network else { return }
-            let addresses = network.kind == .ipv4 ? (12, 8) : (8, 32)
-            checksum.add(
-                packet.bytes.extracting(first: network.offset + addresses.0 + addresses.1).extracting(last: addresses.1)
-            )
-            checksum.add(UInt32(truncatingIfNeeded: packet.byteCount - offset))
-            checksum.add(number)
+        guard flags & isInIPv6 != 0, network >= 0, mark.number != 0 else {
+            return mark.fill(&packet, behind, own.sum, mark.addresses(packet.bytes))
         }
-        let end = kind == .ipv4 ? offset + byteCount : packet.byteCount
-        checksum.add(packet.bytes.extracting(offset..<end))
+        var addresses = ChecksumSum()
+        addresses.add(packet.bytes, network &+ 8, network &+ 40)
+        return mark.fill(&packet, behind, own.sum, addresses.sum)
+    }
+
+    /// Fills in the length and the checksum.
+    ///
+    /// - Parameters:
+    ///   - behind: Of all that is behind this layer.
+    ///   - header: Of this layer, with zeros for what is filled in.
+    ///   - addresses: Of those that the checksum covers too.
+    /// - Returns: The sum of this layer and what is behind it.
+    @inline(__always)
+    fileprivate func fill(
+        _ packet: inout MutableRawSpan, _ behind: ChecksumSum, _ header: UInt64, _ addresses: UInt64
+    ) -> ChecksumSum {
+        var all = behind
+        // What follows an odd number of octets is added the other way round.
+        if byteCount & 1 != 0 { all.swap() }
+        var own = ChecksumSum()
+        own.carry(header)
+        if flags & Self.fillsLength != 0 {
+            let length = length(packet.byteCount)
+            packet.store(length, at: lengthAt)
+            own.add(length)
+        }
+        if flags & Self.fillsChecksum != 0 {
+            let checksum = checksum(own, all, addresses, packet.byteCount &- offset)
+            packet.store(checksum, at: checksumAt)
+            own.add(checksum)
+        }
+        all.carry(own.sum)
+        return all
+    }
+
+    /// The checksum as it lies in memory; 0 where the addresses that it covers are not there.
+    @inline(__always)
+    private func checksum(
+        _ own: ChecksumSum, _ behind: ChecksumSum, _ addresses: UInt64, _ covered: Int
+    ) -> UInt16 {
+        var sum = own
+        if isKind(.ipv4) { return sum.value.bigEndian }
+        sum.carry(behind.sum)
+        guard number != 0 else { return sum.value.bigEndian }
+        guard network >= 0 else { return 0 }
+        sum.carry(addresses)
+        sum.carry(UInt64(UInt32(truncatingIfNeeded: covered).bigEndian))
+        sum.add(number.bigEndian)
         // A UDP sum of zero is sent as its other form: zero means none (RFC 768).
-        Self.store(kind == .udp && checksum.value == 0 ? 0xFFFF : checksum.value, &packet, at: at)
+        return isKind(.udp) && sum.value == 0 ? 0xFFFF : sum.value.bigEndian
     }
 }

@@ -13,35 +13,32 @@ import CausewayTypes
 /// Lengths and checksums that a header leaves `nil` are filled in by ``finish()``; what a header sets stays as it is, right or wrong. A
 /// builder that is used again keeps its memory.
 public struct PacketBuilder: Sendable {
-    struct Mark: Sendable {
-        var kind: LayerKind
-        var offset: Int
-        var byteCount: Int
-        var fillsLength: Bool
-        var fillsChecksum: Bool
-    }
-
     /// The packet's octets, and behind them those of an earlier packet that was longer.
-    var octets: [UInt8] = []
-    /// Its layers, and behind them those of an earlier packet that had more.
-    var marks: [Mark] = []
-    var markCount = 0
+    @usableFromInline var octets: [UInt8] = []
+    var marks = PacketMarks()
 
-    public init() {}
+    @inlinable public init() { self.init(empty: ()) }
+    @usableFromInline init(empty: ()) {}
 
     /// Forgets the packet, to begin another. What it was made of is written over: an array that is emptied and filled again asks for
     /// room octet by octet.
     public mutating func reset() {
         count = 0
-        markCount = 0
+        marks.removeAll()
     }
 
     /// Octets so far.
     public internal(set) var count = 0
 
+    @inlinable @inline(__always)
     public mutating func add(_ header: EthernetHeader) {
+        addEthernet(header.destination.bits, header.source.bits, header.type.rawValue)
+    }
+
+    @usableFromInline
+    mutating func addEthernet(_ destination: UInt64, _ source: UInt64, _ type: UInt16) {
         mark(.ethernet, 14)
-        put(header)
+        putEthernet(destination, source, type)
     }
 
     public mutating func add(_ tag: VLANTag) {
@@ -62,9 +59,17 @@ public struct PacketBuilder: Sendable {
         append(packet.targetAddress.bits)
     }
 
+    @inlinable @inline(__always)
     public mutating func add(_ header: IPv4Header) {
-        mark(.ipv4, header.byteCount, length: header.totalLength == nil, checksum: header.checksum == nil)
-        put(header)
+        addIPv4(
+            header.words, header.options, fillsLength: header.totalLength == nil, fillsChecksum: header.checksum == nil)
+    }
+
+    @usableFromInline
+    mutating func addIPv4(_ words: HeaderWords, _ options: [UInt8], fillsLength: Bool, fillsChecksum: Bool) {
+        let byteCount = 20 &+ HeaderWords.filled(options)
+        mark(.ipv4, byteCount, length: fillsLength, checksum: fillsChecksum, sum: options.isEmpty ? words.sum : nil)
+        put(words, options)
     }
 
     public mutating func add(_ header: IPv6Header) {
@@ -78,7 +83,7 @@ public struct PacketBuilder: Sendable {
         let length = (2 + body.count + 7) / 8 * 8
         mark(.destinationOptions, length)
         append(UInt16(next.rawValue) << 8 | UInt16(truncatingIfNeeded: length / 8 - 1) & 0xFF)
-        append(body[...], filledTo: length - 2)
+        append(body, first: body.count, filledTo: length - 2)
     }
 
     /// - Parameter version6: ICMPv6, whose checksum covers the addresses too.
@@ -96,21 +101,41 @@ public struct PacketBuilder: Sendable {
         append(header.checksum ?? 0)
     }
 
+    @inlinable @inline(__always)
     public mutating func add(_ header: TCPHeader) {
-        mark(.tcp, header.byteCount, checksum: header.checksum == nil)
-        put(header)
+        addTCP(header.words, header.options, fillsChecksum: header.checksum == nil)
+    }
+
+    @usableFromInline
+    mutating func addTCP(_ words: HeaderWords, _ options: [UInt8], fillsChecksum: Bool) {
+        let byteCount = 20 &+ HeaderWords.filled(options)
+        mark(.tcp, byteCount, checksum: fillsChecksum, sum: options.isEmpty ? words.sum : nil)
+        put(words, options)
     }
 
     public mutating func add(payload: [UInt8]) {
-        mark(.payload, payload.count)
-        append(payload[...], filledTo: payload.count)
+        mark(.payload, payload.count, sum: sum(payload))
+        append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    mutating func mark(_ kind: LayerKind, _ byteCount: Int, length: Bool = false, checksum: Bool = false) {
-        let mark = Mark(
-            kind: kind, offset: count, byteCount: byteCount, fillsLength: length, fillsChecksum: checksum)
-        if markCount < marks.count { marks[markCount] = mark } else { marks.append(mark) }
-        markCount &+= 1
+    /// Of a payload that a checksum covers. It is found where the octets come from: where they go to they are not there yet.
+    @inline(__always)
+    private func sum(_ payload: [UInt8]) -> UInt64? {
+        guard marks.covers else { return nil }
+        var sum = ChecksumSum()
+        unsafe sum.add(payload.span.bytes, 0, payload.count)
+        return sum.sum
+    }
+
+    @inline(__always)
+    mutating func mark(
+        _ kind: LayerKind, _ byteCount: Int, length: Bool = false, checksum: Bool = false, sum: UInt64? = nil
+    ) {
+        var mark = PacketMark(kind, count, byteCount)
+        if length { mark.flags |= PacketMark.fillsLength }
+        if checksum { mark.flags |= PacketMark.fillsChecksum }
+        if let sum { mark.set(sum) }
+        marks.add(mark)
     }
 }
 
@@ -120,14 +145,53 @@ extension PacketBuilder {
     /// Call ``finish()`` again afterwards: lengths and checksums are redone, also of the layers around it.
     ///
     /// - Returns: `false`, with nothing changed, where that layer is of another kind or size.
+    @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: TCPHeader) -> Bool {
-        replace(position, .tcp, header.byteCount, header.checksum == nil, false) { $0.put(header) }
+        replace(
+            position, .tcp, header.words, header.options, fillsLength: false, fillsChecksum: header.checksum == nil)
     }
 
+    @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: IPv4Header) -> Bool {
-        replace(position, .ipv4, header.byteCount, header.checksum == nil, header.totalLength == nil) {
-            $0.put(header)
+        replace(
+            position, .ipv4, header.words, header.options, fillsLength: header.totalLength == nil,
+            fillsChecksum: header.checksum == nil)
+    }
+
+    @usableFromInline
+    mutating func replace(
+        _ position: Int, _ kind: LayerKind, _ words: HeaderWords, _ options: [UInt8], fillsLength: Bool,
+        fillsChecksum: Bool
+    ) -> Bool {
+        let byteCount = 20 &+ HeaderWords.filled(options)
+        guard let offset = marks.offset(of: position, kind, byteCount) else { return false }
+        store(inOrder: (words.first, words.second, words.third), at: offset)
+        if options.isEmpty {
+            marks.replaced(position, fillsLength, fillsChecksum, words.sum)
+        } else {
+            replace(offset &+ 20, options)
+            marks.replaced(position, fillsLength, fillsChecksum, nil)
         }
+        return true
+    }
+
+    @inline(never)
+    private mutating func replace(_ offset: Int, _ options: [UInt8]) {
+        let behind = count
+        count = offset
+        put(options)
+        count = behind
+    }
+
+    /// The same for a payload.
+    public mutating func replace(_ position: Int, with payload: [UInt8]) -> Bool {
+        guard let offset = marks.offset(of: position, .payload, payload.count) else { return false }
+        marks.replaced(position, false, false, sum(payload))
+        let behind = count
+        count = offset
+        append(payload, first: payload.count, filledTo: payload.count)
+        count = behind
+        return true
     }
 
     public mutating func replace(_ position: Int, with header: IPv6Header) -> Bool {
@@ -139,21 +203,18 @@ extension PacketBuilder {
     }
 
     public mutating func replace(_ position: Int, with header: EthernetHeader) -> Bool {
-        replace(position, .ethernet, EthernetHeader.byteCount, false, false) { $0.put(header) }
+        replace(position, .ethernet, EthernetHeader.byteCount, false, false) { $0.add(header) }
     }
 
     private mutating func replace(
         _ position: Int, _ kind: LayerKind, _ byteCount: Int, _ checksum: Bool, _ length: Bool,
         _ write: (inout PacketBuilder) -> Void
     ) -> Bool {
-        guard (0..<markCount).contains(position), marks[position].kind == kind, marks[position].byteCount == byteCount
-        else { return false }
+        guard let offset = marks.offset(of: position, kind, byteCount) else { return false }
         var part = PacketBuilder()
         write(&part)
-        let offset = marks[position].offset
         octets.replaceSubrange(offset..<offset + byteCount, with: part.octets[..<part.count])
-        marks[position].fillsChecksum = checksum
-        marks[position].fillsLength = length
+        marks.replaced(position, length, checksum, nil)
         return true
     }
 }

@@ -35,6 +35,7 @@ public struct IPv4Header: Hashable, Sendable {
     /// Filled up with zeros to a multiple of four octets when written; at most 40.
     public var options: [UInt8] = []
 
+    @inlinable
     public init(
         source: IPv4Address, destination: IPv4Address, proto: IPProtocolNumber, timeToLive: UInt8 = 64,
         identification: UInt16 = 0
@@ -81,6 +82,7 @@ public struct IPv6Header: Hashable, Sendable {
     public var source: IPv6Address
     public var destination: IPv6Address
 
+    @inlinable
     public init(
         source: IPv6Address, destination: IPv6Address, nextHeader: IPProtocolNumber, hopLimit: UInt8 = 64,
         flowLabel: UInt32 = 0

@@ -8,6 +8,7 @@ public struct EthernetHeader: Hashable, Sendable {
     /// What follows; at most 1500 it is a length instead.
     public var type: EtherType
 
+    @inlinable
     public init(destination: MACAddress, source: MACAddress, type: EtherType) {
         self.destination = destination
         self.source = source

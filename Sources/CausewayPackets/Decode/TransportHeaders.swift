@@ -8,6 +8,7 @@ public struct UDPHeader: Hashable, Sendable {
     /// `nil`: the right one. Zero means none was computed, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
     public var checksum: UInt16?
 
+    @inlinable
     public init(sourcePort: UInt16, destinationPort: UInt16) {
         self.sourcePort = sourcePort
         self.destinationPort = destinationPort
@@ -52,6 +53,7 @@ public struct TCPHeader: Hashable, Sendable {
         @inlinable public static var ns: Flags { Flags(rawValue: 256) }
     }
 
+    @inlinable
     public init(sourcePort: UInt16, destinationPort: UInt16, flags: Flags) {
         self.sourcePort = sourcePort
         self.destinationPort = destinationPort

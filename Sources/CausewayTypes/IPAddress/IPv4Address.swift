@@ -26,7 +26,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
     public static let mdnsGroup = IPv4Address(bits: 0xe000_00fb)
 
     /// The address as a number: `127.0.0.1` is `0x7f00_0001` on every machine.
-    package let bits: UInt32
+    @usableFromInline package let bits: UInt32
 
     /// The interface on which the address is meaningful. Part of equality.
     public let interface: NWInterface?

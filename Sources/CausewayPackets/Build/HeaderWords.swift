@@ -1,0 +1,58 @@
+public import CausewayTypes
+
+/// A header of 20 octets as it lies in memory. Eight octets at once: what is summed is there sooner where it was stored so.
+@usableFromInline
+struct HeaderWords {
+    @usableFromInline var first: UInt64
+    @usableFromInline var second: UInt64
+    @usableFromInline var third: UInt32
+
+    /// Five numbers of 32 bits.
+    @inlinable @inline(__always)
+    init(_ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ e: UInt32) {
+        first = (UInt64(a) << 32 | UInt64(b)).bigEndian
+        second = (UInt64(c) << 32 | UInt64(d)).bigEndian
+        third = e.bigEndian
+    }
+
+    /// For a checksum.
+    @inline(__always)
+    var sum: UInt64 {
+        var sum = ChecksumSum()
+        sum.carry(first)
+        sum.carry(second)
+        sum.carry(UInt64(third))
+        return sum.sum
+    }
+
+    /// Octets that options take.
+    @inlinable @inline(__always)
+    static func filled(_ options: [UInt8]) -> Int { (min(options.count, 40) &+ 3) / 4 * 4 }
+}
+
+extension IPv4Header {
+    @inlinable @inline(__always)
+    var words: HeaderWords {
+        let length = UInt32(truncatingIfNeeded: 5 &+ HeaderWords.filled(options) / 4)
+        var fragment = UInt32(fragmentOffset & 0x1FFF)
+        if reserved { fragment |= 0x8000 }
+        if dontFragment { fragment |= 0x4000 }
+        if moreFragments { fragment |= 0x2000 }
+        return HeaderWords(
+            (0x40 | length) << 24 | UInt32(typeOfService) << 16 | UInt32(totalLength ?? 0),
+            UInt32(identification) << 16 | fragment,
+            UInt32(timeToLive) << 24 | UInt32(proto.rawValue) << 16 | UInt32(checksum ?? 0), source.bits,
+            destination.bits)
+    }
+}
+
+extension TCPHeader {
+    @inlinable @inline(__always)
+    var words: HeaderWords {
+        let length = dataOffset ?? UInt8(truncatingIfNeeded: 5 &+ HeaderWords.filled(options) / 4)
+        return HeaderWords(
+            UInt32(sourcePort) << 16 | UInt32(destinationPort), sequence, acknowledgement,
+            UInt32(length & 15) << 28 | UInt32(flags.rawValue & 0x1FF) << 16 | UInt32(window),
+            UInt32(checksum ?? 0) << 16 | UInt32(urgentPointer))
+    }
+}
