@@ -15,6 +15,20 @@ let pure: [SwiftSetting] =
 /// Layers that talk to the kernel.
 let system: [SwiftSetting] = house + [.enableExperimentalFeature("Lifetimes")]
 
+/// The command-line tool carries Swift's libraries in itself where it is built for release: most of the time that a short command took
+/// was the dynamic linker's, which had 32,000 names to look up. `CAUSEWAY_DYNAMIC=1` is for toolchains without static libraries.
+let toolLinking: [LinkerSetting] =
+    Context.environment["CAUSEWAY_DYNAMIC"] != nil
+    ? []
+    : [
+        .unsafeFlags(
+            [
+                "-static-stdlib", "-lFoundationInternationalization", "-lFoundationEssentials", "-lCoreFoundation",
+                "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections", "-lswiftSynchronization",
+            ],
+            .when(platforms: [.linux], configuration: .release))
+    ]
+
 let package = Package(
     name: "causeway",
     products: [
@@ -100,7 +114,7 @@ let package = Package(
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: house),
+            swiftSettings: house, linkerSettings: toolLinking),
 
         .testTarget(name: "CausewayTypesTests", dependencies: ["CausewayTypes"], swiftSettings: house),
         .testTarget(name: "CausewayPacketsTests", dependencies: ["CausewayPackets"], swiftSettings: house),
