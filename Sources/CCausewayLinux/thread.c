@@ -29,6 +29,13 @@ void *cw_take_scratch(void) {
 void *cw_thread_word(int slot) { return words[slot & 1]; }
 void cw_set_thread_word(int slot, void *word) { words[slot & 1] = word; }
 
+// Swift's own runtime, asked without the retaining and copying that its library does around it.
+__attribute__((swiftcall)) void *swift_task_getCurrent(void);
+__attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
+
+void *cw_current_task(void) { return swift_task_getCurrent(); }
+bool cw_task_is_cancelled(void *task) { return swift_task_isCancelled(task); }
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define CW_SANITIZES_THREADS 1

@@ -183,6 +183,9 @@ void *cw_take_scratch(void);
 /// One word per thread for each slot (0 or 1), null at first.
 void *cw_thread_word(int slot);
 void cw_set_thread_word(int slot, void *word);
+/// The Swift task that runs on this thread, null if none does. Not retained.
+void *cw_current_task(void);
+bool cw_task_is_cancelled(void *task);
 
 /// Tell ThreadSanitizer that a lock was taken, and that it will be given back. They do nothing in other builds.
 void cw_lock_acquired(const void *lock);

@@ -38,6 +38,11 @@ package struct ReceiveQueue: Sendable {
 
     package init() {}
 
+    /// Nothing that arrived waits for a call, and more may come.
+    package var isIdle: Bool {
+        !hasEnded && buffered == 0 && messages.rest.isEmpty && messages.first?.isWhole != true
+    }
+
     package var hasDemand: Bool { !demands.isEmpty }
     /// What the oldest waiting call asked for.
     package var oldest: Demand? { demands.first }
@@ -78,6 +83,15 @@ package struct ReceiveQueue: Sendable {
         } else {
             messages.append(Message(count: count, isWhole: endsMessage))
         }
+    }
+
+    /// The same for octets of a message that goes on, where they are the answer of the oldest call and nothing stands before them.
+    /// Returns whether it was so: then the call is answered, and there is nothing more to take.
+    package mutating func passes(_ count: Int) -> Bool {
+        guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
+        else { return false }
+        _ = demands.popFirst()
+        return true
     }
 
     /// The peer will send no more.

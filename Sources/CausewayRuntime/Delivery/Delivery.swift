@@ -16,7 +16,7 @@ package final class Delivery: Sendable {
     }
 
     fileprivate struct State {
-        var items: [Item] = []
+        let items = Ring<Item>()
         /// A block that will drain the list is queued, or promised at the end of an event batch.
         var isDispatched = false
         /// On a concurrent queue: items for which no block is queued yet.
@@ -71,6 +71,11 @@ package final class Delivery: Sendable {
         for _ in 0..<count { queue.async { self.drainOne() } }
     }
 
+    /// The same, on an event loop's thread at the end of the batch in hand.
+    func dispatch(behindBatchOf loop: any EventLoop) {
+        if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
+    }
+
     /// Adds an item and dispatches, from a place that holds no lock.
     package func post(_ item: Item) {
         if add(item) { dispatch() }
@@ -83,31 +88,25 @@ package final class Delivery: Sendable {
         ThreadLocal.delivery = Unmanaged.passUnretained(self).toOpaque()
         defer { ThreadLocal.delivery = outer }
         var remaining = Self.budget
+        var mustDispatch = false
         var batch = state.withLock { state in
             state.isDispatched = false
-            return state.takeItems()
+            return state.items.count
         }
-        while !batch.isEmpty {
-            for item in batch { run(item) }
-            remaining -= batch.count
-            let isSpent = remaining <= 0
-            var mustDispatch = false
-            batch = state.withLock { state in
-                guard !state.items.isEmpty, !state.isDispatched else { return [] }
-                guard !isSpent else {
-                    state.isDispatched = true
-                    mustDispatch = true
-                    return []
-                }
-                return state.takeItems()
+        while batch > 0 {
+            remaining -= batch
+            for _ in 0..<batch {
+                // One by one: the program may run its main queue within a callback, and so this function within itself.
+                guard let item = state.withLock({ state in state.items.popFirst() }) else { break }
+                run(item)
             }
-            if mustDispatch { dispatch() }
+            batch = state.withLock { state in state.nextBatch(isSpent: remaining <= 0, &mustDispatch) }
         }
+        if mustDispatch { dispatch() }
     }
 
     private func drainOne() {
-        let item = state.withLock { state in state.items.isEmpty ? nil : state.items.removeFirst() }
-        if let item { run(item) }
+        if let item = state.withLock({ state in state.items.popFirst() }) { run(item) }
     }
 
     private func run(_ item: Item) {
@@ -121,8 +120,12 @@ package final class Delivery: Sendable {
 }
 
 extension Delivery.State {
-    fileprivate mutating func takeItems() -> [Delivery.Item] {
-        defer { items = [] }
-        return items
+    /// How many items the block in hand drains next: none if another block will.
+    fileprivate mutating func nextBatch(isSpent: Bool, _ mustDispatch: inout Bool) -> Int {
+        guard !items.isEmpty, !isDispatched else { return 0 }
+        guard isSpent else { return items.count }
+        isDispatched = true
+        mustDispatch = true
+        return 0
     }
 }

@@ -14,18 +14,14 @@ package final class EpollLoop: EventLoop {
         var generation: UInt32 = 0
     }
 
-    private struct Report {
-        var token: UInt64
-        var handler: any ReadinessHandler
-        var readiness: Readiness
-    }
-
     private struct Shared: ~Copyable {
         var slots: [Slot] = []
         var freeSlots: [UInt32] = []
         var timers = TimerHeap<@Sendable () -> Void>()
         var calls: [@Sendable () -> Void] = []
         var jobs: [UnownedJob] = []
+        /// Handlers of closed descriptors: they live as long as the batch of events that may name them.
+        var retired: [any ReadinessHandler] = []
         var isSleeping = false
 
         /// Whether the caller must wake the loop, once its lock is released.
@@ -37,10 +33,11 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = Guarded(Shared())
-    /// Set when a descriptor is forgotten, cleared when a batch of events is resolved.
-    private let hasForgotten = Atomic(false)
+    /// Calls, jobs or timers may wait behind the lock. Whoever misses that they have just come finds them under the lock, before
+    /// going to sleep.
+    private let hasQueued = Atomic(false)
     // SAFETY: touched on the loop's thread only; `isCurrent` is asked first.
-    nonisolated(unsafe) private var ownJobs: [UnownedJob] = []
+    nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
     // SAFETY: touched on the loop's thread only.
     nonisolated(unsafe) private var deliveries: [Delivery] = []
     // SAFETY: written once, before the loop is shared.
@@ -48,7 +45,8 @@ package final class EpollLoop: EventLoop {
 
     package init(name: String) throws(SystemError) {
         epoll = try Epoll()
-        executorStorage = LoopExecutor { [unowned self] job in self.submit(job) }
+        // The loop's thread never ends, and neither does the loop.
+        executorStorage = LoopExecutor { [self] job in submit(job) }
         try Machine.startThread(named: name) { [self] in self.run() }
     }
 
@@ -115,9 +113,12 @@ package final class EpollLoop: EventLoop {
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }
             shared.slots[index].generation &+= 1
-            hasForgotten.store(true, ordering: .relaxed)
             shared.freeSlots.append(UInt32(index))
-            return shared.slots[index].handler.take()
+            let handler = shared.slots[index].handler.take()
+            guard !shared.isSleeping, let handler else { return handler }
+            shared.retired.append(handler)
+            hasQueued.store(true, ordering: .relaxed)
+            return nil
         }
         withExtendedLifetime(handler) {}
     }
@@ -129,6 +130,7 @@ package final class EpollLoop: EventLoop {
         let (id, wake) = shared.withLock { shared in
             let earliest = shared.timers.nextDeadline()
             let id = shared.timers.add(at: deadline, body)
+            hasQueued.store(true, ordering: .relaxed)
             let isEarlier = earliest.map { deadline < $0 } ?? true
             return (id, isEarlier ? shared.needsWake() : false)
         }
@@ -144,6 +146,7 @@ package final class EpollLoop: EventLoop {
     package func execute(_ body: @escaping @Sendable () -> Void) {
         let wake = shared.withLock { shared in
             shared.calls.append(body)
+            hasQueued.store(true, ordering: .relaxed)
             return shared.needsWake()
         }
         if wake { epoll.signal() }
@@ -156,6 +159,7 @@ package final class EpollLoop: EventLoop {
         }
         let wake = shared.withLock { shared in
             shared.jobs.append(job)
+            hasQueued.store(true, ordering: .relaxed)
             return shared.needsWake()
         }
         if wake { epoll.signal() }
@@ -167,54 +171,38 @@ package final class EpollLoop: EventLoop {
 
     private func run() {
         ThreadLocal.loop = Unmanaged.passUnretained(self).toOpaque()
+        let executor = executor.asUnownedTaskExecutor()
         var events = Epoll.EventBuffer()
-        var ready: [Report] = []
-        ready.reserveCapacity(256)
         while true {
             let count = epoll.wait(into: &events, timeout: sleepTime())
-            resolve(count, of: events, into: &ready)
-            for report in ready where !isForgotten(report.token) { report.handler.ready(for: report.readiness) }
-            ready.removeAll(keepingCapacity: true)
+            for position in 0..<count {
+                let (token, readiness) = events[position]
+                handler(of: token)?.ready(for: readiness)
+            }
             flushDeliveries()
-            runDue()
-            runJobs()
+            if hasQueued.load(ordering: .relaxed) { runQueued(executor) }
+            runOwnJobs(executor)
             flushDeliveries()
         }
     }
 
     /// How long nothing will be due; says to others that they must wake the loop.
     private func sleepTime() -> Duration? {
-        if !ownJobs.isEmpty { return .zero }
+        if ownJobs.count > 0 { return .zero }
         return shared.withLock { shared -> Duration? in
-            guard shared.calls.isEmpty, shared.jobs.isEmpty else { return .zero }
+            guard shared.calls.isEmpty, shared.jobs.isEmpty, shared.retired.isEmpty else { return .zero }
             shared.isSleeping = true
             guard shared.timers.count > 0 else { return nil }
             return shared.timers.nextDeadline().map { $0 - Machine.now }
         }
     }
 
-    /// Retains every handler that the batch names, in one turn of the lock: from then on it does not matter who closes what.
-    private func resolve(
-        _ count: Int, of events: borrowing Epoll.EventBuffer,
-        into ready: inout [Report]
-    ) {
+    /// Who is to be told of an event; `nil` if the descriptor was closed since, by an earlier handler of the same batch for instance.
+    private func handler(of token: UInt64) -> (any ReadinessHandler)? {
         shared.withLock { shared in
             shared.isSleeping = false
-            hasForgotten.store(false, ordering: .relaxed)
-            for position in 0..<count {
-                let (token, readiness) = events[position]
-                let slot = shared.slots[Int(token & 0xffff_ffff)]
-                guard slot.generation == UInt32(token >> 32), let handler = slot.handler else { continue }
-                ready.append(Report(token: token, handler: handler, readiness: readiness))
-            }
-        }
-    }
-
-    /// Whether a descriptor that the batch names was closed since: by an earlier handler of the same batch, for instance.
-    private func isForgotten(_ token: UInt64) -> Bool {
-        guard hasForgotten.load(ordering: .relaxed) else { return false }
-        return shared.withLock { shared in
-            shared.slots[Int(token & 0xffff_ffff)].generation != UInt32(token >> 32)
+            let index = Int(token & 0xffff_ffff)
+            return shared.slots[index].generation == UInt32(token >> 32) ? shared.slots[index].handler : nil
         }
     }
 
@@ -224,29 +212,29 @@ package final class EpollLoop: EventLoop {
         deliveries.removeAll(keepingCapacity: true)
     }
 
-    private func runDue() {
-        let (calls, hasTimers) = shared.withLock { shared in
-            let calls = shared.calls
+    /// Runs what others have queued, and what is due. The batch of events is over: what it retired goes.
+    private func runQueued(_ executor: UnownedTaskExecutor) {
+        let (calls, jobs, retired, hasTimers) = shared.withLock { shared in
+            let (calls, jobs, retired) = (shared.calls, shared.jobs, shared.retired)
             if !calls.isEmpty { shared.calls = [] }
-            return (calls, shared.timers.count > 0)
+            if !jobs.isEmpty { shared.jobs = [] }
+            if !retired.isEmpty { shared.retired = [] }
+            let hasTimers = shared.timers.count > 0
+            shared.isSleeping = false
+            hasQueued.store(hasTimers, ordering: .relaxed)
+            return (calls, jobs, retired, hasTimers)
         }
+        withExtendedLifetime(retired) {}
         for call in calls { call() }
-        guard hasTimers else { return }
-        let now = Machine.now
-        while let body = shared.withLock({ shared in shared.timers.popDue(at: now) }) { body() }
+        if hasTimers {
+            let now = Machine.now
+            while let body = shared.withLock({ shared in shared.timers.popDue(at: now) }) { body() }
+        }
+        for job in jobs { job.runSynchronously(on: executor) }
     }
 
     /// Runs what is queued now; jobs that these submit wait for the next turn, so that readiness is never starved.
-    private func runJobs() {
-        let jobs = shared.withLock { shared in
-            let jobs = shared.jobs
-            if !jobs.isEmpty { shared.jobs = [] }
-            return jobs
-        }
-        let executor = executor.asUnownedTaskExecutor()
-        for job in jobs { job.runSynchronously(on: executor) }
-        let count = ownJobs.count
-        for position in 0..<count { ownJobs[position].runSynchronously(on: executor) }
-        ownJobs.removeFirst(count)
+    private func runOwnJobs(_ executor: UnownedTaskExecutor) {
+        for _ in 0..<ownJobs.count { ownJobs.popFirst()?.runSynchronously(on: executor) }
     }
 }

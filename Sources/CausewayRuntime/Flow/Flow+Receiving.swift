@@ -30,6 +30,20 @@ extension Flow {
     }
 
     func request(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
+        var plan: ReadPlan?
+        let isQueued = state.withLock { state in
+            guard state.kind == .stream, state.failure == nil, state.receive.isIdle else { return false }
+            demand(&state.receive)
+            state.waiters.append(waiter)
+            plan = state.beginRead()
+            return true
+        }
+        if !isQueued { requestAtOnce(waiter, demand) }
+        if let plan { pumpReads(plan) }
+    }
+
+    /// A request that may be answered by what is there.
+    private func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var aftermath = Aftermath()
         var plan: ReadPlan?
         let delivery = state.withLock { state -> Delivery? in
@@ -75,18 +89,17 @@ extension Flow {
     }
 
     func requeueRead() {
-        var aftermath = Aftermath()
+        var posted: Delivery?
         var onLoop = false
-        let delivery = state.withLock { state -> Delivery? in
-            guard state.hasReadWork else { return nil }
+        state.withLock { state in
+            guard state.hasReadWork else { return }
             if state.waiters.first?.isDirect == false, let delivery = state.delivery {
-                state.postRead(self, on: delivery, &aftermath)
+                if state.postRead(self, on: delivery) { posted = delivery }
             } else {
                 onLoop = true
             }
-            return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        posted?.dispatch(behindBatchOf: loop)
         if onLoop { loop.execute { self.pumpReads() } }
     }
 
@@ -98,12 +111,42 @@ extension Flow {
         // Allocating is done before the lock is taken.
         var arrived: Arrived?
         if case .moved(let count) = result, count > 0 {
-            arrived = plan.isForChannel ? .lent(count) : .data(Self.content(of: scratch, count))
+            if plan.isForChannel {
+                arrived = .lent(count)
+            } else {
+                let content = Self.content(of: scratch, count)
+                if plan.isForOne, pass(content, plan, length) { return nil }
+                arrived = .data(content)
+            }
         }
         return finishRead(plan) { state, aftermath in
             state.finishRead(result, length, arrived, &aftermath)
             return mayGoOn ? state.beginRead() : nil
         }
+    }
+
+    /// The usual end of a claim: one receive waits, and gets all of what the read brought. Returns whether it was so.
+    private func pass(_ content: Data, _ plan: ReadPlan, _ length: Int) -> Bool {
+        var mustAwait = false
+        var posted: Delivery?
+        var task: TaskContinuation?
+        let isPassed = state.withLock { state in
+            guard state.finishRead(forOne: content.count, length) else { return false }
+            mustAwait = !state.isReadable
+            switch state.waiters.first {
+            case .task(_, let continuation): task = continuation
+            case .callback(let completion):
+                posted = state.post(.received(completion, ReceivedContent(data: content)))
+            default: break
+            }
+            state.waiters.first = nil
+            return true
+        }
+        guard isPassed else { return false }
+        if mustAwait, case .socket(_, let registration) = plan.transport { loop.await(.readable, of: registration) }
+        posted?.dispatch(behindBatchOf: loop)
+        task?.resume(returning: .success(StreamPiece(data: content, isFinal: false)))
+        return true
     }
 
     /// Ends a claim: what the read brought is delivered, and the transport closed if it was waited for.
@@ -138,132 +181,5 @@ extension Flow {
         }
         _ = ThreadLocal.takeScratch()
         return Data(bytesNoCopy: base, count: count, deallocator: .free)
-    }
-}
-
-/// One read that was claimed.
-struct ReadPlan {
-    var transport: Transport
-    var length: Int
-    var isDatagram: Bool
-    /// The oldest receive is that of the protocols above: they are lent what is in the thread's block.
-    var isForChannel = false
-}
-
-/// What a read brought.
-enum Arrived {
-    case data(Data)
-    /// So many octets at the beginning of the thread's block.
-    case lent(Int)
-}
-
-extension Flow.State {
-    mutating func beginRead() -> ReadPlan? {
-        guard hasReadWork, let transport else { return nil }
-        if case .peer = transport { return nil }
-        isReading = true
-        // Cleared before the call: an edge that comes during it must not be lost.
-        isReadable = false
-        let length = min(max(receive.wanted, Flow.readAhead), 256 << 10)
-        var plan = ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
-        if waiters.first?.takesLoans == true { plan.isForChannel = true }
-        return plan
-    }
-
-    mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Arrived?, _ aftermath: inout Aftermath) {
-        isReading = false
-        guard closing == nil else { return }
-        switch result {
-        case .moved(0) where isWriting || claims > 0:
-            // The kernel tells one call of a reset, and the next ones of an end: a cut would pass for a whole content.
-            isEndDoubtful = true
-        case .moved(0):
-            receive.ended()
-            match(nil, &aftermath)
-        case .moved(let count):
-            // After a large read more has often come meanwhile, and one more call costs little beside it.
-            if count == length || hasEndPending || count >= Flow.handOverByteCount { isReadable = true }
-            receivedByteCount &+= UInt64(count)
-            receive.arrived(count)
-            switch arrived {
-            case .data(let data): match(data, &aftermath)
-            case .lent(let count): lend(count, &aftermath)
-            case nil: break
-            }
-        case .wouldBlock:
-            break
-        case .failed(let code):
-            breakDown(Failure(errno: code), &aftermath)
-        }
-    }
-
-    /// Has a doubtful end read again once nobody else uses the transport. Returns whether the caller must see to it.
-    mutating func settleEnd() -> Bool {
-        guard isEndDoubtful, !isWriting, claims == 0, closing == nil else { return false }
-        isEndDoubtful = false
-        isReadable = true
-        return true
-    }
-
-    /// Lends the protocols above what arrived, where nothing stands before it.
-    private mutating func lend(_ arrived: Int, _ aftermath: inout Aftermath) {
-        guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
-            case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
-            case .content(_, let endsMessage, let endsStream) = receive.next(), let waiter = waiters.popFirst()
-        else {
-            return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &aftermath)
-        }
-        if case .stack(let channel, let attempt, _) = waiter {
-            return aftermath.resume(.lent(channel, attempt, arrived, isFinal: endsStream))
-        }
-        var content = ReceivedContent(isFinal: endsStream, isComplete: endsMessage)
-        content.lentCount = arrived
-        answer(waiter, content, &aftermath)
-    }
-
-    /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.
-    mutating func match(_ arrived: Data?, _ aftermath: inout Aftermath) {
-        guard mayTransfer else { return }
-        if kind == .datagram { return matchDatagrams(&aftermath) }
-        var pending = Backlog(taking: &leftover, arrived: arrived)
-        while let outcome = receive.next(), let waiter = waiters.popFirst() {
-            switch outcome {
-            case .content(let count, let endsMessage, let endsStream):
-                let data = count == 0 ? nil : pending.take(count)
-                answer(
-                    waiter, ReceivedContent(data: data, isFinal: endsStream, isComplete: endsMessage), &aftermath)
-            case .nothingMore:
-                let error = Failure(errno: Errno.noData)
-                answer(waiter, ReceivedContent(isFinal: true, isComplete: true, error: error), &aftermath)
-            }
-        }
-        leftover = pending.rest()
-    }
-}
-
-/// Octets that were left over, and those that arrived behind them.
-private struct Backlog {
-    private var bytes: Data
-    private var offset = 0
-
-    /// Takes what was left over out of its place, so that it grows there: copied each time, a long exact receive would cost the
-    /// square of its length.
-    init(taking leftover: inout Data, arrived: Data?) {
-        bytes = leftover
-        leftover = Data()
-        guard let arrived else { return }
-        if bytes.count == 0 { bytes = arrived } else { bytes.append(arrived) }
-    }
-
-    mutating func take(_ count: Int) -> Data {
-        defer { offset += count }
-        if offset == 0, count == bytes.count { return bytes }
-        let start = bytes.startIndex + offset
-        // Programs index from zero.
-        return Data(bytes[start..<(start + count)])
-    }
-
-    func rest() -> Data {
-        offset == bytes.count ? Data() : offset == 0 ? bytes : Data(bytes[(bytes.startIndex + offset)...])
     }
 }

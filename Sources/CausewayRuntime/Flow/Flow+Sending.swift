@@ -13,6 +13,7 @@ extension Flow {
 
     /// Queues a whole message without wishes. Its waiter learns when the transport has taken all of it.
     package func send(_ outbound: Outbound) {
+        if sendAtOnce(outbound) { return }
         submit(outbound, ticket: nil) { state in state.enqueue(outbound) }
     }
 
@@ -20,6 +21,22 @@ extension Flow {
     package func send(_ entry: SendQueue<Outbound>.Entry) {
         submit(entry.payload, ticket: entry.ticket) { state in state.enqueue(entry) }
         if entry.deadline != nil { armExpiry() }
+    }
+
+    /// Content that nothing stands before goes to the transport without being queued. Returns whether this was such.
+    private func sendAtOnce(_ outbound: Outbound) -> Bool {
+        guard !outbound.endsStream, outbound.offset == 0,
+            let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
+        else { return false }
+        let result = outbound.data.withUnsafeBytes { transport.write(single: $0) }
+        switch finishImmediateWrite(result, outbound.data.count, outbound.waiter) {
+        case .partial(let sent, let retry):
+            var rest = outbound
+            rest.offset = sent
+            continueWrite(rest, retry)
+        case .done, .unclaimed, .postponed: break
+        }
+        return true
     }
 
     @inline(__always)
@@ -68,17 +85,16 @@ extension Flow {
     func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
         guard !endsStream else { return .unclaimed }
         var isBurst = false
-        guard let transport = state.withLock({ state in state.beginImmediateWrite(data.count, &isBurst) }) else {
+        guard let transport = state.withLock({ state in state.beginTaskWrite(data.count, &isBurst) }) else {
             return isBurst ? .postponed : .unclaimed
         }
-        return finishImmediateWrite(
-            WritePlan(transport: transport, content: .single(data, from: 0)).perform(), data.count)
+        return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
     /// The same for octets that are lent for the duration of the call.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
-        guard let transport = state.withLock({ state in state.beginImmediateWrite(bytes.count, &isBurst) }) else {
+        guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
             return .unclaimed
         }
         return finishImmediateWrite(transport.write(single: bytes), bytes.count)
@@ -94,36 +110,66 @@ extension Flow {
         case postponed
     }
 
-    private func finishImmediateWrite(_ result: IOResult, _ count: Int) -> ImmediateResult {
+    /// Ends the claim, and answers who waits, if all is out or nothing ever will be.
+    private func finishImmediateWrite(
+        _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .nobody
+    ) -> ImmediateResult {
         var sent = 0
         var retry = Retry.whenWritable
         switch result {
         case .moved(count):
-            var mustWrite = false
-            var mustRead = false
-            let closing = state.withLock { state -> Closing? in
-                state.isWritable = true
-                state.isWriting = false
-                state.sentByteCount &+= UInt64(count)
-                // Others may have queued content while the claim was held.
-                mustWrite = state.hasWriteWork
-                mustRead = state.settleEnd()
-                return state.takeClosing()
-            }
-            closing?.perform(on: loop)
-            if mustRead { requeueRead() }
-            if mustWrite { pumpWrites() }
+            finishWholeWrite(count, waiter)
             return .done(nil)
         case .moved(let some): sent = some
         case .wouldBlock: break
         case .failed(let code) where code == Errno.noBuffers || code == Errno.noMemory: retry = .later
         case .failed(let code):
-            state.withLock { state in state.isWriting = false }
-            fail(Failure(errno: code))
+            failWrite(Failure(errno: code), waiter)
             return .done(Failure(errno: code))
         }
         state.withLock { state in state.sentByteCount &+= UInt64(sent) }
         return .partial(sent, retry)
+    }
+
+    private func finishWholeWrite(_ count: Int, _ waiter: SendWaiter) {
+        var posted: Delivery?
+        var failure: Failure?
+        var mustWrite = false
+        var mustRead = false
+        let closing = state.withLock { state -> Closing? in
+            state.isWritable = true
+            state.isWriting = false
+            state.sentByteCount &+= UInt64(count)
+            // Cancelled meanwhile: nobody knows what the peer will see of it.
+            if state.closing != nil { failure = state.failure }
+            if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
+            // Others may have queued content while the claim was held.
+            mustWrite = state.hasWriteWork
+            mustRead = state.settleEnd()
+            return state.takeClosing()
+        }
+        posted?.dispatch(behindBatchOf: loop)
+        switch waiter {
+        case .channel(let completion): completion(failure)
+        case .task(_, let continuation): continuation.resume(returning: failure)
+        case .callback, .nobody: break
+        }
+        closing?.perform(on: loop)
+        if mustRead { requeueRead() }
+        if mustWrite { pumpWrites() }
+    }
+
+    private func failWrite(_ failure: Failure, _ waiter: SendWaiter) {
+        var aftermath = Aftermath()
+        let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
+            state.isWriting = false
+            let told = state.closing == nil ? failure : state.failure ?? failure
+            state.breakDown(failure, &aftermath)
+            state.answer(waiter, told, &aftermath)
+            return (state.delivery, state.takeClosing())
+        }
+        aftermath.perform(delivery, on: loop)
+        closing?.perform(on: loop)
     }
 
     /// Puts what is left of an immediate write ahead of everything, gives the claim back and waits for room.

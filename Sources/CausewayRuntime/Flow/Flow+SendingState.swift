@@ -9,21 +9,26 @@ extension Flow.State {
     private static var burstLimit: UInt8 { 32 }
 
     /// Claims a write that need not be queued: nothing waits and the transport has room.
-    mutating func beginImmediateWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
+    mutating func beginImmediateWrite(_ count: Int) -> Transport? {
         guard kind == .stream, mayTransfer, isWritable, !isWriting, !isCorked, count > 0, closing == nil,
-            phase == .open,
-            failure == nil, !sendingHasEnded, inFlight.isEmpty, backlog == nil, let transport
+            phase == .open, failure == nil, !sendingHasEnded, inFlight.isEmpty, backlog == nil, let transport
         else { return nil }
-        burst += 1
-        guard burst < Self.burstLimit else {
-            burst = 0
-            isBurst = true
-            return nil
-        }
         isWriting = true
         // Cleared before the call: an edge that comes during it must not be lost.
         isWritable = false
         return transport
+    }
+
+    /// The same for a task, which must suspend now and then.
+    mutating func beginTaskWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
+        guard burst + 1 == Self.burstLimit else {
+            guard let transport = beginImmediateWrite(count) else { return nil }
+            burst += 1
+            return transport
+        }
+        burst = 0
+        isBurst = true
+        return nil
     }
 
     mutating func enqueue(_ outbound: Outbound) {

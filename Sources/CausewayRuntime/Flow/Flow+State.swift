@@ -14,13 +14,21 @@ extension Flow {
         case broken(Failure)
     }
 
-    /// What is left to do with a transport that nobody claims any more.
-    struct Closing {
-        var transport: Transport?
-        var ending: Ending
+    /// What is left to do with a transport that nobody claims any more. An object, for each read and write asks for one, and there is one
+    /// once.
+    final class Closing {
+        private let transport: Transport?
+        private let ending: Ending
         /// The peer has ended its side and all of it was read.
-        var isReadOut = false
-        var owner: (any FlowOwner)?
+        private let isReadOut: Bool
+        private let owner: (any FlowOwner)?
+
+        init(transport: Transport?, ending: Ending, isReadOut: Bool = false, owner: (any FlowOwner)?) {
+            self.transport = transport
+            self.ending = ending
+            self.isReadOut = isReadOut
+            self.owner = owner
+        }
 
         func perform(on loop: any EventLoop) {
             switch ending {
@@ -224,16 +232,21 @@ extension Flow.State {
     }
 
     private func add(_ item: Delivery.Item, _ aftermath: inout Aftermath) {
-        // A flow that never started has no queue of the program's: its answers still come, on a global one.
-        let delivery = delivery ?? Delivery.fallback
-        if delivery.add(item) {
-            if self.delivery == nil { delivery.dispatch() } else { aftermath.mustDispatch = true }
-        }
+        guard let posted = post(item) else { return }
+        if delivery == nil { posted.dispatch() } else { aftermath.mustDispatch = true }
     }
 
-    mutating func postRead(_ flow: Flow, on delivery: Delivery, _ aftermath: inout Aftermath) {
-        guard !isReadPosted else { return }
+    /// Returns the delivery if it must be dispatched.
+    func post(_ item: Delivery.Item) -> Delivery? {
+        // A flow that never started has no queue of the program's: its answers still come, on a global one.
+        let delivery = delivery ?? Delivery.fallback
+        return delivery.add(item) ? delivery : nil
+    }
+
+    /// Has the program's queue read. Returns whether the delivery must be dispatched.
+    mutating func postRead(_ flow: Flow, on delivery: Delivery) -> Bool {
+        guard !isReadPosted else { return false }
         isReadPosted = true
-        if delivery.add(.read(flow)) { aftermath.mustDispatch = true }
+        return delivery.add(.read(flow))
     }
 }

@@ -11,7 +11,7 @@ internal import Synchronization
 /// a connection, and who may cancel it is known, nobody pays that: such a task is the flow's home.
 extension Flow {
     /// Makes the current task the flow's home: whoever cancels it calls ``cancelHome()``.
-    package func makeHome() { homeTask.store(Self.currentTask, ordering: .relaxed) }
+    package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
@@ -25,12 +25,9 @@ extension Flow {
     static var homeID: UInt64 { 0 }
 
     /// What a request is called, so that it can be cancelled alone: a task waits for one at a time. Never ``homeID``.
-    static var taskID: UInt64 { UInt64(truncatingIfNeeded: currentTask) }
+    static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
-    /// Tells tasks apart. 0 outside of tasks.
-    private static var currentTask: Int { withUnsafeCurrentTask { task in task.map { $0.hashValue | 1 } ?? 0 } }
-
-    var isHome: Bool { Self.currentTask == homeTask.load(ordering: .relaxed) }
+    var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
 
     // MARK: Receiving
 
@@ -38,7 +35,10 @@ extension Flow {
     nonisolated(nonsending)
         package func receivePiece(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
-        guard isHome else { return await receiveCancellably(minimum: minimum, maximum: maximum) }
+        if ThreadLocal.isTaskCancelled { return .failure(Failure(errno: Errno.cancelled)) }
+        guard isHome else {
+            return await receiveCancellably(minimum: minimum, maximum: maximum)
+        }
         return await withUnsafeContinuation { waiter in request(Self.homeID, minimum, maximum, waiter) }
     }
 
@@ -70,10 +70,9 @@ extension Flow {
     private func request(
         _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: TaskContinuation
     ) {
-        guard !Task.isCancelled else { return waiter.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
         request(.task(id, waiter)) { $0.demand(minimum: minimum, maximum: maximum) }
         // The task may have been cancelled before its request was there to be found.
-        if Task.isCancelled { cancelReceive(id) }
+        if ThreadLocal.isTaskCancelled { cancelReceive(id) }
     }
 
     /// As ``receiveMessage(_:)``.
@@ -92,9 +91,9 @@ extension Flow {
     @inline(never)
     private func requestMessage(_ id: UInt64, _ waiter: UnsafeContinuation<ReceivedContent, Never>) {
         let cancelled = ReceivedContent(error: Failure(errno: Errno.cancelled))
-        guard !Task.isCancelled else { return waiter.resume(returning: cancelled) }
+        guard !ThreadLocal.isTaskCancelled else { return waiter.resume(returning: cancelled) }
         request(.contentTask(id, waiter)) { $0.demandMessage() }
-        if Task.isCancelled { cancelReceive(id) }
+        if ThreadLocal.isTaskCancelled { cancelReceive(id) }
     }
 
     /// As ``receiveBatch(_:)``; `nil` when the flow has ended.
@@ -166,7 +165,7 @@ extension Flow {
         case .done, .unclaimed, .postponed:
             send(Outbound(data, endsStream: endsStream, waiter: .task(id, waiter)))
         }
-        if Task.isCancelled { cancelSend(id) }
+        if ThreadLocal.isTaskCancelled { cancelSend(id) }
     }
 
     /// Suspends until content is out that `enqueue` sends with the waiter it is given.
@@ -177,7 +176,7 @@ extension Flow {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 enqueue(.task(id, waiter))
-                if Task.isCancelled { cancelSend(id) }
+                if ThreadLocal.isTaskCancelled { cancelSend(id) }
             }
         } onCancel: {
             cancelSend(id)

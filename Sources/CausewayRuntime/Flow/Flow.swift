@@ -184,8 +184,8 @@ package final class Flow: ReadinessHandler {
         var mustWrite = false
         var plan: ReadPlan?
         var suspect: Transport?
-        var aftermath = Aftermath()
-        let delivery = state.withLock { state -> Delivery? in
+        var posted: Delivery?
+        state.withLock { state in
             if readiness.touches(.ending) { state.hasEndPending = true }
             if readiness.touches(.reading) { state.isReadable = true }
             if readiness.touches(.writable) { state.isWritable = true }
@@ -194,13 +194,12 @@ package final class Flow: ReadinessHandler {
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
             // The program's closures are called on its queue, so that is where the reading is done; a task is resumed here.
             if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
-                state.postRead(self, on: delivery, &aftermath)
+                if state.postRead(self, on: delivery) { posted = delivery }
             } else if mustRead {
                 plan = state.beginRead()
             }
-            return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        posted?.dispatch(behindBatchOf: loop)
         if let suspect { checkError(of: suspect) }
         if let plan { pumpReads(plan) }
         if mustWrite { pumpWrites() }

@@ -94,6 +94,14 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
+    /// Whether a piece of a stream is given as it came.
+    var takesAll: Bool {
+        switch self {
+        case .task, .callback: true
+        case .channel, .stack, .contentTask, .batchTask, .batch: false
+        }
+    }
+
     /// Whether content may be lent.
     var takesLoans: Bool {
         switch self {
@@ -157,10 +165,12 @@ package protocol FlowOwner: AnyObject, Sendable {
 /// What must happen once the flow's lock is released, in this order.
 struct Aftermath: ~Copyable {
     var mustDispatch = false
-    private var first: Resumption?
+    private var first = Resumption.nothing
     private var more: [Resumption] = []
 
     enum Resumption {
+        /// Not an optional: taking one apart that is this large is left to the runtime, at each event.
+        case nothing
         case receive(TaskContinuation, Result<StreamPiece, Failure>)
         case content(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case send(UnsafeContinuation<Failure?, Never>, Failure?)
@@ -172,6 +182,7 @@ struct Aftermath: ~Copyable {
 
         func perform() {
             switch self {
+            case .nothing: break
             case .receive(let continuation, let content): continuation.resume(returning: content)
             case .content(let continuation, let content): continuation.resume(returning: content)
             case .send(let continuation, let error): continuation.resume(returning: error)
@@ -185,17 +196,17 @@ struct Aftermath: ~Copyable {
     }
 
     mutating func resume(_ resumption: Resumption) {
-        if first == nil { first = resumption } else { more.append(resumption) }
+        if case .nothing = first { first = resumption } else { more.append(resumption) }
     }
 
     mutating func perform(_ delivery: Delivery?, on loop: any EventLoop) {
-        if mustDispatch, let delivery {
-            if loop.isCurrent { loop.dispatchAfterBatch(delivery) } else { delivery.dispatch() }
-        }
-        first?.perform()
-        for resumption in more { resumption.perform() }
+        if mustDispatch, let delivery { delivery.dispatch(behindBatchOf: loop) }
         mustDispatch = false
-        first = nil
+        if case .nothing = first { return }
+        first.perform()
+        first = .nothing
+        guard !more.isEmpty else { return }
+        for resumption in more { resumption.perform() }
         more = []
     }
 }

@@ -1,24 +1,22 @@
 internal import CCausewayLinux
 
-/// What a descriptor is ready for.
-package struct Readiness: OptionSet, Sendable {
+/// What a descriptor is ready for. Inlinable, for every event of every connection is looked at in another module.
+@frozen package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    package static let readable = Readiness(rawValue: CW_READABLE.rawValue)
-    package static let writable = Readiness(rawValue: CW_WRITABLE.rawValue)
+    @inlinable package static var readable: Readiness { Readiness(rawValue: CW_READABLE.rawValue) }
+    @inlinable package static var writable: Readiness { Readiness(rawValue: CW_WRITABLE.rawValue) }
     /// The peer ended its side; there may still be bytes to read.
-    package static let peerClosed = Readiness(rawValue: CW_PEER_CLOSED.rawValue)
-    package static let hangUp = Readiness(rawValue: CW_HANG_UP.rawValue)
-    package static let failed = Readiness(rawValue: CW_FAILED.rawValue)
+    @inlinable package static var peerClosed: Readiness { Readiness(rawValue: CW_PEER_CLOSED.rawValue) }
+    @inlinable package static var hangUp: Readiness { Readiness(rawValue: CW_HANG_UP.rawValue) }
+    @inlinable package static var failed: Readiness { Readiness(rawValue: CW_FAILED.rawValue) }
 
     /// What a stream's socket is watched for.
-    package static let stream = Readiness(
-        rawValue: CW_READABLE.rawValue | CW_WRITABLE.rawValue | CW_PEER_CLOSED.rawValue)
+    @inlinable package static var stream: Readiness { [.readable, .writable, .peerClosed] }
     /// All that a read would tell more about.
-    package static let reading = Readiness(
-        rawValue: CW_READABLE.rawValue | CW_PEER_CLOSED.rawValue | CW_HANG_UP.rawValue | CW_FAILED.rawValue)
-    package static let ending = Readiness(rawValue: CW_PEER_CLOSED.rawValue | CW_HANG_UP.rawValue)
+    @inlinable package static var reading: Readiness { [.readable, .peerClosed, .hangUp, .failed] }
+    @inlinable package static var ending: Readiness { [.peerClosed, .hangUp] }
 
     /// What is wrong with a descriptor at this moment, if anything: poll(2) reports it unasked.
     package static func troubles(of fd: CInt) -> Readiness {
@@ -31,7 +29,7 @@ package struct Readiness: OptionSet, Sendable {
     }
 
     /// Whether the two have anything in common.
-    package func touches(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
+    @inlinable package func touches(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
 }
 
 /// An edge-triggered epoll set with a wake-up descriptor in it.

@@ -10,6 +10,15 @@ package enum ThreadLocal {
     /// Takes the scratch block away from the thread; free it with `free`.
     package static func takeScratch() -> UnsafeMutableRawPointer { cw_take_scratch() }
 
+    /// Tells living tasks apart: the one that runs on this thread. 0 outside of tasks.
+    package static var task: Int { Int(bitPattern: cw_current_task()) }
+
+    /// Whether that task was cancelled.
+    package static var isTaskCancelled: Bool {
+        guard let task = cw_current_task() else { return false }
+        return cw_task_is_cancelled(task)
+    }
+
     /// The event loop whose thread this is.
     package static var loop: UnsafeMutableRawPointer? {
         get { cw_thread_word(0) }

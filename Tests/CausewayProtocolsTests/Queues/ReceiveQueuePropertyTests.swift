@@ -92,12 +92,26 @@ struct ReceiveQueuePropertyTests {
         private mutating func arrive() {
             let bytes = random.octets(random.integer(in: 0...40))
             let endsMessage = hasMessages && random.chance(oneIn: 3)
+            if !endsMessage, random.chance(oneIn: 2), pass(bytes) { return }
             queue.arrived(bytes.count, endsMessage: endsMessage)
             if !model.hasEnded {
                 buffer += bytes
                 arrived += bytes
             }
             model.arrived(bytes, endsMessage: endsMessage)
+        }
+
+        /// What goes past the queue is what the oldest call would have been told.
+        private mutating func pass(_ bytes: [UInt8]) -> Bool {
+            guard queue.passes(bytes.count) else { return false }
+            #expect(buffer.isEmpty)
+            model.arrived(bytes, endsMessage: false)
+            let expected = model.next()
+            #expect(expected?.0 == .content(count: bytes.count, endsMessage: false, endsStream: false))
+            #expect(expected?.1 == bytes)
+            arrived += bytes
+            given += bytes
+            return true
         }
 
         private mutating func demand() {

@@ -142,6 +142,25 @@ struct ReceiveQueueTests {
         #expect(queue.wanted == ReceiveQueue.messageLimit - 14 && queue.oldest?.maximum == .max)
     }
 
+    @Test("Octets pass by only where they are all of an answer")
+    func passes() {
+        var queue = ReceiveQueue()
+        func pass(_ counts: Int...) -> [Bool] { counts.map { queue.passes($0) } }
+        #expect(queue.isIdle && pass(1) == [false])
+        queue.demand(minimum: 2, maximum: 4)
+        #expect(pass(1, 5, 3, 3) == [false, false, true, false])
+        #expect(!queue.hasDemand && queue.isIdle)
+        queue.demandMessage()
+        #expect(pass(3) == [false])
+        queue.arrived(1)
+        #expect(!queue.isIdle)
+        #expect(queue.abandon() == 1)
+        queue.demand(minimum: 4, maximum: 4)
+        #expect(pass(4) == [false])
+        queue.ended()
+        #expect(queue.next() == .last(1) && !queue.isIdle)
+    }
+
     @Test("Forgets one call and keeps its octets for the next")
     func forgets() {
         var queue = ReceiveQueue()

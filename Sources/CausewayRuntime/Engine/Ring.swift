@@ -1,0 +1,49 @@
+/// A first-in first-out queue that moves its elements, and never copies them.
+///
+/// Each await and each callback passes through one. An object of plain numbers and raw memory: an array would be checked for exclusive
+/// access at each touch, and its elements retained on their way in and out.
+package final class Ring<Element> {
+    private static var smallest: Int { 2 }
+    /// What a burst has made larger than this is given back when it is over.
+    private static var largestKept: Int { 256 }
+
+    private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)
+    /// A power of two.
+    private var capacity = Ring.smallest
+    private var head = 0
+    package private(set) var count = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    package func append(_ element: consuming Element) {
+        if count == capacity { resize(to: 2 * capacity) }
+        (storage + ((head + count) & (capacity - 1))).initialize(to: element)
+        count += 1
+    }
+
+    package func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        let element = (storage + head).move()
+        head = (head + 1) & (capacity - 1)
+        count -= 1
+        if count == 0, capacity > Self.largestKept { resize(to: Self.smallest) }
+        return element
+    }
+
+    @inline(never)
+    private func resize(to wanted: Int) {
+        let other = UnsafeMutablePointer<Element>.allocate(capacity: wanted)
+        for position in 0..<count {
+            (other + position).moveInitialize(from: storage + ((head + position) & (capacity - 1)), count: 1)
+        }
+        storage.deallocate()
+        (storage, head, capacity) = (other, 0, wanted)
+    }
+
+    deinit {
+        while popFirst() != nil {}
+        storage.deallocate()
+    }
+}
