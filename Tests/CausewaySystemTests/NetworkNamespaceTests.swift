@@ -110,9 +110,14 @@ struct NamespaceNetworkTests {
             #expect(gateways.map(\.description) == expected)
 
             try namespace.ip("link set cw1 down")
-            let after = try await namespace.enter { try NetworkSnapshot.current() }
-            #expect(after.defaultRoutes.isEmpty)
+            // The kernel tells the other end in its own time.
+            var after = try await namespace.enter { try NetworkSnapshot.current() }
+            for _ in 0..<200 where after.interfaces.first(where: { $0.interface.name == "cw0" })?.isRunning == true {
+                try await Task.sleep(for: .milliseconds(50))
+                after = try await namespace.enter { try NetworkSnapshot.current() }
+            }
             #expect(after.interfaces.first { $0.interface.name == "cw0" }?.isRunning == false)
+            #expect(after.defaultRoutes.isEmpty)
         }
     }
 

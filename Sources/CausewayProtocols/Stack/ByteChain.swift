@@ -17,7 +17,7 @@ package struct ByteChain: Sendable {
 
     package init(_ octets: [UInt8]) { append(octets[...]) }
 
-    package var isEmpty: Bool { count == 0 }
+    @inlinable package var isEmpty: Bool { count == 0 }
 
     package mutating func append(_ octets: [UInt8]) { append(octets[...]) }
 

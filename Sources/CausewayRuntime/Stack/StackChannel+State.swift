@@ -35,6 +35,8 @@ extension StackChannel {
 
     /// What the program is told, in a turn.
     enum Answer: Sendable {
+        /// Not an optional: the runtime takes a large one apart piece by piece, at each turn.
+        case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
         case taskReceived(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)

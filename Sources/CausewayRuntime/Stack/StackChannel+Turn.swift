@@ -64,7 +64,8 @@ extension StackChannel {
         while var work = next.take() {
             let isLast = work.action == nil && work.read == nil
             if let read = work.read { perform(read) }
-            if let resumption = work.resumption.take() { resumption.perform() }
+            work.resumption.perform()
+            work.resumption = .nothing
             if isLast { return }
             var written = 0
             if let action = work.action.take() {
@@ -96,11 +97,12 @@ extension StackChannel {
         var work = Work()
         state.isTurning = true
         for _ in 0..<Self.stepsAtOnce {
-            if work.resumption == nil, state.answers.first?.isForTask == true {
-                work.resumption = state.answers.popFirst()
-                continue
-            }
-            if let answer = state.answers.popFirst() {
+            if !state.answers.isEmpty {
+                let answer = state.answers.removeFirst()
+                if answer.isForTask, work.resumption.isNothing {
+                    work.resumption = answer
+                    continue
+                }
                 // The program's code may take its time. A handshake's words are written before others are read.
                 if work.read == nil, state.stack?.isReady == true, state.outcome == nil {
                     work.read = takeRead(&state)

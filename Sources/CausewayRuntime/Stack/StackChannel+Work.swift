@@ -50,7 +50,7 @@ extension StackChannel {
     /// What is done in one release of the lock.
     struct Work: ~Copyable, Sendable {
         /// A task to resume. That runs no code of the program's, and does not mind what else is done meanwhile.
-        var resumption: Answer?
+        var resumption = Answer.nothing
         /// With the action, and before it.
         var read: Read?
         var action: Action?
@@ -76,12 +76,15 @@ extension StackChannel.Answer {
     var isForTask: Bool {
         switch self {
         case .taskReceived, .taskSent: true
-        case .received, .sent: false
+        case .nothing, .received, .sent: false
         }
     }
 
+    var isNothing: Bool { if case .nothing = self { true } else { false } }
+
     func perform() {
         switch self {
+        case .nothing: break
         case .received(let completion, let content): completion(content)
         case .sent(let completion, let failure): completion(failure)
         case .taskReceived(let continuation, let content): continuation.resume(returning: content)
@@ -93,7 +96,7 @@ extension StackChannel.Answer {
         switch self {
         case .received(let completion, let content): Delivery.fallback.post(.received(completion, content))
         case .sent(let completion, let failure): Delivery.fallback.post(.sent(completion, failure))
-        case .taskReceived, .taskSent: perform()
+        case .nothing, .taskReceived, .taskSent: perform()
         }
     }
 }

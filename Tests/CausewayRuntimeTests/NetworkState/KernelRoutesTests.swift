@@ -52,13 +52,22 @@ extension Runtime {
             var found: [String] = []
             for _ in 0..<packetsPerState {
                 let packet = history.packet(in: model)
-                let mine = describe(model, packet)
-                let kernels = describe(&socket, packet)
-                // Over an interface without a route the kernel guesses that an IPv4 destination is on the link.
-                let isGuess = packet.interfaceIndex != nil && packet.destination.family == .ipv4 && mine == "none"
-                if mine != kernels, !isGuess { found.append("\(packet): \(mine), the kernel: \(kernels)") }
+                guard difference(model, packet, &socket) != nil else { continue }
+                // An address may have passed the search for duplicates since, or a link have found out that it is down.
+                guard let later = NetworkModel.current(after: nil) else { throw POSIXError(.EIO) }
+                if let difference = difference(later, packet, &socket) { found.append(difference) }
             }
             return found
+        }
+
+        private static func difference(
+            _ model: NetworkModel, _ packet: RouteQuestion, _ socket: inout NetlinkSocket
+        ) -> String? {
+            let mine = describe(model, packet)
+            let kernels = describe(&socket, packet)
+            // Over an interface without a route the kernel guesses that an IPv4 destination is on the link.
+            let isGuess = packet.interfaceIndex != nil && packet.destination.family == .ipv4 && mine == "none"
+            return mine == kernels || isGuess ? nil : "\(packet): \(mine), the kernel: \(kernels)"
         }
 
         private static func describe(_ model: NetworkModel, _ packet: RouteQuestion) -> String {
