@@ -23,8 +23,8 @@ let toolLinking: [LinkerSetting] =
     : [
         .unsafeFlags(
             [
-                "-static-stdlib", "-lFoundationInternationalization", "-lFoundationEssentials", "-lCoreFoundation",
-                "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections", "-lswiftSynchronization",
+                "-static-stdlib", "-use-ld=lld", "-lFoundationInternationalization", "-lFoundationEssentials",
+                "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections", "-lswiftSynchronization",
             ],
             .when(platforms: [.linux], configuration: .release))
     ]
