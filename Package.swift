@@ -24,7 +24,8 @@ let toolLinking: [LinkerSetting] =
         .unsafeFlags(
             [
                 "-static-stdlib", "-use-ld=lld", "-lFoundationInternationalization", "-lFoundationEssentials",
-                "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections", "-lswiftSynchronization",
+                "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections",
+                "-lswiftSynchronization",
             ],
             .when(platforms: [.linux], configuration: .release))
     ]

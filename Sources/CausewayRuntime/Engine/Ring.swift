@@ -4,8 +4,8 @@
 /// access at each touch, and its elements retained on their way in and out.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// What a burst has made larger than this is given back when it is over.
-    private static var largestKept: Int { 256 }
+    /// Octets. What a burst has made larger than this is given back by halves, each time that it has become empty.
+    private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)
     /// A power of two.
@@ -28,7 +28,9 @@ package final class Ring<Element> {
         let element = (storage + head).move()
         head = (head + 1) & (capacity - 1)
         count -= 1
-        if count == 0, capacity > Self.largestKept { resize(to: Self.smallest) }
+        if count == 0, capacity > Self.smallest, capacity * MemoryLayout<Element>.stride > Self.keptByteCount {
+            resize(to: capacity / 2)
+        }
         return element
     }
 

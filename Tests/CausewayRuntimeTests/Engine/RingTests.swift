@@ -45,4 +45,13 @@ struct RingTests {
         }
         #expect(living.value == 0)
     }
+
+    @Test("A burst may be of any length, and comes out as it went in")
+    func burst() {
+        let ring = Ring<Int>()
+        for _ in 0..<4 {
+            for number in 0..<20_000 { ring.append(number) }
+            #expect((0..<20_000).allSatisfy { ring.popFirst() == $0 } && ring.popFirst() == nil)
+        }
+    }
 }
