@@ -160,6 +160,7 @@ extension Flow {
         var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
             next = finish(&state, &aftermath)
+            if next == nil, state.isPipeBroken { state.breakDown(Failure(errno: Errno.brokenPipe), &aftermath) }
             if next == nil, state.hasErrorPending { suspect = state.beginErrorCheck() }
             closing = state.takeClosing()
             mustAwait = !state.isReadable && next == nil

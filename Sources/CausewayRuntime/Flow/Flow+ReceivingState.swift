@@ -62,7 +62,8 @@ extension Flow.State {
 
     /// Ends a claim where one receive waits for all of what came, and nothing stands before it: the caller answers it.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
-        guard closing == nil, mayTransfer, !hasErrorPending, waiters.rest.isEmpty, waiters.first?.takesAll == true,
+        guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
+            waiters.first?.takesAll == true,
             receive.passes(count)
         else { return false }
         isReading = false

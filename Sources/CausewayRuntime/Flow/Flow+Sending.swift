@@ -123,6 +123,7 @@ extension Flow {
         case .moved(let some): sent = some
         case .wouldBlock: break
         case .failed(let code) where code == Errno.noBuffers || code == Errno.noMemory: retry = .later
+        case .failed(let code) where state.withLock({ state in state.leavesToReader(code) }): break
         case .failed(let code):
             failWrite(Failure(errno: code), waiter)
             return .done(Failure(errno: code))

@@ -193,10 +193,19 @@ extension Flow.State {
             return isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
+        case (.failed(let code), _) where leavesToReader(code): return .none
         case (.failed(let code), _):
             breakDown(Failure(errno: code), &aftermath)
             return .none
         }
+    }
+
+    /// Whether a write's failure is the reader's to tell. The kernel tells one call why a connection broke, and the next ones only that
+    /// it did: while somebody reads, that may have been the call.
+    mutating func leavesToReader(_ code: CInt) -> Bool {
+        guard code == Errno.brokenPipe, isReading else { return false }
+        isPipeBroken = true
+        return true
     }
 
     /// Takes sent octets off the front.

@@ -64,6 +64,8 @@ extension Flow {
         var isEndDoubtful = false
         /// A failure was reported while somebody read.
         var hasErrorPending = false
+        /// A write found the connection gone while somebody read.
+        var isPipeBroken = false
 
         var isWritable = true
         var isWriting = false
@@ -148,7 +150,7 @@ extension Flow.State {
         closing = nil
         mayTransfer = false
         (isReadable, isWritable) = (false, true)
-        (hasEndPending, isEndDoubtful, hasErrorPending) = (false, false, false)
+        (hasEndPending, isEndDoubtful, hasErrorPending, isPipeBroken) = (false, false, false, false)
         isProvisional = false
         return Flow.Closing(transport: transport.take(), ending: .detached(reason), owner: owner.take())
     }

@@ -154,6 +154,25 @@ extension Runtime {
             #expect(stage.log.all == ["written"] + answers)
         }
 
+        @Test(
+            "A write that finds the connection gone while somebody reads leaves it to the reader to say why",
+            arguments: [ECONNRESET, 0])
+        func brokenPipe(reason: CInt) {
+            let stage = Stage()
+            stage.receive("1", 4, 9)
+            stage.kernel.duringReads { [unowned stage] _ in
+                stage.kernel.duringReads(nil)
+                stage.kernel.failNextWrite(EPIPE)
+                stage.send("2", "abc")
+                stage.send("3", "def")
+            }
+            if reason == 0 { stage.kernel.arrive("x".utf8) } else { stage.kernel.failReads(reason) }
+            stage.edge(.readable)
+            let told = reason == 0 ? EPIPE : reason
+            let first = reason == 0 ? "1 'x' error \(told)" : "1 error \(told)"
+            #expect(stage.log.all == [first, "2 error \(told)", "3 error \(told)", "failed \(told)"])
+        }
+
         @Test("Octets arriving one at a time, each with an edge of its own, are all there")
         func dripFeed() {
             let stage = Stage()
