@@ -1,6 +1,7 @@
 import CausewayRuntime
 import CausewaySystem
 import CausewayTestKit
+import FoundationEssentials
 import Testing
 
 extension Runtime {
@@ -163,8 +164,11 @@ extension Runtime {
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.failNextWrite(EPIPE)
-                stage.send("2", "abc")
-                stage.send("3", "def")
+                // On the connection's queue: the stage's own sending waits for that.
+                for name in ["2", "3"] {
+                    let waiter = SendWaiter.callback { [log = stage.log] in log.note(Stage.line(name, $0)) }
+                    stage.flow.send(Outbound(Data("abc".utf8), waiter: waiter))
+                }
             }
             if reason == 0 { stage.kernel.arrive("x".utf8) } else { stage.kernel.failReads(reason) }
             stage.edge(.readable)
