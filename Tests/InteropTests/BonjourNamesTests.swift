@@ -73,7 +73,7 @@ extension Interop {
             }
         }
 
-        @Test("C58 C65: two networks that become one, each with a service of that name: one gives way")
+        @Test("C58 C65: two networks that become one, each with a service of that name: there are two names in the end")
         func healed() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -92,8 +92,8 @@ extension Interop {
                     ours.text.contains("Same (2)") || theirs.errors.contains("Same #2")
                 }
                 try await eventually("both are seen: \(browser.text)") {
-                    browser.text.contains("+ Same  ")
-                        && (browser.text.contains("+ Same (2)") || browser.text.contains("+ Same #2"))
+                    // Avahi does not ask whether it has to: it may be that both give way, before anybody sees the old name.
+                    ["+ Same  ", "+ Same (2)", "+ Same #2"].count { browser.text.contains($0) } >= 2
                 }
             }
         }
