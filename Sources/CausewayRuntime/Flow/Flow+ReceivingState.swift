@@ -39,7 +39,7 @@ extension Flow.State {
         isReading = false
         guard closing == nil else { return }
         switch result {
-        case .moved(0) where isWriting || claims > 0:
+        case .moved(0) where isWriting || claims > 0 || isPipeBroken:
             // The kernel tells one call of a reset, and the next ones of an end: a cut would pass for a whole content.
             isEndDoubtful = true
         case .moved(0):

@@ -157,7 +157,7 @@ extension Runtime {
 
         @Test(
             "A write that finds the connection gone while somebody reads leaves it to the reader to say why",
-            arguments: [ECONNRESET, 0])
+            arguments: [ECONNRESET, 0, -1])
         func brokenPipe(reason: CInt) {
             let stage = Stage()
             stage.receive("1", 4, 9)
@@ -170,9 +170,14 @@ extension Runtime {
                     stage.flow.send(Outbound(Data("abc".utf8), waiter: waiter))
                 }
             }
-            if reason == 0 { stage.kernel.arrive("x".utf8) } else { stage.kernel.failReads(reason) }
+            switch reason {
+            case 0: stage.kernel.arrive("x".utf8)
+            // An end then is none that could be told.
+            case -1: stage.kernel.end()
+            default: stage.kernel.failReads(reason)
+            }
             stage.edge(.readable)
-            let told = reason == 0 ? EPIPE : reason
+            let told = max(reason, 0) == 0 ? EPIPE : reason
             let first = reason == 0 ? "1 'x' error \(told)" : "1 error \(told)"
             #expect(stage.log.all == [first, "2 error \(told)", "3 error \(told)", "failed \(told)"])
         }
