@@ -60,6 +60,16 @@ enum Script {
         return try await reports.next()
     }
 
+    /// What is told of a script that comes to no result.
+    static func failure(_ script: String, names: any NameResolver = KnownNames()) async throws -> String {
+        let report = try await evaluate(script, names: names)
+        guard case .failure(.failed(let text)) = report.result else {
+            Issue.record("\(report.result)")
+            return ""
+        }
+        return text
+    }
+
     static func choosing(_ result: String) -> String {
         "function FindProxyForURL(url, host) { return '\(result)'; }"
     }
