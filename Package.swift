@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// Every target: Swift 6 mode with the upcoming features that make imports and existentials explicit.
 let house: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -25,10 +29,23 @@ let toolLinking: [LinkerSetting] =
             [
                 "-static-stdlib", "-use-ld=lld", "-lFoundationInternationalization", "-lFoundationEssentials",
                 "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections",
-                "-lswiftSynchronization",
-            ],
+                "-lswiftSynchronization", "-Xlinker", "--no-export-dynamic",
+            ] + staticCPlusPlus,
             .when(platforms: [.linux], configuration: .release))
     ]
+
+/// The libraries of Swift stand on C++'s, of which they name the shared form themselves. `Linking` tells the linker otherwise where the
+/// compiler has the static one, which some systems have in a package of its own.
+var staticCPlusPlus: [String] {
+    #if canImport(Glibc)
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob("/usr/lib/gcc/*/*/libstdc++.a", 0, nil, &found) == 0 else { return [] }
+        return ["-L", Context.packageDirectory + "/Linking"]
+    #else
+        return []
+    #endif
+}
 
 let package = Package(
     name: "causeway",

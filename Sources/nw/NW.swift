@@ -1,7 +1,6 @@
 import ArgumentParser
 
 /// The command-line tool: every program of the framework's users as a subcommand.
-@main
 struct NW: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nw",

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Dispatch
+import Glibc
+
+/// Where the tool begins.
+///
+/// The arguments are understood on the thread that is there. An asynchronous entry point would begin three threads before the first
+/// argument is looked at: as much as a fifth of the time that `nw --help`, or a mistake in the arguments, takes.
+@main
+enum Program {
+    static func main() {
+        do {
+            let command = try NW.parseAsRoot()
+            guard let asynchronous = command as? any AsyncParsableCommand else {
+                var command = command
+                return try command.run()
+            }
+            start(asynchronous)
+        } catch { NW.exit(withError: error) }
+        // The main thread serves the main queue until the command ends the process.
+        dispatchMain()
+    }
+
+    private static func start(_ command: sending any AsyncParsableCommand) {
+        Task {
+            do {
+                var command = command
+                try await command.run()
+                exit(EXIT_SUCCESS)
+            } catch { NW.exit(withError: error) }
+        }
+    }
+}
