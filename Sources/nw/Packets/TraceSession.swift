@@ -40,14 +40,14 @@ final class TraceSession {
         for round in 0..<command.probes {
             for hop in 1...command.most where hop <= end ?? command.most {
                 send(TraceProbe(hop: hop, round: round))
+                // A near host has answered by now: nothing more is sent past it.
+                if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
             // Between rounds, so that a router's allowance for reports fills up again.
             collect(until: clock.now + .milliseconds(60), stop)
         }
         let deadline = clock.now + .seconds(command.wait)
-        while !stop.isSet, clock.now < deadline, isWaiting {
-            collect(until: min(deadline, clock.now + .milliseconds(50)), stop)
-        }
+        collect(until: deadline, stop)
         for hop in 1...(end ?? lastAnswered) { show(hop) }
         if end == nil { printError("nw: trace: no answer from farther away") }
     }
@@ -65,11 +65,10 @@ final class TraceSession {
     }
 
     private func collect(until deadline: ContinuousClock.Instant, _ stop: StopMark) {
-        while !stop.isSet {
+        while !stop.isSet, isWaiting {
             let rest = Int((deadline - clock.now) / .milliseconds(1))
             guard rest > 0 else { return }
             wire.collect(milliseconds: CInt(min(rest, 20))) { take($0) }
-            if !isWaiting { return }
         }
     }
 

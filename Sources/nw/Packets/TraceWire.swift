@@ -54,7 +54,8 @@ final class TraceByDatagram: TraceWire {
     private let target: HostAddress
     private let socket: Descriptor
     private let content: [UInt8]
-    private var buffer = [UInt8](repeating: 0, count: 65_536)
+    /// Only what answers begin with is looked at.
+    private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
         self.command = command
@@ -92,7 +93,8 @@ final class TraceByEcho: TraceWire {
     private let isRaw: Bool
     private let identifier = UInt16.random(in: 1...UInt16.max)
     private let content: [UInt8]
-    private var buffer = [UInt8](repeating: 0, count: 65_536)
+    /// Only what answers begin with is looked at.
+    private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
         self.command = command
