@@ -8,8 +8,8 @@ import CausewayWire
 public struct PacketJSON: Sendable {
     private var out = TextBuffer()
     private var needsComma = false
-    /// Of the packet before: usually this one's too.
-    private var linkName: (type: LinkType, name: String)?
+    /// Of the packet before, in quotation marks: usually this one's too.
+    private var linkName: (type: LinkType, text: TextBuffer)?
 
     public init() {}
 
@@ -36,7 +36,7 @@ public struct PacketJSON: Sendable {
         number("length", packet.originalCount)
         number("captured", octets.count)
         key("link")
-        string(name(of: packet.linkType))
+        name(of: packet.linkType)
         number("interface", packet.interface)
         layers(view)
         link(view)
@@ -53,8 +53,7 @@ public struct PacketJSON: Sendable {
     }
 
     private mutating func time(_ time: CaptureTime) {
-        key("time")
-        out.put("\"")
+        key("time", "\"")
         out.decimal(time.seconds)
         out.put(".")
         out.decimal(time.nanoseconds, width: 9, padding: 0x30)
@@ -62,8 +61,7 @@ public struct PacketJSON: Sendable {
     }
 
     private mutating func layers(_ packet: borrowing Packet) {
-        key("layers")
-        out.put("[")
+        key("layers", "[")
         for index in 0..<packet.layers.count {
             if index > 0 { out.put(",") }
             quoted(packet.layers[index].kind.word)
@@ -129,8 +127,7 @@ public struct PacketJSON: Sendable {
             number("sequence", header.sequence)
             number("acknowledgement", header.acknowledgement)
             number("window", header.window)
-            key("flags")
-            out.put("\"")
+            key("flags", "\"")
             out.put(header.flags)
             out.put("\"")
             end()
@@ -189,26 +186,28 @@ public struct PacketJSON: Sendable {
         needsComma = true
     }
 
-    private mutating func key(_ name: StaticString) {
-        out.key(name, afterComma: needsComma)
+    @inline(__always)
+    private mutating func key(_ name: StaticString, _ opening: StaticString = "") {
+        out.key(name, afterComma: needsComma, opening)
         needsComma = true
     }
+    @inline(__always)
     private mutating func begin(_ name: StaticString) {
-        key(name)
-        out.put("{")
+        key(name, "{")
         needsComma = false
     }
     private mutating func end() {
         out.put("}")
         needsComma = true
     }
+    @inline(__always)
     private mutating func number<T: BinaryInteger>(_ name: StaticString, _ value: T) {
         key(name)
         out.decimal(value)
     }
+    @inline(__always)
     private mutating func flag(_ name: StaticString, _ value: Bool) {
-        key(name)
-        out.put(value ? "true" : "false")
+        if value { key(name, "true") } else { key(name, "false") }
     }
     /// A member whose value needs no escapes.
     private mutating func word(_ name: StaticString, _ value: StaticString) {
@@ -220,49 +219,36 @@ public struct PacketJSON: Sendable {
         out.put(value)
         out.put("\"")
     }
+    @inline(__always)
     private mutating func hardware(_ name: StaticString, _ address: MACAddress) {
-        key(name)
-        out.put("\"")
+        key(name, "\"")
         out.mac(address.bits)
         out.put("\"")
     }
+    @inline(__always)
     private mutating func address(_ name: StaticString, _ address: IPv4Address) {
-        key(name)
-        out.put("\"")
+        key(name, "\"")
         out.ipv4(address.bits)
         out.put("\"")
     }
+    @inline(__always)
     private mutating func address(_ name: StaticString, _ address: IPv6Address) {
-        key(name)
-        out.put("\"")
+        key(name, "\"")
         out.ipv6(high: address.high, low: address.low)
         out.put("\"")
     }
-    private mutating func name(of type: LinkType) -> String {
-        if let known = linkName, known.type == type { return known.name }
-        linkName = (type, type.name)
-        return type.name
+    private mutating func name(of type: LinkType) {
+        if let known = linkName, known.type == type { return out.put(known.text) }
+        var text = TextBuffer()
+        text.json(type.name)
+        linkName = (type, text)
+        out.put(text)
     }
     private mutating func text(_ name: StaticString, _ value: String) {
         key(name)
         string(value)
     }
-    /// RFC 8259 §7.
-    private mutating func string(_ value: String) {
-        out.put("\"")
-        for octet in value.utf8 {
-            switch octet {
-            case 0x22, 0x5C:
-                out.put("\\")
-                out.put(octet: octet)
-            case 0..<0x20:
-                out.put("\\u")
-                out.hex(octet, width: 4)
-            default: out.put(octet: octet)
-            }
-        }
-        out.put("\"")
-    }
+    private mutating func string(_ value: String) { out.json(value) }
 }
 
 extension TCPHeader.Flags {
@@ -275,6 +261,23 @@ extension TCPHeader.Flags {
 }
 
 extension TextBuffer {
+    /// A string in quotation marks (RFC 8259 §7).
+    mutating func json(_ value: String) {
+        put("\"")
+        for octet in value.utf8 {
+            switch octet {
+            case 0x22, 0x5C:
+                put("\\")
+                put(octet: octet)
+            case 0..<0x20:
+                put("\\u")
+                hex(octet, width: 4)
+            default: put(octet: octet)
+            }
+        }
+        put("\"")
+    }
+
     /// The letters of flags, in the order of their bits.
     mutating func put(_ flags: TCPHeader.Flags) {
         let letters: InlineArray<9, UInt8> = [0x46, 0x53, 0x52, 0x50, 0x2E, 0x55, 0x45, 0x57, 0x65]
