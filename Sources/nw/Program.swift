@@ -1,6 +1,6 @@
 import ArgumentParser
+import CausewaySystem
 import Dispatch
-import Glibc
 
 /// Where the tool begins.
 ///
