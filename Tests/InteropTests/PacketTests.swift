@@ -109,6 +109,36 @@ extension Interop {
             }
         }
 
+        @Test("Nothing is sent past a host that answers at once")
+        func traceOfNeighbour() async throws {
+            try await Scratch.run { scratch in
+                // The second hop's port is listened on: nobody would tell otherwise that something came there.
+                let listener = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+                defer { close(listener) }
+                let port = try #require(Self.bindToLoopback(listener))
+                let nw = try scratch.startNW(["trace", "-q", "1", "-m", "3", "-p", "\(port - 1)", "127.0.0.1"])
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                var octet: UInt8 = 0
+                #expect(recv(listener, &octet, 1, Int32(MSG_DONTWAIT)) == -1)
+            }
+        }
+
+        /// A port of this host's, for a socket.
+        static func bindToLoopback(_ descriptor: Int32) -> UInt16? {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            return withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    guard bind(descriptor, $0, length) == 0, getsockname(descriptor, $0, &length) == 0 else {
+                        return nil
+                    }
+                    return UInt16(bigEndian: pointer.pointee.sin_port)
+                }
+            }
+        }
+
         @Test(
             "Without the capability one line tells what to do",
             .enabled(if: geteuid() == 0 && Peer.find("setpriv") != nil))

@@ -183,12 +183,14 @@ enum Live {
         fflush(nil)
         var (count, total) = (0, 0)
         var delays: [Int64] = []
+        var layers = PacketLayers()
         let end = ContinuousClock.now + .seconds(seconds)
         var used = PacketGoals.processorTime()
         while ContinuousClock.now < end {
             _ = try capture.take(waitingMilliseconds: 20) { packet, octets in
                 if count == 0 { used = PacketGoals.processorTime() }
-                total &+= PacketLayers(octets, linkType: packet.linkType).count
+                layers.find(in: octets, linkType: packet.linkType)
+                total &+= layers.count
                 count += 1
                 if count % 64 == 0, let sent = try? octets.u64(16) {
                     var now = timespec()
