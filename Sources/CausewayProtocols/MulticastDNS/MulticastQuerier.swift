@@ -20,6 +20,8 @@ struct MulticastQuerier: Sendable {
         var interval: Duration = MulticastQuerier.shortestInterval
         var sent = 0
         var lastSent: Duration?
+        /// When it was put in this series, by this host or by another for it.
+        var lastCounted: Duration?
         /// When an answer by unicast was asked for.
         var lastUnicast: Duration?
         /// Whether it has its one answer, and waits for that to grow old.
@@ -41,7 +43,7 @@ struct MulticastQuerier: Sendable {
     private var newestUnicast: Duration?
     /// Octets of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    private var random: any RandomNumberGenerator & Sendable
+    var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
@@ -103,6 +105,7 @@ struct MulticastQuerier: Sendable {
     /// Begins the series of a question anew.
     private mutating func begin(_ question: DNSQuestion, at time: Duration) {
         running[question]?.interval = Self.shortestInterval
+        running[question]?.lastCounted = nil
         running[question]?.isSettled = false
         schedule[question] = time
     }
@@ -245,11 +248,15 @@ struct MulticastQuerier: Sendable {
         return asked
     }
 
-    mutating func advance(_ question: DNSQuestion, at now: Duration) {
+    /// Counts a question as put, and says when it is put next: each wait is twice the last at least (RFC 6762 §5.2).
+    mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
         guard let entry = running[question] else { return }
+        let last = entry.lastCounted.map { now - $0 } ?? .zero
+        let wait = min(max(entry.interval, last * 2), Self.longestInterval)
         running[question]?.sent += 1
-        running[question]?.interval = min(entry.interval * 2, Self.longestInterval)
-        schedule[question] = now + entry.interval
+        running[question]?.lastCounted = now
+        running[question]?.interval = min(wait * 2, Self.longestInterval)
+        schedule[question] = now + wait + delay
     }
 
     /// What others need not say again: what holds for more than half of its time (RFC 6762 §7.1).
