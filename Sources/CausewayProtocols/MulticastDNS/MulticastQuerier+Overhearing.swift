@@ -84,4 +84,15 @@ extension MulticastQuerier {
         guard isDueSoon(question, at: now) else { return }
         advance(question, at: now, later: .random(in: Self.deference, using: &random))
     }
+
+    /// Counts a question as put, and says when it is put next: each wait is twice the last at least (RFC 6762 §5.2).
+    mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
+        guard let entry = running[question] else { return }
+        let last = entry.lastCounted.map { now - $0 } ?? .zero
+        let wait = min(max(entry.interval, last * 2), Self.longestInterval)
+        running[question]?.sent += 1
+        running[question]?.lastCounted = now
+        running[question]?.interval = min(wait * 2, Self.longestInterval)
+        schedule[question] = now + wait + delay
+    }
 }

@@ -55,7 +55,7 @@ struct MulticastQuerier: Sendable {
         if running[question]?.listeners.insert(id) == nil {
             running[question] = Running(listeners: [id])
             byName[question.name, default: []].insert(question)
-            schedule[question] = now + Duration.random(in: Self.firstDelay, using: &random)
+            schedule[question] = now + soon()
             cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
@@ -64,6 +64,14 @@ struct MulticastQuerier: Sendable {
             settle(question, for: Self.longestInterval, at: now)
         }
         return known.isEmpty ? [] : [.changed(id, added: known, removed: [])]
+    }
+
+    /// How long the first question waits where a program asks, and not many hosts for one reason: within the same bounds, but rather
+    /// less than more. The law says how answers are spread, evenly, and leaves that open for questions.
+    private mutating func soon() -> Duration {
+        (0..<3).reduce(Self.firstDelay.upperBound) { least, _ in
+            min(least, .random(in: Self.firstDelay, using: &random))
+        }
     }
 
     mutating func stop(_ id: QuestionID) {
@@ -246,17 +254,6 @@ struct MulticastQuerier: Sendable {
             newestUnicast = now
         }
         return asked
-    }
-
-    /// Counts a question as put, and says when it is put next: each wait is twice the last at least (RFC 6762 §5.2).
-    mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
-        guard let entry = running[question] else { return }
-        let last = entry.lastCounted.map { now - $0 } ?? .zero
-        let wait = min(max(entry.interval, last * 2), Self.longestInterval)
-        running[question]?.sent += 1
-        running[question]?.lastCounted = now
-        running[question]?.interval = min(wait * 2, Self.longestInterval)
-        schedule[question] = now + wait + delay
     }
 
     /// What others need not say again: what holds for more than half of its time (RFC 6762 §7.1).

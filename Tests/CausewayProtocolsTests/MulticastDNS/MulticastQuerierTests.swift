@@ -33,6 +33,22 @@ struct MulticastQuerierTests {
         #expect(gaps.dropFirst(12).allSatisfy { $0 == .seconds(3_600) } && gaps.count > 12)
     }
 
+    @Test(
+        "C9: a program's first question comes at random times in those bounds, rather sooner than later; after the link was away, evenly"
+    )
+    func soon() {
+        let wire = VirtualLink(400)
+        for host in wire.hosts.indices { wire.hosts[host].link.ask(Self.browse, Self.id, at: wire.now) }
+        let first = wire.hosts.map { $0.link.nextDeadline! }.sorted()
+        #expect(first[0] >= .milliseconds(20) && first[399] < .milliseconds(120))
+        #expect((Duration.milliseconds(35)...Duration.milliseconds(45)).contains(first[200]))
+        // Not many at one moment.
+        #expect(first.count { $0 < .milliseconds(22) } < 40)
+        for host in wire.hosts.indices { wire.hosts[host].link.restart(at: wire.now) }
+        let again = wire.hosts.map { $0.link.nextDeadline! }.sorted()
+        #expect((Duration.milliseconds(62)...Duration.milliseconds(78)).contains(again[200]))
+    }
+
     @Test("C17: only the first question accepts an answer by unicast")
     func unicastBit() {
         let wire = Self.asking()
