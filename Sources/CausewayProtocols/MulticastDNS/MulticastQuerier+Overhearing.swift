@@ -41,6 +41,9 @@ struct LongQuestions: Sendable {
 extension MulticastQuerier {
     /// A question of somebody else's stands for one of ours that would follow this soon (RFC 6762 §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
+    /// Whoever is spared asks so much later than whoever asked. All whom one question spares would ask again at one moment else, and
+    /// none could spare another: so he who asked asks first the next time as well, and stands for all.
+    private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
     /// Somebody else asks all for all to hear. Their question may stand for ours, and silence upon it tells as well.
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
@@ -78,6 +81,18 @@ extension MulticastQuerier {
 
     /// Counts another's question as ours, if ours would follow soon.
     private mutating func spare(_ question: DNSQuestion, at now: Duration) {
-        if isDueSoon(question, at: now) { advance(question, at: now) }
+        guard isDueSoon(question, at: now) else { return }
+        advance(question, at: now, later: .random(in: Self.deference, using: &random))
+    }
+
+    /// Counts a question as put, and says when it is put next: each wait is twice the last at least (RFC 6762 §5.2).
+    mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
+        guard let entry = running[question] else { return }
+        let last = entry.lastCounted.map { now - $0 } ?? .zero
+        let wait = min(max(entry.interval, last * 2), Self.longestInterval)
+        running[question]?.sent += 1
+        running[question]?.lastCounted = now
+        running[question]?.interval = min(wait * 2, Self.longestInterval)
+        schedule[question] = now + wait + delay
     }
 }

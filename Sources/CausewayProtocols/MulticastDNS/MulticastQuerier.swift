@@ -20,6 +20,8 @@ struct MulticastQuerier: Sendable {
         var interval: Duration = MulticastQuerier.shortestInterval
         var sent = 0
         var lastSent: Duration?
+        /// When it was put in this series, by this host or by another for it.
+        var lastCounted: Duration?
         /// When an answer by unicast was asked for.
         var lastUnicast: Duration?
         /// Whether it has its one answer, and waits for that to grow old.
@@ -41,7 +43,7 @@ struct MulticastQuerier: Sendable {
     private var newestUnicast: Duration?
     /// Octets of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    private var random: any RandomNumberGenerator & Sendable
+    var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
@@ -53,7 +55,7 @@ struct MulticastQuerier: Sendable {
         if running[question]?.listeners.insert(id) == nil {
             running[question] = Running(listeners: [id])
             byName[question.name, default: []].insert(question)
-            schedule[question] = now + Duration.random(in: Self.firstDelay, using: &random)
+            schedule[question] = now + soon()
             cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
@@ -62,6 +64,14 @@ struct MulticastQuerier: Sendable {
             settle(question, for: Self.longestInterval, at: now)
         }
         return known.isEmpty ? [] : [.changed(id, added: known, removed: [])]
+    }
+
+    /// How long the first question waits where a program asks, and not many hosts for one reason: within the same bounds, but rather
+    /// less than more. The law says how answers are spread, evenly, and leaves that open for questions.
+    private mutating func soon() -> Duration {
+        (0..<3).reduce(Self.firstDelay.upperBound) { least, _ in
+            min(least, .random(in: Self.firstDelay, using: &random))
+        }
     }
 
     mutating func stop(_ id: QuestionID) {
@@ -103,6 +113,7 @@ struct MulticastQuerier: Sendable {
     /// Begins the series of a question anew.
     private mutating func begin(_ question: DNSQuestion, at time: Duration) {
         running[question]?.interval = Self.shortestInterval
+        running[question]?.lastCounted = nil
         running[question]?.isSettled = false
         schedule[question] = time
     }
@@ -243,13 +254,6 @@ struct MulticastQuerier: Sendable {
             newestUnicast = now
         }
         return asked
-    }
-
-    mutating func advance(_ question: DNSQuestion, at now: Duration) {
-        guard let entry = running[question] else { return }
-        running[question]?.sent += 1
-        running[question]?.interval = min(entry.interval * 2, Self.longestInterval)
-        schedule[question] = now + entry.interval
     }
 
     /// What others need not say again: what holds for more than half of its time (RFC 6762 §7.1).

@@ -19,6 +19,8 @@ struct PendingAnswers: Sendable {
     /// whoever misses it asks again after a second only. Not where it is more than so many records, which take several packets.
     private static let directGap: Duration = .milliseconds(40)
     private static let directRepeatedLimit = 8
+    /// Nor where so many peers got something in a second: many hosts join one after the other, and each hears all the others.
+    private static let crowd = 8
 
     private struct Waiting: Sendable {
         /// Not before this, whatever else is sent.
@@ -44,6 +46,8 @@ struct PendingAnswers: Sendable {
     private var dues = DeadlineIndex<DNSRecord>()
     private var direct: [MulticastPeer: Direct] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
+    /// When the last ``crowd`` of them got it.
+    private var directTimes: [Duration] = []
     /// What is not held any more since it was put into those: it must not come behind its goodbye.
     private var dropped: Set<DNSRecord> = []
     /// By the record's hash: the largest table of a host with thousands of services is a third as large so. Who met another's hash,
@@ -236,11 +240,22 @@ struct PendingAnswers: Sendable {
         return directDues.takeDue(at: now).compactMap { peer in
             guard let said = direct.removeValue(forKey: peer) else { return nil }
             let held = dropped.isEmpty ? said.records : said.records.filter { !dropped.contains($0) }
-            if !said.isRepeat, held.count <= Self.directRepeatedLimit, !held.isEmpty {
+            if !said.isRepeat { noteDirect(at: now) }
+            if !said.isRepeat, !isCrowded(at: now), held.count <= Self.directRepeatedLimit, !held.isEmpty {
                 direct[peer] = Direct(records: held, isRepeat: true)
                 directDues[peer] = now + Self.directGap
             }
             return held.isEmpty ? nil : (peer, held)
         }
+    }
+
+    private mutating func noteDirect(at now: Duration) {
+        directTimes.append(now)
+        if directTimes.count > Self.crowd { directTimes.removeFirst() }
+    }
+
+    private func isCrowded(at now: Duration) -> Bool {
+        guard directTimes.count == Self.crowd, let oldest = directTimes.first else { return false }
+        return now - oldest < Self.spacing
     }
 }

@@ -19,6 +19,7 @@ extension RecordCache {
         /// Questions of others that went without an answer since the record was last seen (RFC 6762 §10.5).
         private var misses = 0
         private var firstMiss: Duration = .zero
+        private var lastMiss: Duration = .zero
 
         init(record: DNSRecord, source: InternetAddress?, received: Duration, jitter: Double, isWatched: Bool) {
             self.record = record
@@ -50,7 +51,11 @@ extension RecordCache {
         }
 
         /// Two questions of others that got no answer within ten seconds end a record (RFC 6762 §10.5).
+        ///
+        /// Those that come within a second are one: they get one answer together (RFC 6762 §6), and that may be lost on its way here.
         mutating func missed(at now: Duration) {
+            guard misses == 0 || now - lastMiss >= PendingAnswers.spacing else { return }
+            lastMiss = now
             if misses == 0 || now - firstMiss > .seconds(10) {
                 misses = 0
                 firstMiss = now

@@ -33,6 +33,22 @@ struct MulticastQuerierTests {
         #expect(gaps.dropFirst(12).allSatisfy { $0 == .seconds(3_600) } && gaps.count > 12)
     }
 
+    @Test(
+        "C9: a program's first question comes at random times in those bounds, rather sooner than later; after the link was away, evenly"
+    )
+    func soon() {
+        let wire = VirtualLink(400)
+        for host in wire.hosts.indices { wire.hosts[host].link.ask(Self.browse, Self.id, at: wire.now) }
+        let first = wire.hosts.map { $0.link.nextDeadline! }.sorted()
+        #expect(first[0] >= .milliseconds(20) && first[399] < .milliseconds(120))
+        #expect((Duration.milliseconds(35)...Duration.milliseconds(45)).contains(first[200]))
+        // Not many at one moment.
+        #expect(first.count { $0 < .milliseconds(22) } < 40)
+        for host in wire.hosts.indices { wire.hosts[host].link.restart(at: wire.now) }
+        let again = wire.hosts.map { $0.link.nextDeadline! }.sorted()
+        #expect((Duration.milliseconds(62)...Duration.milliseconds(78)).contains(again[200]))
+    }
+
     @Test("C17: only the first question accepts an answer by unicast")
     func unicastBit() {
         let wire = Self.asking()
@@ -146,6 +162,36 @@ struct MulticastQuerierTests {
         }
     }
 
+    @Test("C10 C47: who is spared asks a little later than whoever spared him would, and then after twice as long")
+    func deference() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(600))
+        var other = DNSMessage()
+        other.questions = [Self.browse]
+        wire.inject(other)
+        let spared = wire.now
+        wire.run(for: .seconds(20))
+        let times = [spared] + wire.packets.dropFirst().map(\.time)
+        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect((Duration.milliseconds(2_020)..<Duration.milliseconds(2_520)).contains(gaps[0]))
+        #expect(gaps[1] == gaps[0] * 2 && gaps[2] == gaps[0] * 4)
+    }
+
+    @Test("C47: who is spared again and again waits for no longer than whoever asks")
+    func lastingDeference() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(600))
+        var other = DNSMessage()
+        other.questions = [Self.browse]
+        for exponent in 1...9 {
+            wire.inject(other)
+            wire.run(for: .seconds(1 << exponent))
+        }
+        #expect(wire.packets.count == 1)
+        wire.run(for: .milliseconds(520))
+        #expect(wire.packets.count == 2)
+    }
+
     @Test("C46: known answers that find no room follow in messages of their own")
     func manyKnownAnswers() {
         let wire = Self.asking()
@@ -211,6 +257,22 @@ struct MulticastQuerierTests {
         wire.inject(other)
         wire.run(for: .milliseconds(1_100))
         #expect(wire.known(1, to: 0).isEmpty)
+    }
+
+    @Test("C67: questions of several within a second get one answer, and if that is lost it was one that went without")
+    func failureOfOneAnswer() {
+        let wire = Self.asking()
+        wire.run(for: .milliseconds(500))
+        wire.inject(Self.answer(Printer.records()[0]))
+        wire.run(for: .seconds(20))
+        var other = DNSMessage()
+        other.questions = [Self.browse]
+        for _ in 0..<4 {
+            wire.inject(other)
+            wire.run(for: .milliseconds(200))
+        }
+        wire.run(for: .seconds(5))
+        #expect(wire.known(1, to: 0).count == 1)
     }
 
     @Test("C113: a host finds its own services, and keeps them, though the wire carries nothing back")

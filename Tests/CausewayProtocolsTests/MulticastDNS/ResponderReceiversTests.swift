@@ -40,6 +40,25 @@ struct ResponderReceiversTests {
         #expect(reply.message.additionals.allSatisfy(\.flushesCache) && reply.message.additionals.count >= 3)
     }
 
+    @Test("What is for one asker alone is said twice, but once only where many ask one after the other")
+    func many() {
+        let wire = VirtualLink.settled()
+        for (count, sent) in [(3, 6), (20, 27)] {
+            wire.run(for: .seconds(10))
+            let before = wire.packets.count
+            for number in 0..<count {
+                let address = IPv4Address(bits: 0x0A00_0100 + UInt32(100 * count + number))
+                wire.inject(
+                    DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)),
+                    from: MulticastPeer(.ipv4(address), port: 5_353))
+                wire.run(for: .milliseconds(100))
+            }
+            wire.run(for: .seconds(5))
+            let receivers = wire.packets.dropFirst(before).map(\.receiver)
+            #expect(receivers.count == sent && Set(receivers).count == count && !receivers.contains(nil))
+        }
+    }
+
     @Test("C21: a question to this host alone is answered alone if it is from the link, and not at all if it is not")
     func directQuestion() {
         let wire = VirtualLink.settled()
