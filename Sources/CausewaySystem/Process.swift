@@ -82,6 +82,9 @@ package enum Machine {
         return numbers[0]...numbers[1]
     }
 
+    /// Lets other threads that wait for this processor run first. Without any it returns at once.
+    package static func giveWay() { _ = sched_yield() }
+
     /// Runs `body` on a new thread that takes no signals.
     package static func startThread(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         final class Box {

@@ -39,7 +39,7 @@ package final class EpollLoop: EventLoop {
     // SAFETY: touched on the loop's thread only; `isCurrent` is asked first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
     // SAFETY: touched on the loop's thread only.
-    nonisolated(unsafe) private var deliveries: [Delivery] = []
+    nonisolated(unsafe) private let handover = Handover()
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
@@ -165,7 +165,9 @@ package final class EpollLoop: EventLoop {
         if wake { epoll.signal() }
     }
 
-    package func dispatchAfterBatch(_ delivery: Delivery) { deliveries.append(delivery) }
+    package func dispatchAfterBatch(_ delivery: Delivery) { handover.add(delivery) }
+
+    package func resumeAfterBatch(_ task: DistantTask) { handover.add(task) }
 
     // MARK: The thread
 
@@ -179,10 +181,11 @@ package final class EpollLoop: EventLoop {
                 let (token, readiness) = events[position]
                 handler(of: token)?.ready(for: readiness)
             }
-            flushDeliveries()
+            handover.flush()
             if hasQueued.load(ordering: .relaxed) { runQueued(executor) }
             runOwnJobs(executor)
-            flushDeliveries()
+            handover.flush()
+            handover.endTurn(eventCount: count)
         }
     }
 
@@ -204,12 +207,6 @@ package final class EpollLoop: EventLoop {
             let index = Int(token & 0xffff_ffff)
             return shared.slots[index].generation == UInt32(token >> 32) ? shared.slots[index].handler : nil
         }
-    }
-
-    private func flushDeliveries() {
-        guard !deliveries.isEmpty else { return }
-        for delivery in deliveries { delivery.dispatch() }
-        deliveries.removeAll(keepingCapacity: true)
     }
 
     /// Runs what others have queued, and what is due. The batch of events is over: what it retired goes.

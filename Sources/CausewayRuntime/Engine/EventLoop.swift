@@ -58,11 +58,16 @@ package protocol EventLoop: AnyObject, Sendable {
     /// loop's thread.
     func dispatchAfterBatch(_ delivery: Delivery)
 
+    /// Resumes a task that runs elsewhere, at the end of the batch of events in hand or earlier. Only on the loop's thread.
+    func resumeAfterBatch(_ task: DistantTask)
+
     /// Runs Swift tasks on the loop.
     var executor: LoopExecutor { get }
 }
 
 extension EventLoop {
+    package func resumeAfterBatch(_ task: DistantTask) { task.resume() }
+
     /// For loops that close at once.
     package func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void

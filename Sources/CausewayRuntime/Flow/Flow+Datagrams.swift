@@ -89,7 +89,7 @@ extension Flow.State {
                 guard let batch = datagrams[0].inbox.takeAll() else { return }
                 popDemand()
                 answer(waiter, batch, &aftermath)
-            case .callback, .channel, .stack, .task, .contentTask:
+            case .callback, .channel, .stack, .task, .distantTask, .contentTask:
                 guard let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum) else { return }
                 popDemand()
                 answer(waiter, ReceivedContent(data: data, packet: mark, isComplete: isWhole), &aftermath)

@@ -130,11 +130,13 @@ extension Flow {
         var mustAwait = false
         var posted: Delivery?
         var task: TaskContinuation?
+        var isDistant = false
         let isPassed = state.withLock { state in
             guard state.finishRead(forOne: content.count, length) else { return false }
             mustAwait = !state.isReadable
             switch state.waiters.first {
             case .task(_, let continuation): task = continuation
+            case .distantTask(_, let continuation): (task, isDistant) = (continuation, true)
             case .callback(let completion):
                 posted = state.post(.received(completion, ReceivedContent(data: content)))
             default: break
@@ -145,7 +147,13 @@ extension Flow {
         guard isPassed else { return false }
         if mustAwait, case .socket(_, let registration) = plan.transport { loop.await(.readable, of: registration) }
         posted?.dispatch(behindBatchOf: loop)
-        task?.resume(returning: .success(StreamPiece(data: content, isFinal: false)))
+        guard let task else { return true }
+        let piece = StreamPiece(data: content, isFinal: false)
+        if isDistant, loop.isCurrent {
+            loop.resumeAfterBatch(DistantTask(task, piece))
+        } else {
+            task.resume(returning: .success(piece))
+        }
         return true
     }
 

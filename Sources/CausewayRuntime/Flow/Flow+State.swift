@@ -206,7 +206,8 @@ extension Flow.State {
         case .callback(let completion): add(.received(completion, content), &aftermath)
         case .channel(let completion): aftermath.resume(.received(completion, content))
         case .stack(let channel, let attempt, _): aftermath.resume(.arrived(channel, attempt, content))
-        case .task(_, let continuation): aftermath.resume(.receive(continuation, content.forTask))
+        case .task(_, let continuation), .distantTask(_, let continuation):
+            aftermath.resume(.receive(continuation, content.forTask))
         case .contentTask(_, let continuation): aftermath.resume(.content(continuation, content))
         case .batch(let completion):
             let error = content.error
@@ -220,7 +221,7 @@ extension Flow.State {
         switch waiter {
         case .batch(let completion): add(.call { completion(batch, nil) }, &aftermath)
         case .batchTask(let continuation): aftermath.resume(.batch(continuation, .success(batch)))
-        case .callback, .channel, .stack, .task, .contentTask: break
+        case .callback, .channel, .stack, .task, .distantTask, .contentTask: break
         }
     }
 

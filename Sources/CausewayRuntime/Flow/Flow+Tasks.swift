@@ -70,7 +70,9 @@ extension Flow {
     private func request(
         _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: TaskContinuation
     ) {
-        request(.task(id, waiter)) { $0.demand(minimum: minimum, maximum: maximum) }
+        request(loop.isCurrent ? .task(id, waiter) : .distantTask(id, waiter)) {
+            $0.demand(minimum: minimum, maximum: maximum)
+        }
         // The task may have been cancelled before its request was there to be found.
         if ThreadLocal.isTaskCancelled { cancelReceive(id) }
     }
@@ -196,7 +198,7 @@ extension Flow.State {
         let found = waiters.removeFirst { waiter in
             position += 1
             switch waiter {
-            case .task(let number, _), .contentTask(let number, _): return number == id
+            case .task(let number, _), .distantTask(let number, _), .contentTask(let number, _): return number == id
             case .callback, .channel, .stack, .batch, .batchTask: return false
             }
         }

@@ -69,7 +69,7 @@ package typealias SendCompletion = @Sendable (Failure?) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
 /// A task that waits for content. What a task need not know is left out: it would lie in the frames of every idle one.
-typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>
+package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>
 
 /// Who waits for a receive: a program's closure, or a suspended task.
 enum ReceiveWaiter: Sendable {
@@ -80,6 +80,8 @@ enum ReceiveWaiter: Sendable {
     /// there is one.
     case stack(StackChannel, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
+    /// The same, of a task that runs elsewhere than on the flow's loop.
+    case distantTask(UInt64, TaskContinuation)
     /// A task that wants to know all about it, as with datagrams.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
@@ -88,7 +90,7 @@ enum ReceiveWaiter: Sendable {
     /// A task is resumed from any thread; a closure of the program's is called on its queue.
     var isDirect: Bool {
         switch self {
-        case .task, .contentTask, .batchTask, .channel: true
+        case .task, .distantTask, .contentTask, .batchTask, .channel: true
         case .stack(_, _, let isDirect): isDirect
         case .callback, .batch: false
         }
@@ -97,7 +99,7 @@ enum ReceiveWaiter: Sendable {
     /// Whether a piece of a stream is given as it came.
     var takesAll: Bool {
         switch self {
-        case .task, .callback: true
+        case .task, .distantTask, .callback: true
         case .channel, .stack, .contentTask, .batchTask, .batch: false
         }
     }
@@ -106,7 +108,7 @@ enum ReceiveWaiter: Sendable {
     var takesLoans: Bool {
         switch self {
         case .channel, .stack: true
-        case .task, .contentTask, .batchTask, .callback, .batch: false
+        case .task, .distantTask, .contentTask, .batchTask, .callback, .batch: false
         }
     }
 }

@@ -1,0 +1,69 @@
+internal import CausewaySystem
+internal import Dispatch
+
+/// What a batch of events leaves to other threads. They are given all of it at once, and the processor with it, should they share
+/// the loop's.
+///
+/// An object whose members are touched for a moment only: whoever is resumed may run at once, and hand over more.
+final class Handover {
+    /// Tasks that one thread resumes for the loop. Fewer are not worth the way there; more would wait for it without need.
+    private static let tasksAtOnce = (fewest: 4, most: 32)
+
+    private var deliveries: [Delivery] = []
+    private var tasks: [DistantTask] = []
+    private var courtesy = Courtesy()
+    private var isGiven = false
+
+    func add(_ delivery: Delivery) { deliveries.append(delivery) }
+
+    func add(_ task: DistantTask) {
+        tasks.append(task)
+        if tasks.count == Self.tasksAtOnce.most { resumeTasks() }
+    }
+
+    func flush() {
+        if !tasks.isEmpty { resumeTasks() }
+        guard !deliveries.isEmpty else { return }
+        isGiven = true
+        for delivery in deliveries { delivery.dispatch() }
+        deliveries.removeAll(keepingCapacity: true)
+    }
+
+    /// Each task that the loop itself resumes wakes a thread, which takes the processor from the loop if they share it, runs that
+    /// one task, and sleeps again. So a thread of the pool resumes them.
+    private func resumeTasks() {
+        isGiven = true
+        let taken = tasks
+        tasks = []
+        guard taken.count >= Self.tasksAtOnce.fewest else {
+            for task in taken { task.resume() }
+            return
+        }
+        DispatchQueue.global().async {
+            for task in taken { task.resume() }
+        }
+    }
+
+    /// The turn is over, in which so many events came.
+    func endTurn(eventCount: Int) {
+        guard isGiven else { return }
+        isGiven = false
+        let began = Machine.now
+        guard courtesy.isDue(eventCount: eventCount, at: began) else { return }
+        Machine.giveWay()
+        courtesy.note(eventCount: eventCount, from: began, to: Machine.now)
+    }
+}
+
+/// A task that waits for content on a thread that is not the loop's, and the content that came.
+package struct DistantTask: Sendable {
+    private let continuation: TaskContinuation
+    private let piece: StreamPiece
+
+    package init(_ continuation: TaskContinuation, _ piece: StreamPiece) {
+        self.continuation = continuation
+        self.piece = piece
+    }
+
+    package func resume() { continuation.resume(returning: .success(piece)) }
+}
