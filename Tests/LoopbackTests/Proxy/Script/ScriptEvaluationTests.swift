@@ -41,7 +41,8 @@ extension Loopback {
             let syntax = try await Script.failure("function FindProxyForURL() {\n\n  return (;\n}")
             #expect(syntax.contains("SyntaxError") && syntax.contains("line 3"))
             #expect(try await Script.failure("throw 'words';").contains("words"))
-            #expect(try await Script.failure("throw { toString: function () { throw 1; } };").contains("cannot be told"))
+            #expect(
+                try await Script.failure("throw { toString: function () { throw 1; } };").contains("cannot be told"))
             #expect(try await Script.failure("throw null;").contains("null"))
         }
 
