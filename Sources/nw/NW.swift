@@ -2,8 +2,9 @@ import ArgumentParser
 
 /// The command-line tool: every program of the framework's users as a subcommand.
 struct NW: AsyncParsableCommand {
+    static let name = "nw"
     static let configuration = CommandConfiguration(
-        commandName: "nw",
+        commandName: name,
         abstract: "Network connections from the command line, through Causeway.",
         discussion: """
             Examples:

@@ -10,7 +10,7 @@ import Dispatch
 enum Program {
     static func main() {
         do {
-            let command = try NW.parseAsRoot()
+            let command = try understood()
             guard let asynchronous = command as? any AsyncParsableCommand else {
                 var command = command
                 return try command.run()
@@ -19,6 +19,18 @@ enum Program {
         } catch { NW.exit(withError: error) }
         // The main thread serves the main queue until the command ends the process.
         dispatchMain()
+    }
+
+    /// The command that the first argument names is understood without the other thirty: looking at them all takes as long as
+    /// understanding one. Where there is anything to say about the arguments the whole tool is asked, which knows what to say.
+    private static func understood() throws -> sending any ParsableCommand {
+        let arguments = CommandLine.arguments.dropFirst()
+        if let type = NW.configuration.subcommands.first(where: { $0.configuration.commandName == arguments.first }),
+            let command = try? type.parseAsRoot(Array(arguments.dropFirst()))
+        {
+            return command
+        }
+        return try NW.parseAsRoot()
     }
 
     private static func start(_ command: sending any AsyncParsableCommand) {

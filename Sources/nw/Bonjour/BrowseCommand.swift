@@ -5,8 +5,8 @@ import Dispatch
 import FoundationEssentials
 
 /// `nw browse`: which services are there, and what comes and goes.
-struct BrowseCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct BrowseCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "browse",
         abstract: "List the services of a type on the local network, and follow what comes and goes.",
         discussion: """

@@ -4,8 +4,8 @@ import CausewaySystem
 import FoundationEssentials
 
 /// `nw doctor`: whether services can be found and offered here, and what stands in the way.
-struct DoctorCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct DoctorCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "doctor",
         abstract: "Say whether Bonjour works on this host, and what to do where it does not.",
         discussion: """

@@ -7,8 +7,8 @@ import CausewayWire
 import FoundationEssentials
 
 /// `nw linklocal`: an IPv4 address where nobody gives any.
-struct LinkLocalCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct LinkLocalCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "linklocal",
         abstract: "Give an interface an IPv4 address of its own where nobody else gives it one.",
         discussion: """

@@ -2,8 +2,8 @@ import ArgumentParser
 import Causeway
 
 /// `nw lookup`: where a service is now.
-struct LookupCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct LookupCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "lookup",
         abstract: "Connect to a service by its name, and say where it is.",
         discussion: """

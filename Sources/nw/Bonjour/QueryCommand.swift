@@ -2,8 +2,8 @@ import ArgumentParser
 import CausewayRuntime
 
 /// `nw query`: records of a name on the local network.
-struct QueryCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct QueryCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "query",
         abstract: "Ask the local network for the records of a name, by multicast DNS.",
         discussion: """

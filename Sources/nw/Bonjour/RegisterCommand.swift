@@ -5,8 +5,8 @@ import CausewaySystem
 import CausewayWire
 
 /// `nw register`: a service for others to find.
-struct RegisterCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct RegisterCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "register",
         abstract: "Advertise a service on the local network until interrupted.",
         discussion: """

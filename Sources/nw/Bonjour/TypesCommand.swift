@@ -4,8 +4,8 @@ import CausewayRuntime
 import FoundationEssentials
 
 /// `nw types`: which types of services there are at all.
-struct TypesCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct TypesCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "types",
         abstract: "List the types of services on the local network.",
         discussion: """

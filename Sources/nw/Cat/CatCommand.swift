@@ -3,8 +3,8 @@ import Causeway
 import FoundationEssentials
 
 /// `nw cat`: standard input to a connection, the connection to standard output.
-struct CatCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct CatCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "cat",
         abstract: "Copy standard input to a connection and the connection to standard output.",
         usage: """

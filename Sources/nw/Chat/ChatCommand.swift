@@ -5,8 +5,8 @@ import CausewaySystem
 import Foundation
 
 /// `nw chat`: a conversation in lines, over a transport of one's choice.
-struct ChatCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ChatCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "chat",
         abstract: "Talk line by line with somebody else, over a transport of your choice.",
         usage: """

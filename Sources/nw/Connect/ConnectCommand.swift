@@ -5,8 +5,8 @@ import Dispatch
 import FoundationEssentials
 
 /// `nw connect`: connect once, and tell how that came about.
-struct ConnectCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ConnectCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "connect",
         abstract: "Connect to a host, say which address won, and hang up.",
         discussion: """

@@ -3,8 +3,8 @@ import Causeway
 import CausewaySystem
 
 /// `nw demo`: the framework at work in one process.
-struct DemoCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct DemoCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "demo",
         abstract: "Show connections over TCP, UDP and Unix sockets, a bulk transfer and back-pressure, all verified.",
         discussion: """

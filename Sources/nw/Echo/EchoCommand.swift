@@ -3,8 +3,8 @@ import Causeway
 import FoundationEssentials
 
 /// `nw echo`: round trips to an echo server.
-struct EchoCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct EchoCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "echo",
         abstract: "Measure round trips to an echo server and verify what comes back.",
         discussion: """

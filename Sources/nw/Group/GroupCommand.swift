@@ -3,8 +3,8 @@ import Causeway
 import CausewayTypes
 
 /// `nw group`: joins multicast groups, prints what comes, and sends what is typed.
-struct GroupCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct GroupCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "group",
         abstract: "Join multicast groups: print what comes, send standard input.",
         usage: "nw group [<options>] GROUP... PORT",

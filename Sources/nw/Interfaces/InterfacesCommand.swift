@@ -2,8 +2,8 @@ import ArgumentParser
 import CausewaySystem
 
 /// `nw interfaces`: the host's interfaces, gateways and DNS servers.
-struct InterfacesCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct InterfacesCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "interfaces",
         abstract: "List network interfaces with their addresses, default gateways and DNS servers.",
         discussion: """

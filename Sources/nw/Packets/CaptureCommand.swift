@@ -4,8 +4,8 @@ import CausewaySystem
 import Synchronization
 
 /// `nw capture`: shows or stores packets as they pass.
-struct CaptureCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct CaptureCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "capture",
         abstract: "Show packets as they pass, or store them.",
         discussion: """

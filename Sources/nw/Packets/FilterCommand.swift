@@ -2,8 +2,8 @@ import ArgumentParser
 import CausewayPackets
 
 /// `nw filter`: shows what a filter means.
-struct FilterCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct FilterCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "filter",
         abstract: "Show what a packet filter means: its tree, and the program that the kernel runs.",
         discussion: """

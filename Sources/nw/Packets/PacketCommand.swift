@@ -5,10 +5,10 @@ import CausewayTypes
 import FoundationEssentials
 
 /// `nw packet`: makes a packet, shows it, stores it or sends it.
-struct PacketCommand: AsyncParsableCommand {
+struct PacketCommand: Subcommand {
     enum Kind: String, ExpressibleByArgument, CaseIterable { case udp, tcp, icmp, arp }
 
-    static let configuration = CommandConfiguration(
+    static let outline = CommandConfiguration(
         commandName: "packet",
         abstract: "Make a packet, and look at it; store it or send it if asked to.",
         discussion: """

@@ -2,8 +2,8 @@ import ArgumentParser
 import CausewaySystem
 
 /// `nw ping`: is a host there, and how far.
-struct PingCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct PingCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "ping",
         abstract: "Is a host there, and how far away: ICMP echo, of both families.",
         discussion: """

@@ -3,8 +3,8 @@ import CausewayPackets
 import CausewaySystem
 
 /// `nw read`: shows the packets of a capture file.
-struct ReadCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ReadCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "read",
         abstract: "Show the packets of a capture file, or store some of them in another.",
         discussion: """

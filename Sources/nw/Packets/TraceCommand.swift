@@ -2,8 +2,8 @@ import ArgumentParser
 import CausewaySystem
 
 /// `nw trace`: the routers on the way to a host.
-struct TraceCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct TraceCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "trace",
         abstract: "Show the routers on the way to a host. Needs no privilege.",
         discussion: """

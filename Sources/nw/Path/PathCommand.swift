@@ -4,8 +4,8 @@ import CausewaySystem
 import FoundationEssentials
 
 /// `nw path`: the interfaces and the path to everywhere, once or at each change.
-struct PathCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct PathCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "path",
         abstract: "Show the interfaces and the network path, and follow its changes.",
         discussion: """

@@ -4,8 +4,8 @@ import CausewaySystem
 import Dispatch
 
 /// `nw status`: which path would be used to a host and why, and what becomes of a connection to it.
-struct StatusCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct StatusCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "status",
         abstract: "Show which path leads to a host and why; follow a connection to it.",
         usage: "nw status [<options>] HOST [PORT]",

@@ -3,8 +3,8 @@ import Causeway
 import FoundationEssentials
 
 /// `nw proxy`: which proxy the environment wants for a URL, and why.
-struct ProxyCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ProxyCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "proxy",
         abstract: "Say which proxy the environment wants for a URL, and why.",
         discussion: """

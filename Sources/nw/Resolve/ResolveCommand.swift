@@ -5,8 +5,8 @@ import CausewaySystem
 import FoundationEssentials
 
 /// `nw resolve`: what is known of a name, from where, and in which order its addresses would be tried.
-struct ResolveCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ResolveCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "resolve",
         abstract: "Look up a name, an address, or any record.",
         discussion: """

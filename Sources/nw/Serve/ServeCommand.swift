@@ -3,8 +3,8 @@ import Causeway
 import CausewayRuntime
 
 /// `nw serve`: the small servers that people test clients with and that the benchmarks drive.
-struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ServeCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "serve",
         abstract: "Run an echo, sink, source or datagram-counting server.",
         discussion: """

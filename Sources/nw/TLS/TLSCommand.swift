@@ -2,8 +2,8 @@ import ArgumentParser
 import Causeway
 
 /// `nw tls`: what a server's TLS is, and what is wrong with its certificates.
-struct TLSCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct TLSCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "tls",
         abstract: "Show a server's TLS: certificates, protocol, times, and what is wrong and how to mend it.",
         usage: "nw tls [<options>] HOST[:PORT]",

@@ -4,8 +4,8 @@ import FoundationEssentials
 import Synchronization
 
 /// `nw receive`: takes files from `nw send` into a directory.
-struct ReceiveCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ReceiveCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "receive",
         abstract: "Receive files from `nw send` into a directory.",
         discussion: """

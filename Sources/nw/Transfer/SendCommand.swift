@@ -3,8 +3,8 @@ import Causeway
 import FoundationEssentials
 
 /// `nw send`: gives files to `nw receive`.
-struct SendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct SendCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "send",
         abstract: "Send files to `nw receive` over one connection.",
         usage: "nw send [<options>] FILE... HOST PORT",

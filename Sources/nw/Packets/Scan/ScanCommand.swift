@@ -3,8 +3,8 @@ import CausewayPackets
 import CausewaySystem
 
 /// `nw scan`: which ports of a host are open.
-struct ScanCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct ScanCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "scan",
         abstract: "Show which ports of hosts are open, closed or filtered, and why.",
         discussion: """
