@@ -215,7 +215,7 @@ extension Interop {
         }
 
         @Test(
-            "Where packets are lost, the same ports are found as nmap finds",
+            "Where packets are lost, every port is found that nmap finds",
             arguments: [("--syn", 10), ("--syn", 30), ("--connect", 10)])
         func losses(_ technique: String, _ percent: Int) async throws {
             try await Self.run { hosts, scratch in
@@ -236,10 +236,10 @@ extension Interop {
                 }
                 let ports = "20-90,101,2000,3000,4000,2500"
                 let nw = try scratch.start(
-                    try Built.nw(), ["scan", technique, "--retries", "10", "-p", ports, TwoHosts.far4], on: hosts.near)
+                    try Built.nw(), ["scan", technique, "--retries", "15", "-p", ports, TwoHosts.far4], on: hosts.near)
                 let nmap = try scratch.start(
                     try #require(Peer.find("nmap")),
-                    ["-n", "-Pn", "--reason", "--max-retries", "10", technique == "--syn" ? "-sS" : "-sT", "-p", ports]
+                    ["-n", "-Pn", "--reason", "--max-retries", "15", technique == "--syn" ? "-sS" : "-sT", "-p", ports]
                         + [TwoHosts.far4], on: hosts.near)
                 #expect(try await nw.finished() == 0, "\(nw.errors)")
                 #expect(try await nmap.finished() == 0, "\(nmap.errors)")
@@ -247,8 +247,11 @@ extension Interop {
                     ["22/tcp open syn-ack", "80/tcp open syn-ack"]
                     + [2000, 3000, 4000].map { "\($0)/tcp open syn-ack" }
                 #expect(Self.table(nw).filter { $0.contains(" open ") } == open)
-                #expect(Self.table(nmap).filter { $0.contains(" open ") } == open)
-                // What is lost every time looks filtered: with three in ten lost each way that is seldom, and then told by both alike.
+                // nmap gives a port up by how the others fared, before the bound that it is given: where three in ten are lost each
+                // way it misses one now and then. What it finds is there, and we find it.
+                let theirs = Self.table(nmap).filter { $0.contains(" open ") }
+                #expect(Set(theirs).isSubset(of: open) && !theirs.isEmpty, "\(theirs)")
+                // What is lost every time looks filtered: that is seldom, and then told by both alike.
                 let filtered = Self.table(nw).filter { $0.contains("filtered") }
                 #expect(filtered.contains("101/tcp filtered no-response") && filtered.count <= (percent > 10 ? 3 : 1))
             }

@@ -123,9 +123,7 @@ struct PacketOutput: ~Copyable {
                 buffer += writer.header()
                 form = .pcap(writer)
             }
-            guard writer.linkType == packet.linkType else {
-                throw Failure("the packets have different link types, which pcap cannot hold: store them as .pcapng")
-            }
+            guard writer.linkType == packet.linkType else { throw try other(packet.linkType, than: writer.linkType) }
             writer.append(packet, octets, to: &buffer)
         case .pcapng(let known):
             let writer = PcapngWriter()
@@ -138,6 +136,15 @@ struct PacketOutput: ~Copyable {
             writer.append(stored, octets, to: &buffer)
         }
         if buffer.count >= 65_536 { try flush() }
+    }
+
+    /// What cannot be stored behind those before it: they are kept, as those before a damaged place are.
+    private mutating func other(_ link: LinkType, than before: LinkType) throws -> Failure {
+        buffered -= 1
+        try finish(before)
+        return Failure(
+            "packet \(count) is of \(link.name), those before it of \(before.name): different link types, which pcap cannot hold. "
+                + "Those before it are stored; for all of them, store as .pcapng")
     }
 
     /// Begins another file where the present one is old or large enough.
