@@ -67,6 +67,8 @@ package final class ConnectionDriver: FlowOwner {
     package let flow: Flow
     /// The protocols above the transport, if there are any: where requests go. It serves all attempts.
     package let channel: StackChannel?
+    /// The flow, where no protocols stand above it.
+    package var plainFlow: Flow? { channel == nil ? flow : nil }
     let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
     let progress: Guarded<Progress>
@@ -138,9 +140,12 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
+    /// Whether establishing may wait for content: then ``contentCame()`` tells of it.
+    package var isContentAwaited: Bool { frozen.connectsWithContent }
+
     /// Content was given to send: what is to leave with the first packet, if that was allowed.
     package func contentCame() {
-        guard frozen.connectsWithContent else { return }
+        guard isContentAwaited else { return }
         transition { progress in
             progress.hasContent = true
             defer { progress.isHeld = false }

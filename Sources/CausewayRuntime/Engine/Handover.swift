@@ -9,8 +9,8 @@ final class Handover {
     /// Tasks that one thread resumes for the loop. Fewer are not worth the way there; more would wait for it without need.
     private static let tasksAtOnce = (fewest: 4, most: 32)
 
-    private var deliveries: [Delivery] = []
-    private var tasks: [DistantTask] = []
+    private let deliveries = Ring<Delivery>()
+    private let tasks = Ring<DistantTask>()
     private var courtesy = Courtesy()
     private var isGiven = false
 
@@ -25,21 +25,21 @@ final class Handover {
         if !tasks.isEmpty { resumeTasks() }
         guard !deliveries.isEmpty else { return }
         isGiven = true
-        for delivery in deliveries { delivery.dispatch() }
-        deliveries.removeAll(keepingCapacity: true)
+        while let delivery = deliveries.popFirst() { delivery.dispatch() }
     }
 
     /// Each task that the loop itself resumes wakes a thread, which takes the processor from the loop if they share it, runs that
     /// one task, and sleeps again. So a thread of the pool resumes them.
     private func resumeTasks() {
         isGiven = true
-        let taken = tasks
-        tasks = []
-        guard taken.count >= Self.tasksAtOnce.fewest else {
-            for task in taken { task.resume() }
+        guard tasks.count >= Self.tasksAtOnce.fewest else {
+            while let task = tasks.popFirst() { task.resume() }
             return
         }
-        DispatchQueue.global().async {
+        var taken: [DistantTask] = []
+        taken.reserveCapacity(tasks.count)
+        while let task = tasks.popFirst() { taken.append(task) }
+        DispatchQueue.global().async { [taken] in
             for task in taken { task.resume() }
         }
     }

@@ -11,24 +11,25 @@ package final class Ring<Element> {
     /// A power of two.
     private var capacity = Ring.smallest
     private var head = 0
-    package private(set) var count = 0
+    private var length = 0
 
     package init() {}
 
-    package var isEmpty: Bool { count == 0 }
+    package var count: Int { length }
+    package var isEmpty: Bool { length == 0 }
 
     package func append(_ element: consuming Element) {
-        if count == capacity { resize(to: 2 * capacity) }
-        (storage + ((head + count) & (capacity - 1))).initialize(to: element)
-        count += 1
+        if length == capacity { resize(to: 2 * capacity) }
+        (storage + ((head + length) & (capacity - 1))).initialize(to: element)
+        length += 1
     }
 
     package func popFirst() -> Element? {
-        guard count > 0 else { return nil }
+        guard length > 0 else { return nil }
         let element = (storage + head).move()
         head = (head + 1) & (capacity - 1)
-        count -= 1
-        if count == 0, capacity > Self.smallest, capacity * MemoryLayout<Element>.stride > Self.keptByteCount {
+        length -= 1
+        if length == 0, capacity > Self.smallest, capacity * MemoryLayout<Element>.stride > Self.keptByteCount {
             resize(to: capacity / 2)
         }
         return element
@@ -37,7 +38,7 @@ package final class Ring<Element> {
     @inline(never)
     private func resize(to wanted: Int) {
         let other = UnsafeMutablePointer<Element>.allocate(capacity: wanted)
-        for position in 0..<count {
+        for position in 0..<length {
             (other + position).moveInitialize(from: storage + ((head + position) & (capacity - 1)), count: 1)
         }
         storage.deallocate()

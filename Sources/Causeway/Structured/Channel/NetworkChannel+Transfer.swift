@@ -14,8 +14,8 @@ extension NetworkChannel {
         func receiveOctets(_ minimum: Int, _ maximum: Int) async throws(NWError) -> (Data?, isFinal: Bool)
     {
         begin()
-        guard connection.driver.channel == nil else { return try await receiveStackOctets(minimum, maximum) }
-        switch await connection.driver.flow.receivePiece(minimum: minimum, maximum: maximum) {
+        guard let plainFlow else { return try await receiveStackOctets(minimum, maximum) }
+        switch await plainFlow.receivePiece(minimum: minimum, maximum: maximum) {
         case .success(let piece): return (piece.data, piece.isFinal)
         case .failure(let failure): throw failure.networkError
         }
@@ -78,11 +78,11 @@ extension NetworkChannel {
         func sendOctets(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws(NWError)
     {
         begin()
-        connection.driver.contentCame()
-        guard connection.driver.channel == nil, metadata.isEmpty else {
+        if isContentAwaited { connection.driver.contentCame() }
+        guard let plainFlow, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
-        if let failure = await connection.driver.flow.send(content, endsStream: isFinal) { throw failure.networkError }
+        if let failure = await plainFlow.send(content, endsStream: isFinal) { throw failure.networkError }
     }
 
     /// Sends a message, or a part of one.

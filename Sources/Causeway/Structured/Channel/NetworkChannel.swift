@@ -1,3 +1,4 @@
+internal import CausewayRuntime
 internal import CausewaySystem
 public import CausewayTypes
 internal import Dispatch
@@ -37,6 +38,11 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     package let connection: NWConnection
+    /// Where content goes when no protocols stand above the transport, and whether to tell the driver of it. Known here because the
+    /// memory of a thousand connections does not fit in the processor's cache: each object on the way costs as much as a hundred
+    /// instructions.
+    let plainFlow: Flow?
+    let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
     /// Nanoseconds of the monotonic clock; 0 before the start.
     private let started = Atomic<Int64>(0)
@@ -44,6 +50,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     package init(_ connection: NWConnection) {
         self.connection = connection
+        plainFlow = connection.driver.plainFlow
+        isContentAwaited = connection.driver.isContentAwaited
     }
 
     /// As given when the channel was made.
