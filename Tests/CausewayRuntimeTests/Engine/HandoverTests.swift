@@ -28,6 +28,18 @@ extension Runtime {
             }
         }
 
+        @Test("A task that runs as soon as it is resumed may hand over the next", arguments: LoopUnderTest.allCases)
+        func chain(_ kind: LoopUnderTest) async throws {
+            let chain = WaitingChain(length: 20, kind.loop)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<chain.length {
+                    group.addTask(executorPreference: Immediate.executor) { try await chain.wait(number) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(chain.resumed == Array(0..<chain.length))
+        }
+
         @Test("A loop gives way after batches, not after single events")
         func batches() {
             let courtesy = Courtesy()
@@ -80,4 +92,43 @@ private final class WaitingTasks: Sendable {
             loop.resumeAfterBatch(DistantTask(continuation, piece))
         }
     }
+}
+
+/// Tasks of which each has the loop resume the next.
+private final class WaitingChain: Sendable {
+    let length: Int
+    private let loop: any EventLoop
+    private let waiting = Mutex<[Int: TaskContinuation]>([:])
+    private let order = Mutex<[Int]>([])
+
+    init(length: Int, _ loop: any EventLoop) {
+        self.length = length
+        self.loop = loop
+    }
+
+    var resumed: [Int] { order.withLock { $0 } }
+
+    func wait(_ number: Int) async throws {
+        _ = try await withUnsafeContinuation { (continuation: TaskContinuation) in
+            let isLast = waiting.withLock { waiting in
+                waiting[number] = continuation
+                return waiting.count == length
+            }
+            if isLast { loop.execute { self.resume(0) } }
+        }.get()
+        order.withLock { $0.append(number) }
+        resume(number + 1)
+    }
+
+    private func resume(_ number: Int) {
+        guard let continuation = waiting.withLock({ $0[number] }) else { return }
+        loop.resumeAfterBatch(DistantTask(continuation, StreamPiece(data: Data(), isFinal: false)))
+    }
+}
+
+/// Runs each job within the call that gives it.
+private final class Immediate: TaskExecutor {
+    static let executor = Immediate()
+
+    func enqueue(_ job: consuming ExecutorJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
