@@ -243,14 +243,20 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
+    /// A host that has known a record for a while, and the question of another that the record answers.
+    private static func overhearing() -> (wire: VirtualLink, question: DNSMessage) {
+        let wire = asking()
+        wire.run(for: .milliseconds(500))
+        wire.inject(answer(Printer.records()[0]))
+        wire.run(for: .seconds(20))
+        var question = DNSMessage()
+        question.questions = [browse]
+        return (wire, question)
+    }
+
     @Test("C67: a record that answers nobody's questions goes without asking")
     func passiveFailure() {
-        let wire = Self.asking()
-        wire.run(for: .milliseconds(500))
-        wire.inject(Self.answer(Printer.records()[0]))
-        wire.run(for: .seconds(20))
-        var other = DNSMessage()
-        other.questions = [Self.browse]
+        let (wire, other) = Self.overhearing()
         wire.inject(other)
         wire.run(for: .seconds(2))
         #expect(wire.known(1, to: 0).count == 1)
@@ -261,12 +267,7 @@ struct MulticastQuerierTests {
 
     @Test("C67: questions of several within a second get one answer, and if that is lost it was one that went without")
     func failureOfOneAnswer() {
-        let wire = Self.asking()
-        wire.run(for: .milliseconds(500))
-        wire.inject(Self.answer(Printer.records()[0]))
-        wire.run(for: .seconds(20))
-        var other = DNSMessage()
-        other.questions = [Self.browse]
+        let (wire, other) = Self.overhearing()
         for _ in 0..<4 {
             wire.inject(other)
             wire.run(for: .milliseconds(200))
