@@ -131,15 +131,16 @@ final class StreamCore: Sendable {
     /// The facts are taken under the lock: read off before, they could name octets that a read has taken meanwhile, and the delegate
     /// would be told of those and of none that come after them.
     private func tell() {
-        let next = state.withLock { state -> Unchecked<(Stream, any StreamDelegate, Stream.Event)>? in
-            guard !state.isTelling, let stream = faces.value.stream, let delegate = faces.value.delegate,
-                let event = state.progress.nextEvent(
-                    self.facts, ready: direction == .input ? .hasBytesAvailable : .hasSpaceAvailable)
-            else { return nil }
-            state.isTelling = true
+        let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
+            // Handed out even where nothing is to tell: whoever is let go of last is so without the lock, for a stream's end takes it.
+            let (stream, delegate) = (faces.value.stream, faces.value.delegate)
+            guard !state.isTelling, stream != nil, delegate != nil else { return Unchecked((stream, delegate, nil)) }
+            let event = state.progress.nextEvent(
+                self.facts, ready: direction == .input ? .hasBytesAvailable : .hasSpaceAvailable)
+            if event != nil { state.isTelling = true }
             return Unchecked((stream, delegate, event))
         }
-        guard let (stream, delegate, event) = next?.value else { return }
+        guard let stream = next.value.0, let delegate = next.value.1, let event = next.value.2 else { return }
         delegate.stream(stream, handle: event)
         state.withLock { $0.isTelling = false }
         poke()

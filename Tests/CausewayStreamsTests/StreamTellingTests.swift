@@ -56,6 +56,24 @@ struct StreamTellingTests {
         }
         #expect(received == count)
     }
+
+    @Test("A stream may be let go of at the moment in which it looks for something to tell")
+    func released() async {
+        let listener = Listener()
+        let (telling, changing) = (DispatchQueue(label: "telling"), DispatchQueue(label: "changing"))
+        for round in 0..<6_000 {
+            let pipe = OctetPipe(capacity: 16)
+            let stream = PipedInputStream(StreamCore(.input, pipe, SilentLink()))
+            stream.delegate = listener
+            stream.core.schedule(on: telling)
+            stream.open()
+            changing.async { for _ in 0..<300 { pipe.changed() } }
+            while stream.streamStatus != .open { stream.core.opened() }
+            for _ in 0..<(round % 300) { _ = stream.streamStatus }
+        }
+        await withCheckedContinuation { changed in changing.async { changed.resume() } }
+        await withCheckedContinuation { told in telling.async { told.resume() } }
+    }
 }
 
 /// Leads nowhere, and says nothing.
