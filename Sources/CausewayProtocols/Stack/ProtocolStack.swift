@@ -56,6 +56,7 @@ package struct ProtocolStack: Sendable {
         var event = false
         var inbound = false
         var outbound = false
+        var wakeUp = false
     }
 
     /// From the bottom up.
@@ -79,6 +80,8 @@ package struct ProtocolStack: Sendable {
     /// From the bottom up.
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
+    /// One protocol whose handshake is done: nothing is between the program and it, nor between it and the transport.
+    private var isPlain: Bool { isReady && places.count == 1 }
     /// How long the handshakes took that are done, from the bottom up.
     package var handshakes: [(stage: StageID, duration: Duration)] {
         places.compactMap { place in
@@ -115,8 +118,14 @@ package struct ProtocolStack: Sendable {
 
     /// How many octets from the transport the stack takes now. 0 asks not to read.
     package var inboundRoom: Int {
+        var copy = self
+        return copy.lookForInboundRoom()
+    }
+
+    /// The same without copying anything.
+    package mutating func lookForInboundRoom() -> Int {
         if phase == .ended { return .max }
-        return wasStarted ? places.span[0].stage.inboundRoom : 0
+        return wasStarted ? places[0].stage.inboundRoom : 0
     }
 
     /// Octets, a datagram or the end came from the transport.
@@ -133,18 +142,39 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
+    /// The same, and puts into `room` what the program gets of a stream. What finds no room is kept.
+    ///
+    /// - Returns: How many octets are in `room`; `nil` where something else comes first, and nothing was taken.
+    package mutating func receive(
+        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
+    ) -> Int? {
+        guard isPlain, news == nil, let count = unsafe places[0].stage.receive(lent: bytes, into: room, at: now) else {
+            return nil
+        }
+        settle(at: now)
+        return count
+    }
+
     /// Takes a piece of a message for the program, with at most `limit` octets.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
         guard isReady, !vain.inbound else { return nil }
         let top = places.count - 1
         let parcel = places[top].stage.nextInbound(atMost: limit)
-        vain = Vain()
-        if parcel != nil { settle(at: now) } else { vain.inbound = limit > 0 }
+        if parcel != nil || isPlain { settle(at: now) } else { vain = Vain() }
+        if parcel == nil { vain.inbound = limit > 0 }
         return parcel
     }
 
     /// How many octets from the program the stack takes now.
-    package var outboundRoom: Int { isReady ? places.span[places.count - 1].stage.outboundRoom : 0 }
+    package var outboundRoom: Int {
+        var copy = self
+        return copy.lookForOutboundRoom()
+    }
+
+    /// The same without copying anything.
+    package mutating func lookForOutboundRoom() -> Int {
+        isReady ? places[places.count - 1].stage.outboundRoom : 0
+    }
 
     /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it
     /// or its uppermost protocol closes, it takes nothing.
@@ -176,6 +206,17 @@ package struct ProtocolStack: Sendable {
         return parcel
     }
 
+    /// Puts octets of a stream for the transport into `room`, if all there is fits and nothing but octets follows.
+    ///
+    /// - Returns: How many octets are in `room`. 0: ``nextOutbound(atMost:at:)`` may have something all the same.
+    package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
+        guard isPlain, !vain.outbound else { return 0 }
+        let count = unsafe places[0].stage.takeOutbound(into: room)
+        guard count > 0 else { return 0 }
+        settle(at: now)
+        return count
+    }
+
     // MARK: Events and time
 
     /// Whether there may be an event: a look at the flag is cheaper than to ask in vain.
@@ -184,6 +225,9 @@ package struct ProtocolStack: Sendable {
     package var mayHaveInbound: Bool { !vain.inbound }
     /// The same for content to the transport.
     package var mayHaveOutbound: Bool { !vain.outbound }
+
+    /// There is nothing in it for anybody, and it waits for no time.
+    package var isQuiet: Bool { isPlain && vain.event && vain.inbound && vain.outbound && vain.wakeUp }
 
     package mutating func nextEvent(at now: Duration) -> Event? {
         guard !vain.event else { return nil }
@@ -202,9 +246,16 @@ package struct ProtocolStack: Sendable {
 
     /// When ``advance(to:)`` should be called next.
     package var wakeUp: Duration? {
+        var copy = self
+        return copy.lookForWakeUp()
+    }
+
+    /// The same without copying anything.
+    package mutating func lookForWakeUp() -> Duration? {
+        guard !vain.wakeUp else { return nil }
         var earliest: Duration?
         for index in places.indices {
-            guard let time = places.span[index].stage.wakeUp else { continue }
+            guard let time = places[index].stage.wakeUp else { continue }
             earliest = min(time, earliest ?? time)
         }
         return earliest
@@ -298,6 +349,7 @@ extension ProtocolStack {
     private mutating func settle(at now: Duration) -> Bool {
         vain = Vain()
         guard wasStarted else { return false }
+        if isPlain { return observePlain(at: now) }
         var turns = 0
         var moved = true
         while moved {
@@ -358,15 +410,26 @@ extension ProtocolStack {
 
     /// Where a protocol has said goodbye of itself, what stands above it waits for the end, and never looks sent. Once the stack
     /// closes nobody waits any more.
-    private func mayCarryDown(to index: Int) -> Bool {
+    private mutating func mayCarryDown(to index: Int) -> Bool {
         places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
+    }
+
+    /// Where nothing is to be carried: looks whether the one stage has failed, and what it may have.
+    private mutating func observePlain(at now: Duration) -> Bool {
+        let glance = places[0].stage.glance
+        guard !glance.hasFailed else { return observe(at: now) }
+        vain.event = !glance.mayHaveEvent && news == nil
+        vain.inbound = !glance.mayHaveInbound
+        vain.outbound = !glance.mayHaveOutbound
+        vain.wakeUp = !glance.mayHaveWakeUp
+        return false
     }
 
     /// Looks for stages that have failed or closed.
     private mutating func observe(at now: Duration) -> Bool {
         guard phase != .ended else { return false }
         for index in places.indices {
-            guard case .failed(let failure) = places.span[index].stage.status else { continue }
+            guard case .failed(let failure) = places[index].stage.status else { continue }
             phase = .ended
             news = .failed(failure)
             for above in places.indices[(index + 1)...] { places[above].stage.abort(failure) }

@@ -15,13 +15,37 @@ package enum StageStatus: Equatable, Sendable {
     case failed(Failure)
 }
 
+/// What a stage may have for others: what it certainly has not need not be asked for.
+package struct StageGlance: Sendable {
+    package var hasFailed: Bool
+    package var mayHaveEvent: Bool
+    package var mayHaveInbound: Bool
+    package var mayHaveOutbound: Bool
+    package var mayHaveWakeUp: Bool
+
+    package init(
+        hasFailed: Bool, mayHaveEvent: Bool = true, mayHaveInbound: Bool = true, mayHaveOutbound: Bool = true,
+        mayHaveWakeUp: Bool = true
+    ) {
+        self.hasFailed = hasFailed
+        self.mayHaveEvent = mayHaveEvent
+        self.mayHaveInbound = mayHaveInbound
+        self.mayHaveOutbound = mayHaveOutbound
+        self.mayHaveWakeUp = mayHaveWakeUp
+    }
+}
+
 /// One protocol of a stack: a machine without I/O between bytes or messages beneath and bytes or messages above.
+///
+/// The stack looks at its stages where they lie: that is why what is looked at may be `mutating`, although no stage changes by it.
 ///
 /// A stage does nothing by itself. Everything is pulled, and pulled only where there is room: that is how a program that does not
 /// read, and a peer that does not, stop everything in between. Every method has an answer in every state; after `closed` or
 /// `failed` a stage takes whatever comes and drops it. Times are measured from any fixed instant.
 package protocol ProtocolStage: Sendable {
-    var status: StageStatus { get }
+    var status: StageStatus { mutating get }
+    /// All at once of what is asked after every call.
+    var glance: StageGlance { mutating get }
 
     /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
     ///
@@ -35,18 +59,24 @@ package protocol ProtocolStage: Sendable {
     var awaitsPeer: Bool { get }
 
     /// How many octets from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
-    var inboundRoom: Int { get }
+    var inboundRoom: Int { mutating get }
     /// A piece of a message came from beneath.
     mutating func receive(_ parcel: Parcel, at now: Duration)
     /// Octets of a stream came from beneath, to be used or copied before the call returns.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
+    /// The same, and puts into `room` what that makes of a stream for above. What finds no room is kept.
+    ///
+    /// - Returns: How many octets are in `room`; `nil` where the stage has something to say or to deliver before, and has taken nothing.
+    mutating func receive(
+        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
+    ) -> Int?
     /// Takes a piece of a message for above, with at most `limit` octets.
     mutating func nextInbound(atMost limit: Int) -> Parcel?
 
     /// Whether it goes on taking content from above: `false` once it has said goodbye of itself.
-    var takesContent: Bool { get }
+    var takesContent: Bool { mutating get }
     /// How many octets from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
-    var outboundRoom: Int { get }
+    var outboundRoom: Int { mutating get }
     /// A piece of a message came from above.
     ///
     /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
@@ -59,11 +89,15 @@ package protocol ProtocolStage: Sendable {
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool
     /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
     mutating func nextOutbound(atMost limit: Int) -> Parcel?
+    /// Puts octets of a stream for beneath into `room`, if all it has fits and nothing but octets follows.
+    ///
+    /// - Returns: How many octets are in `room`. 0: ``nextOutbound(atMost:)`` may have something all the same.
+    mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int
 
     mutating func nextEvent() -> (any StageEvent)?
 
     /// When ``advance(to:)`` should be called next.
-    var wakeUp: Duration? { get }
+    var wakeUp: Duration? { mutating get }
     /// Time has come. Early, late and twice do no harm.
     mutating func advance(to now: Duration)
 
@@ -77,6 +111,12 @@ extension ProtocolStage {
     /// Octets that wait in one direction of a stage before it holds back what comes.
     package static var bufferLimit: Int { 64 << 10 }
 
+    package var glance: StageGlance {
+        mutating get {
+            guard case .failed = status else { return StageGlance(hasFailed: false) }
+            return StageGlance(hasFailed: true)
+        }
+    }
     package mutating func sendEarly(_ octets: [UInt8]) -> Bool { false }
     package var awaitsPeer: Bool { false }
     package var takesContent: Bool { true }
@@ -86,6 +126,10 @@ extension ProtocolStage {
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
         send(unsafe envelope.holding(bytes), at: now)
     }
+    package mutating func receive(
+        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
+    ) -> Int? { nil }
+    package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int { 0 }
     package var wakeUp: Duration? { nil }
     package mutating func advance(to now: Duration) {}
     package mutating func nextEvent() -> (any StageEvent)? { nil }

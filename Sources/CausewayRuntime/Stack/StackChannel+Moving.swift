@@ -10,7 +10,7 @@ extension StackChannel.State {
     /// How much to read now, if the stack takes any.
     mutating func nextRead(_ limit: Int) -> Int? {
         guard phase == .open || (phase == .closing && !hasSaidGoodbye), !isReadOutstanding, !transportHasEnded,
-            let room = stack?.inboundRoom, room > 0
+            let room = stack?.lookForInboundRoom(), room > 0
         else { return nil }
         isReadOutstanding = true
         return min(room, limit)
@@ -28,9 +28,37 @@ extension StackChannel.State {
         if content.isFinal { noteEnd() }
     }
 
-    mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) {
-        stack?.receive(lent: bytes, at: now)
+    /// - Returns: What the oldest receive is answered.
+    mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
+        var answer = StackChannel.Answer.nothing
+        if !deliver(lent: bytes, &answer, now) { stack?.receive(lent: bytes, at: now) }
         if isFinal { noteEnd() }
+        return answer
+    }
+
+    /// Octets that become a program's content on their way through one protocol, if it waits for them and for nothing else.
+    private static var deliveredLength: Int { 4096 }
+
+    /// Answers the oldest receive with what a little ciphertext becomes. Returns false if nothing was done.
+    private mutating func deliver(
+        lent bytes: UnsafeRawBufferPointer, _ answer: inout StackChannel.Answer, _ now: Duration
+    ) -> Bool {
+        guard phase == .open, !isDatagram, bytes.count <= Self.deliveredLength, !waiters.isEmpty, answers.isEmpty,
+            inbox.isUntouched, outcome == nil
+        else { return false }
+        let (minimum, maximum) = (waiters[0].minimum, waiters[0].maximum)
+        let room = UnsafeMutableRawBufferPointer(
+            rebasing: StackChannel.transit[..<min(maximum, Self.deliveredLength)])
+        guard let count = stack?.receive(lent: bytes, into: room, at: now) else { return false }
+        guard count > 0 else { return true }
+        let content = Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        guard count >= minimum else {
+            inbox.content = content
+            return true
+        }
+        receivedByteCount += UInt64(count)
+        answer = waiters.removeFirst().answer(ReceivedContent(data: content))
+        return true
     }
 
     private mutating func noteEnd() {
@@ -124,10 +152,22 @@ extension StackChannel.State {
         return StackChannel.Write(octets: octets, endsStream: isFinal && !isDatagram, attempt: attempt)
     }
 
+    /// Puts what the stack has for the transport into the thread's block, if that is nothing but a little of a stream.
+    ///
+    /// - Returns: How many octets are there.
+    mutating func nextLoan(_ now: Duration, _ window: Int) -> Int {
+        guard phase == .open, !isDatagram, unacknowledged < window, stack?.mayHaveOutbound == true,
+            let count = stack?.takeOutbound(into: StackChannel.transit, at: now), count > 0
+        else { return 0 }
+        producedByteCount += UInt64(count)
+        unacknowledged += count
+        return count
+    }
+
     /// Gives the stack the program's next piece, if it has room.
     mutating func nextMessage(_ now: Duration) -> Bool {
-        guard phase == .open, let next = messages.first, let room = stack?.outboundRoom, room > 0 else { return false }
-        messages.removeFirst()
+        guard phase == .open, !messages.isEmpty, let room = stack?.lookForOutboundRoom(), room > 0 else { return false }
+        let next = messages.removeFirst()
         if let deadline = next.deadline, deadline <= now {
             answer(next.waiter, Failure(errno: Errno.timedOut))
             return true

@@ -10,10 +10,10 @@ extension StackChannel {
         var maximum: Int
         var receiver: Receiver
 
-        func answer(_ content: ReceivedContent) -> Answer {
+        func answer(_ content: consuming ReceivedContent) -> Answer {
             switch receiver {
-            case .callback(let completion): .received(completion, content)
-            case .task(_, let continuation): .taskReceived(continuation, content)
+            case .callback(let completion): .received(completion, consume content)
+            case .task(_, let continuation): .taskReceived(continuation, consume content)
             }
         }
     }
@@ -105,10 +105,18 @@ extension StackChannel {
         var isCutOff = false
         /// The end was delivered: nothing follows.
         var hasEnded = false
+
+        var isUntouched: Bool { !isWhole && !isFinal && !hasEnded && content.isEmpty && metadata.isEmpty }
     }
 }
 
 extension StackChannel.State {
+    /// A turn would find nothing to do: everybody waits for the transport, or for the program.
+    var isQuiet: Bool {
+        phase == .open && isReadOutstanding && answers.isEmpty && messages.isEmpty && taken.isEmpty && outcome == nil
+            && openingTimer == nil && (waiters.isEmpty || inbox.isUntouched) && stack?.isQuiet == true
+    }
+
     /// Every request is answered with this, now and from now on; what was received goes with the first.
     mutating func end(with failure: Failure) {
         let failure = self.failure ?? failure

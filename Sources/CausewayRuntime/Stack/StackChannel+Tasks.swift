@@ -61,11 +61,20 @@ extension StackChannel {
     }
 
     /// Sends a piece of a message; suspends until the transport has taken it. Returns why it did not.
+    ///
+    /// Content that the transport takes at once costs no suspension, as with a flow; a cancelled task can still say goodbye with it.
     nonisolated(nonsending)
         package func send(
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
         ) async -> Failure?
     {
+        if !isFinal {
+            switch sendAtOnce(content, metadata, endsMessage) {
+            case .done: return nil
+            case .unclaimed: break
+            case .taken(let attempt): return await awaitTaken(attempt)
+            }
+        }
         let message = StackMessage(
             content, metadata: metadata, endsMessage: endsMessage, isFinal: isFinal, waiter: .nobody)
         guard !flow.isHome else { return await withUnsafeContinuation { submit(message, Flow.homeID, $0) } }
@@ -75,6 +84,70 @@ extension StackChannel {
         } onCancel: {
             cancelSend(id)
         }
+    }
+
+    nonisolated(nonsending)
+        private func awaitTaken(_ attempt: UInt64) async -> Failure?
+    {
+        guard !flow.isHome else { return await withUnsafeContinuation { awaitTaken(attempt, Flow.homeID, $0) } }
+        let id = Flow.taskID
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { awaitTaken(attempt, id, $0) }
+        } onCancel: {
+            cancelSend(id)
+        }
+    }
+
+    /// Waits behind what the stack has taken already.
+    @inline(never)
+    private func awaitTaken(_ attempt: UInt64, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
+        change { state in
+            let waiter = SendWaiter.task(id, continuation)
+            if let failure = state.failure {
+                state.answer(waiter, failure)
+            } else if state.attempt != attempt {
+                state.answer(waiter, Failure(errno: Errno.connectionAborted))
+            } else {
+                state.taken.append((waiter, nil))
+            }
+        }
+        if Task.isCancelled { cancelSend(id) }
+    }
+
+    private enum SendAttempt {
+        /// The transport has everything.
+        case done
+        /// The stack of that attempt has it, and the transport not all of what it becomes.
+        case taken(UInt64)
+        /// Nothing was tried.
+        case unclaimed
+    }
+
+    /// Sends where nothing waits and nothing else is under way: what the transport takes at once nobody has to wait for.
+    @inline(never)
+    private func sendAtOnce(_ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool) -> SendAttempt {
+        guard flow.loop.isCurrent else { return .unclaimed }
+        let now = Machine.now
+        var attempt: UInt64 = 0
+        var loan = 0
+        let first = state.withLock { state -> Work? in
+            guard state.takeAtOnce(content, metadata, endsMessage, now) else { return nil }
+            attempt = state.attempt
+            loan = state.nextLoan(now, Self.writeWindow)
+            guard loan > 0 else { return takeWork(&state, now) }
+            state.isTurning = true
+            return nil
+        }
+        guard attempt > 0 else { return .unclaimed }
+        if loan > 0 {
+            if endTurn(write(loan: loan, attempt), now) { return .done }
+        } else {
+            proceed(first, now)
+        }
+        let isOut = state.withLock { state in
+            state.attempt == attempt && state.failure == nil && state.isEmptied
+        }
+        return isOut ? .done : .taken(attempt)
     }
 
     @inline(never)
@@ -92,6 +165,25 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
+    /// Gives the stack a piece if nothing is before it. Returns whether the stack has it.
+    fileprivate mutating func takeAtOnce(
+        _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
+    ) -> Bool {
+        guard isDirect, !isTurning, !isDatagram, phase == .open, failure == nil, !sendingHasEnded, outcome == nil,
+            messages.isEmpty, taken.isEmpty, answers.isEmpty, unacknowledged == 0,
+            let room = stack?.lookForOutboundRoom(), room > 0
+        else { return false }
+        let envelope = Parcel(metadata: metadata, endsMessage: endsMessage)
+        guard content.withUnsafeBytes({ stack?.send(lent: $0, in: envelope, at: now) }) == true else { return false }
+        sentByteCount += UInt64(content.count)
+        return true
+    }
+
+    /// Whether all that the stack was given is with the transport.
+    fileprivate var isEmptied: Bool {
+        unacknowledged == 0 && phase == .open && stack?.mayHaveOutbound == false
+    }
+
     /// Finds the receive of a cancelled task, unless it has been answered already.
     fileprivate mutating func forgetReceive(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
         for index in waiters.indices {

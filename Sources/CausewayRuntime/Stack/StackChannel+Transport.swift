@@ -25,20 +25,32 @@ extension StackChannel {
         let isOnLoop = flow.loop.isCurrent
         let now = Machine.now
         var place: Place?
+        var answer = Answer.nothing
+        var read: Read?
         let first = state.withLock { state -> Work? in
             if state.attempt == attempt {
                 state.isReadOutstanding = false
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
-                state.take(lent: bytes, isFinal: isFinal, now)
+                answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            guard !state.isTurning else { return nil }
             // Reading on the program's queue is never done from within its code: a turn may call that code.
-            if state.delivery?.isDraining ?? (state.isDirect && isOnLoop) { return takeWork(&state, now) }
+            if !state.isTurning, state.delivery?.isDraining ?? (state.isDirect && isOnLoop) {
+                if answer.isForTask || answer.isNothing { read = beginRead(&state) }
+                return read == nil ? takeWork(&state, now, answer) : nil
+            }
+            if !answer.isNothing { state.answers.append(answer) }
+            guard !state.isTurning else { return nil }
             place = state.isDirect ? .loop : .queue
             return nil
         }
-        proceed(first, now)
-        arrange(place)
+        if let read {
+            perform(read)
+            answer.perform()
+            endTurn(0, now)
+        } else {
+            proceed(first, now)
+            arrange(place)
+        }
     }
 
     /// Writes at once what the transport takes at once; the rest is queued.
@@ -46,22 +58,39 @@ extension StackChannel {
     /// - Returns: How much was taken and is to be counted.
     func write(_ content: Write) -> Int {
         guard !content.endsStream, let piece = content.octets.onlyPiece else {
-            flow.send(outbound(content))
+            flow.send(outbound(Data(content.octets), content.attempt, endsStream: content.endsStream))
             return 0
         }
-        switch piece.withUnsafeBytes({ flow.writeNow(lent: $0) }) {
-        case .done(nil): return piece.count
-        case .done(let failure): wrote(piece.count, failure, content.attempt)
-        case .partial(let sent, let retry): flow.continueWrite(outbound(content, from: sent), retry)
-        case .unclaimed, .postponed: flow.send(outbound(content))
+        return piece.withUnsafeBytes { write($0, content.attempt) }
+    }
+
+    /// The same for what lies in the thread's block.
+    func write(loan count: Int, _ attempt: UInt64) -> Int {
+        write(UnsafeRawBufferPointer(rebasing: Self.transit[..<count]), attempt)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, _ attempt: UInt64) -> Int {
+        switch flow.writeNow(lent: bytes) {
+        case .done(nil): return bytes.count
+        case .done(let failure): wrote(bytes.count, failure, attempt)
+        case .partial(let sent, let retry): flow.continueWrite(outbound(Data(bytes), attempt, from: sent), retry)
+        case .unclaimed, .postponed: flow.send(outbound(Data(bytes), attempt))
         }
         return 0
     }
 
-    private func outbound(_ content: Write, from offset: Int = 0) -> Outbound {
-        let (count, attempt) = (content.octets.count, content.attempt)
+    private func outbound(_ content: Data, _ attempt: UInt64, from offset: Int = 0, endsStream: Bool = false)
+        -> Outbound
+    {
+        let count = content.count
         let waiter = SendWaiter.channel { failure in self.wrote(count, failure, attempt) }
-        return Outbound(Data(content.octets), offset: offset, endsStream: content.endsStream, waiter: waiter)
+        return Outbound(content, offset: offset, endsStream: endsStream, waiter: waiter)
+    }
+
+    /// The part of the thread's block into which nothing is read for a stack: it asks for less. For content on its way through.
+    static var transit: UnsafeMutableRawBufferPointer {
+        let block = ThreadLocal.scratch
+        return UnsafeMutableRawBufferPointer(rebasing: block[(block.count / 2)...])
     }
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {

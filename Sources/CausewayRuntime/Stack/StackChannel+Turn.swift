@@ -5,7 +5,7 @@ internal import FoundationEssentials
 
 extension StackChannel {
     /// Octets that the transport may hold of the stack's: beyond them the stack fills, and its program waits.
-    private static let writeWindow = 256 << 10
+    static let writeWindow = 256 << 10
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
 
@@ -26,17 +26,49 @@ extension StackChannel {
     /// the middle of anything.
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
-        let now = Machine.now
+        var now = Duration.zero
         var place: Place?
         let first = state.withLock { state -> Work? in
             body(&state)
-            guard !state.isTurning else { return nil }
-            if state.isDirect, isOnLoop { return takeWork(&state, now) }
+            guard !state.isTurning, !state.isQuiet else { return nil }
+            if state.isDirect, isOnLoop {
+                now = Machine.now
+                return takeWork(&state, now)
+            }
             place = state.isDirect ? .loop : .queue
             return nil
         }
-        proceed(first, now)
+        if first != nil { proceed(first, now) }
         arrange(place)
+    }
+
+    /// Ends a turn that was nothing but a write or a read, unless it brought more to do.
+    ///
+    /// - Parameter written: Octets that the transport has taken.
+    /// - Returns: Whether the transport has all there was.
+    @discardableResult
+    func endTurn(_ written: Int, _ now: Duration) -> Bool {
+        var isOut = false
+        let rest = state.withLock { state -> Work? in
+            state.unacknowledged = max(0, state.unacknowledged - written)
+            guard state.isQuiet else { return takeWork(&state, now) }
+            state.isTurning = false
+            isOut = state.unacknowledged == 0
+            return nil
+        }
+        if rest != nil { proceed(rest, now) }
+        return isOut
+    }
+
+    /// Begins a turn in which a read is all there is to do. `nil` if there is more, or less.
+    func beginRead(_ state: inout State) -> Read? {
+        guard let read = takeRead(&state) else { return nil }
+        guard state.isQuiet else {
+            state.isReadOutstanding = false
+            return nil
+        }
+        state.isTurning = true
+        return read
     }
 
     func arrange(_ place: Place?) {
@@ -62,15 +94,17 @@ extension StackChannel {
         var next = first
         var budget = Self.turnBudget
         while var work = next.take() {
-            let isLast = work.action == nil && work.read == nil
+            let isLast = work.action == nil && work.read == nil && work.loan == 0
+            // Before anything is read into the block.
+            var written = work.loan > 0 ? write(loan: work.loan, work.attempt) : 0
             if let read = work.read { perform(read) }
-            work.resumption.perform()
-            work.resumption = .nothing
+            var resumption = Answer.nothing
+            swap(&resumption, &work.resumption)
+            resumption.perform()
             if isLast { return }
-            var written = 0
             if let action = work.action.take() {
                 let takesTime = action.takesTime
-                written = perform(action)
+                written += perform(action)
                 if takesTime { now = Machine.now }
             }
             budget -= 1
@@ -93,9 +127,16 @@ extension StackChannel {
 
     /// The next things to do with the lock released. Without a read and an action among them, the turn ends: whoever changes something
     /// from now on takes another.
-    func takeWork(_ state: inout State, _ now: Duration) -> Work {
+    ///
+    /// - Parameter answer: Comes before those that wait; there are none if it is one.
+    func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
         var work = Work()
         state.isTurning = true
+        if answer.isForTask {
+            work.resumption = answer
+        } else if !answer.isNothing {
+            state.answers.append(answer)
+        }
         for _ in 0..<Self.stepsAtOnce {
             if !state.answers.isEmpty {
                 let answer = state.answers.removeFirst()
@@ -113,6 +154,9 @@ extension StackChannel {
             switch nextStep(&state, now) {
             case .perform(let action):
                 work.action = consume action
+                return work
+            case .write(loan: let count):
+                (work.loan, work.attempt) = (count, state.attempt)
                 return work
             case .read(let read): work.read = read
             case .again: break
@@ -140,6 +184,8 @@ extension StackChannel {
             (state.outcome, state.early) = (nil, [])
             return .perform(.report(.ready, report))
         }
+        let loan = state.nextLoan(now, Self.writeWindow)
+        if loan > 0 { return .write(loan: loan) }
         if let write = state.nextWrite(now, Self.writeWindow, Self.largestWrite) {
             return .perform(.write(write))
         }
@@ -181,7 +227,7 @@ extension StackChannel {
     }
 
     private func nextAlarm(_ state: inout State) -> Step {
-        guard let deadline = state.stack?.wakeUp, state.alarm?.deadline != deadline else { return .nothing }
+        guard let deadline = state.stack?.lookForWakeUp(), state.alarm?.deadline != deadline else { return .nothing }
         let old = state.alarm?.timer
         state.alarm = nil
         return .perform(.setAlarm(deadline, replacing: old))

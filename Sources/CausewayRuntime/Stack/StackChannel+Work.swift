@@ -49,6 +49,9 @@ extension StackChannel {
 
     /// What is done in one release of the lock.
     struct Work: ~Copyable, Sendable {
+        /// Octets for the transport in the thread's block, which goes to it before anything else is done on the thread.
+        var loan = 0
+        var attempt: UInt64 = 0
         /// A task to resume. That runs no code of the program's, and does not mind what else is done meanwhile.
         var resumption = Answer.nothing
         /// With the action, and before it.
@@ -58,6 +61,7 @@ extension StackChannel {
 
     /// What came of looking for something to do.
     enum Step: ~Copyable {
+        case write(loan: Int)
         case perform(Action)
         case read(Read)
         /// Something moved inside.
@@ -82,8 +86,8 @@ extension StackChannel.Answer {
 
     var isNothing: Bool { if case .nothing = self { true } else { false } }
 
-    func perform() {
-        switch self {
+    consuming func perform() {
+        switch consume self {
         case .nothing: break
         case .received(let completion, let content): completion(content)
         case .sent(let completion, let failure): completion(failure)
@@ -92,11 +96,12 @@ extension StackChannel.Answer {
         }
     }
 
-    func performElsewhere() {
-        switch self {
+    consuming func performElsewhere() {
+        guard !isForTask else { return perform() }
+        switch consume self {
         case .received(let completion, let content): Delivery.fallback.post(.received(completion, content))
         case .sent(let completion, let failure): Delivery.fallback.post(.sent(completion, failure))
-        case .nothing, .taskReceived, .taskSent: perform()
+        case .nothing, .taskReceived, .taskSent: break
         }
     }
 }

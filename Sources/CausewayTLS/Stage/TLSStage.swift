@@ -20,11 +20,12 @@ package enum TLSEvent: StageEvent {
 /// Over a stream, what goes either way is one message that the closure ends (RFC 8446 §6.1); over datagrams each is a message.
 /// The stage works on one engine: copies of it are the same stage.
 package struct TLSStage: ProtocolStage {
-    private let core: TLSStageCore
+    private let home: TLSStageHome
+    private var core: UnsafeMutablePointer<TLSStageCore> { home.core }
 
     /// - Parameter engine: A fresh one, which nobody else uses from now on.
     package init(_ engine: sending any TLSEngine, usesDatagrams: Bool) {
-        core = TLSStageCore(engine, usesDatagrams: usesDatagrams)
+        home = TLSStageHome(engine, usesDatagrams: usesDatagrams)
     }
 
     /// The stage for a connection with these settings. For the parameters see ``OpenSSLEngine/init(_:host:port:)``.
@@ -39,55 +40,64 @@ package struct TLSStage: ProtocolStage {
 
     /// Answers ``TLSEvent/evaluateTrust(_:)``. Any other time it does nothing.
     package func trustEvaluated(isTrusted: Bool) {
-        core.answer { $0.trustEvaluated(isTrusted: isTrusted) }
+        core.pointee.answer { $0.trustEvaluated(isTrusted: isTrusted) }
     }
 
     /// Answers ``TLSEvent/chooseIdentity(_:)``; `nil` for going without. Any other time it does nothing.
     package func identityChosen(_ identity: TLSIdentity?) {
-        core.answer { $0.identityChosen(identity) }
+        core.pointee.answer { $0.identityChosen(identity) }
     }
 
     /// Sends a request that does no harm when it arrives twice, before the handshake (RFC 8446 §2.3). Before the stack starts.
     ///
     /// - Returns: False when the session does not allow it: then nothing was sent.
-    package mutating func sendEarly(_ octets: [UInt8]) -> Bool { core.sendEarly(octets) }
+    package mutating func sendEarly(_ octets: [UInt8]) -> Bool { core.pointee.sendEarly(octets) }
 
     /// Why it failed, with a text for people.
-    package var failure: TLSFailure? { core.failure }
+    package var failure: TLSFailure? { core.pointee.failure }
     /// What was agreed on; `nil` before the handshake is done.
-    package var negotiation: TLSNegotiation? { core.negotiation }
+    package var negotiation: TLSNegotiation? { core.pointee.negotiation }
 
     /// Keying material for other protocols (RFC 5705, RFC 8446 §7.5); `nil` before the handshake is done.
     package func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]? {
-        core.exportSecret(label: label, context: context, count: count)
+        core.pointee.exportSecret(label: label, context: context, count: count)
     }
 
     // MARK: The stage
 
-    package var status: StageStatus { core.status }
-    package var awaitsPeer: Bool { core.awaitsPeer }
-    package mutating func start(at now: Duration) { core.start(at: now) }
+    package var status: StageStatus { core.pointee.status }
+    package var glance: StageGlance { core.pointee.glance }
+    package var awaitsPeer: Bool { core.pointee.awaitsPeer }
+    package mutating func start(at now: Duration) { core.pointee.start(at: now) }
 
-    package var inboundRoom: Int { core.inboundRoom }
-    package mutating func receive(_ parcel: Parcel, at now: Duration) { core.receive(parcel, at: now) }
+    package var inboundRoom: Int { core.pointee.inboundRoom }
+    package mutating func receive(_ parcel: Parcel, at now: Duration) { core.pointee.receive(parcel, at: now) }
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
-        core.receive(lent: bytes, at: now)
+        core.pointee.receive(lent: bytes, at: now)
     }
-    package mutating func nextInbound(atMost limit: Int) -> Parcel? { core.nextInbound(atMost: limit) }
+    package mutating func receive(
+        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
+    ) -> Int? {
+        core.pointee.receive(lent: bytes, into: room, at: now)
+    }
+    package mutating func nextInbound(atMost limit: Int) -> Parcel? { core.pointee.nextInbound(atMost: limit) }
 
-    package var outboundRoom: Int { core.outboundRoom }
+    package var outboundRoom: Int { core.pointee.outboundRoom }
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { core.send(parcel, at: now) }
+    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { core.pointee.send(parcel, at: now) }
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
-        core.send(lent: bytes, in: envelope, at: now)
+        core.pointee.send(lent: bytes, in: envelope, at: now)
     }
-    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { core.nextOutbound(atMost: limit) }
+    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { core.pointee.nextOutbound(atMost: limit) }
+    package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
+        core.pointee.takeOutbound(into: room)
+    }
 
-    package mutating func nextEvent() -> (any StageEvent)? { core.nextEvent() }
-    package var wakeUp: Duration? { core.wakeUp }
-    package mutating func advance(to now: Duration) { core.advance(to: now) }
+    package mutating func nextEvent() -> (any StageEvent)? { core.pointee.nextEvent() }
+    package var wakeUp: Duration? { core.pointee.wakeUp }
+    package mutating func advance(to now: Duration) { core.pointee.advance(to: now) }
 
-    package mutating func close(at now: Duration) { core.close(at: now) }
-    package mutating func abort(_ failure: Failure) { core.abort(failure) }
+    package mutating func close(at now: Duration) { core.pointee.close(at: now) }
+    package mutating func abort(_ failure: Failure) { core.pointee.abort(failure) }
 }

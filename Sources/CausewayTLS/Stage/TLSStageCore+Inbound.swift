@@ -2,16 +2,24 @@ internal import CausewayProtocols
 
 extension TLSStageCore {
     /// Nothing is held back once nothing is read: it is dropped.
-    private var dropsInbound: Bool { isOver || hasPeerClosed }
+    @inline(__always) private var dropsInbound: Bool { isOver || hasPeerClosed }
 
     var inboundRoom: Int {
-        if dropsInbound { return .max }
-        guard phase != .idle, plaintext.count + messages.octetCount < Self.limit, messages.count < Self.mostMessages
-        else { return 0 }
-        return max(0, Self.limit - arrears.count - datagrams.octetCount - datagramSoFar.count)
+        mutating get {
+            if dropsInbound { return .max }
+            guard phase != .idle, plaintextRoom > 0 else { return 0 }
+            guard usesDatagrams else { return max(0, Self.limit - arrears.count) }
+            return max(0, Self.limit - datagrams.octetCount - datagramSoFar.count)
+        }
     }
 
-    func receive(_ parcel: Parcel, at now: Duration) {
+    /// How many octets of plaintext find room.
+    @inline(__always) private var plaintextRoom: Int {
+        guard usesDatagrams else { return Self.limit - plaintext.count }
+        return messages.count < Self.mostMessages ? Self.limit - messages.octetCount : 0
+    }
+
+    mutating func receive(_ parcel: Parcel, at now: Duration) {
         self.now = now
         guard !dropsInbound, phase != .idle, !hasTransportEnded else { return }
         if usesDatagrams {
@@ -24,7 +32,7 @@ extension TLSStageCore {
     }
 
     /// Shows the engine octets where they lie, if none wait to be shown before them.
-    func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
+    mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         let room = Self.limit - plaintext.count
         guard phase == .established, !usesDatagrams, arrears.isEmpty, room > 0, !dropsInbound, !hasTransportEnded
         else { return receive(Parcel([UInt8](bytes), endsMessage: false), at: now) }
@@ -36,7 +44,26 @@ extension TLSStageCore {
         }
     }
 
-    private func receiveDatagram(_ parcel: Parcel) {
+    /// Decrypts straight into the room of who takes it, if nothing waits to be taken before.
+    mutating func receive(
+        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
+    ) -> Int? {
+        guard phase == .established, !usesDatagrams, arrears.isEmpty, plaintext.isEmpty, events.isEmpty, !room.isEmpty,
+            !dropsInbound, !hasTransportEnded, !engine.mayHavePlaintext
+        else { return nil }
+        self.now = now
+        return engine.ciphertextArrived(bytes) {
+            let result = engine.read(into: room)
+            guard case .octets(let count) = result else {
+                _ = note(result)
+                return 0
+            }
+            read()
+            return count
+        }
+    }
+
+    private mutating func receiveDatagram(_ parcel: Parcel) {
         datagramSoFar.append(parcel.octets)
         guard parcel.endsMessage, !datagramSoFar.isEmpty else { return }
         let whole = datagramSoFar
@@ -46,7 +73,7 @@ extension TLSStageCore {
         datagrams.append(Parcel(whole))
     }
 
-    func nextInbound(atMost limit: Int) -> Parcel? {
+    mutating func nextInbound(atMost limit: Int) -> Parcel? {
         guard limit > 0, !hasFailed || abortion == nil else { return nil }
         guard let parcel = takeInbound(atMost: limit) else {
             guard hasPeerClosed, failure == nil, !wasEndDelivered else { return nil }
@@ -57,17 +84,17 @@ extension TLSStageCore {
         return parcel
     }
 
-    private func takeInbound(atMost limit: Int) -> Parcel? {
+    private mutating func takeInbound(atMost limit: Int) -> Parcel? {
         if usesDatagrams { return messages.pop(atMost: limit) }
         guard !plaintext.isEmpty else { return nil }
         return Parcel(plaintext.take(atMost: limit), endsMessage: false)
     }
 
     /// Decrypts what has arrived, as far as there is room.
-    func read() {
+    mutating func read() {
         while !hasFailed, !hasPeerClosed {
-            let room = Self.limit - plaintext.count - messages.octetCount
-            guard room > 0, messages.count < Self.mostMessages else { return }
+            let room = plaintextRoom
+            guard room > 0 else { return }
             // First what the engine kept, for the room may have ended in the middle of a piece.
             if engine.mayHavePlaintext {
                 guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
@@ -97,7 +124,7 @@ extension TLSStageCore {
     }
 
     /// Queues what was read, or notes how reading ended. Returns whether the engine needs more.
-    private func keep(_ outcome: (octets: [UInt8], result: TLSReadResult)) -> Bool {
+    private mutating func keep(_ outcome: (octets: [UInt8], result: TLSReadResult)) -> Bool {
         switch outcome.result {
         case .octets:
             // Little content in a large array would be large in memory.
@@ -106,6 +133,14 @@ extension TLSStageCore {
             let tight = isLoose ? octets.withUnsafeBufferPointer { [UInt8]($0) } : octets
             if usesDatagrams { messages.append(Parcel(tight)) } else { plaintext.append(tight) }
             return false
+        case .needsCiphertext, .ended, .failed: return note(outcome.result)
+        }
+    }
+
+    /// Notes how reading ended. Returns whether the engine needs more.
+    private mutating func note(_ result: TLSReadResult) -> Bool {
+        switch result {
+        case .octets: break
         case .needsCiphertext: return true
         case .ended: hasPeerClosed = true
         case .failed(let reason): fail(reason)

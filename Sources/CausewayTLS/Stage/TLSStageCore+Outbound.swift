@@ -1,14 +1,18 @@
 internal import CausewayProtocols
 
 extension TLSStageCore {
-    private var isOpenForContent: Bool { phase == .established && !isFinishing && !isClosing && !isOver }
-
-    var outboundRoom: Int {
-        guard isOpenForContent else { return 0 }
-        return max(0, Self.limit - outgoing.count - outgoingPiece.count - engine.unsentCount)
+    @inline(__always) private var isOpenForContent: Bool {
+        phase == .established && !isFinishing && !isClosing && !isOver
     }
 
-    func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    var outboundRoom: Int {
+        mutating get {
+            guard isOpenForContent else { return 0 }
+            return max(0, Self.limit - outgoing.count - outgoingPiece.count - engine.unsentCount)
+        }
+    }
+
+    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         self.now = now
         guard isOpenForContent else { return false }
         outgoing.append(parcel.octets)
@@ -21,7 +25,7 @@ extension TLSStageCore {
     }
 
     /// Encrypts octets where they lie, if none wait to be encrypted before them.
-    func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+    mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
         guard isOpenForContent, !usesDatagrams, !envelope.isFinal, !bytes.isEmpty, bytes.count <= Self.limit,
             outgoing.isEmpty, outgoingPiece.isEmpty, engine.unsentCount == 0
         else { return send(envelope.holding(bytes), at: now) }
@@ -37,7 +41,7 @@ extension TLSStageCore {
     }
 
     /// Encrypts one message. Returns false if it does not fit a datagram: that ends nothing.
-    private func writeMessage() -> Bool {
+    private mutating func writeMessage() -> Bool {
         let message = outgoing.octets
         outgoing = ByteChain()
         guard !message.isEmpty else { return true }
@@ -55,7 +59,7 @@ extension TLSStageCore {
         }
     }
 
-    func nextOutbound(atMost limit: Int) -> Parcel? {
+    mutating func nextOutbound(atMost limit: Int) -> Parcel? {
         guard limit > 0, !hasFailed || abortion == nil else { return nil }
         let wanted = min(limit, Self.limit)
         encrypt(until: wanted)
@@ -71,8 +75,21 @@ extension TLSStageCore {
         return .end
     }
 
+    /// What is encrypted already. Where more is to be encrypted or said, ``nextOutbound(atMost:)`` does it.
+    mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
+        guard isOpenForContent, !usesDatagrams, outgoing.isEmpty, outgoingPiece.isEmpty else { return 0 }
+        var taken = 0
+        engine.sendCiphertext { bytes in
+            guard taken == 0, bytes.count <= room.count else { return 0 }
+            room.copyMemory(from: bytes)
+            taken = bytes.count
+            return taken
+        }
+        return taken
+    }
+
     /// Encrypts until that much waits to be taken. Behind the last of the content comes the closure.
-    private func encrypt(until count: Int) {
+    private mutating func encrypt(until count: Int) {
         guard phase == .established, !hasFailed || failure == nil, !usesDatagrams || isFinishing || isClosing else {
             return
         }
@@ -91,7 +108,7 @@ extension TLSStageCore {
         engine.close()
     }
 
-    func close(at now: Duration) {
+    mutating func close(at now: Duration) {
         self.now = now
         guard !isClosing, !isOver else { return }
         isClosing = true

@@ -5,9 +5,7 @@ internal import CausewayTypes
 ///
 /// What arrives is decrypted at once as far as there is room, straight from the piece that the transport read into the piece that
 /// goes up: so closures, alerts and tickets are noticed although nobody reads. What is to be sent is encrypted when it is taken.
-// SAFETY: an engine is for one thread at a time. It is reached through the stage alone, and the stage through the stack, whose
-// owner holds a lock around each call.
-final class TLSStageCore: @unchecked Sendable {
+struct TLSStageCore {
     enum Phase {
         case idle, handshaking, established
 
@@ -30,6 +28,7 @@ final class TLSStageCore: @unchecked Sendable {
     let usesDatagrams: Bool
     var phase = Phase.idle
     var events: [TLSEvent] = []
+    private let keyLines = KeyLines()
     /// Whether a question is open.
     var isAsking = false
     var failure: TLSFailure?
@@ -67,15 +66,35 @@ final class TLSStageCore: @unchecked Sendable {
     init(_ engine: any TLSEngine, usesDatagrams: Bool) {
         self.engine = engine
         self.usesDatagrams = usesDatagrams
-        // The engine is nobody else's and calls only while it is called. A weak reference would make every use of this object slower.
-        engine.keyLog = { [unowned self] in events.append(.keyLog($0)) }
+        // The engine calls while it is called, when all else here is in use.
+        engine.keyLog = { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
     }
 
     // MARK: State
 
     var hasPlaintext: Bool { !plaintext.isEmpty || !messages.isEmpty }
 
+    // What is looked at where it lies is `mutating`: otherwise all of this would be copied first.
+
+    var glance: StageGlance {
+        mutating get {
+            guard !hasFailed, !usesDatagrams, !isFinishing, !isClosing else {
+                if case .failed = status { return StageGlance(hasFailed: true) }
+                return StageGlance(hasFailed: false)
+            }
+            return StageGlance(
+                hasFailed: false, mayHaveEvent: !events.isEmpty || !keyLines.waiting.isEmpty,
+                mayHaveInbound: !plaintext.isEmpty || hasPeerClosed,
+                mayHaveOutbound: !outgoing.isEmpty || !outgoingPiece.isEmpty || engine.unsentCount > 0,
+                mayHaveWakeUp: false)
+        }
+    }
+
     var status: StageStatus {
+        mutating get { currentStatus }
+    }
+
+    private var currentStatus: StageStatus {
         guard hasFailed || isClosing else { return phase.status }
         if let abortion { return .failed(abortion) }
         // What came before a failure is delivered first.
@@ -84,16 +103,18 @@ final class TLSStageCore: @unchecked Sendable {
         return phase.status
     }
 
-    private var hasSaidEverything: Bool {
+    @inline(__always) private var hasSaidEverything: Bool {
         if failure != nil { return engine.unsentCount == 0 }
         if phase != .established { return true }
         return wasClosureSent && engine.unsentCount == 0 && (!isFinishing || wasEndPassed)
     }
 
     /// Nothing goes in or out any more, but for what the engine has left to send.
-    var isOver: Bool { hasFailed || isClosing && hasSaidEverything }
+    @inline(__always) var isOver: Bool { hasFailed || isClosing && hasSaidEverything }
 
-    var awaitsPeer: Bool { phase == .handshaking && !isAsking && !isOver }
+    var awaitsPeer: Bool {
+        mutating get { phase == .handshaking && !isAsking && !isOver }
+    }
 
     var negotiation: TLSNegotiation? { engine.negotiation }
 
@@ -101,24 +122,38 @@ final class TLSStageCore: @unchecked Sendable {
         engine.exportSecret(label: label, context: context, count: count)
     }
 
-    func nextEvent() -> TLSEvent? { events.isEmpty ? nil : events.removeFirst() }
+    mutating func nextEvent() -> TLSEvent? {
+        if !keyLines.waiting.isEmpty { noteKeyLines() }
+        return events.isEmpty ? nil : events.removeFirst()
+    }
 
-    func fail(_ reason: TLSFailure) {
+    /// What happens goes behind the lines that came before it.
+    mutating func note(_ event: TLSEvent) {
+        noteKeyLines()
+        events.append(event)
+    }
+
+    private mutating func noteKeyLines() {
+        for line in keyLines.waiting { events.append(.keyLog(line)) }
+        keyLines.waiting = []
+    }
+
+    mutating func fail(_ reason: TLSFailure) {
         guard failure == nil else { return }
         (failure, hasFailed) = (reason, true)
-        events.append(.failed(reason))
+        note(.failed(reason))
         outgoing = ByteChain()
         outgoingPiece = []
         dropArrears()
     }
 
-    private func dropArrears() {
+    private mutating func dropArrears() {
         arrears = ByteChain()
         datagrams.removeAll()
         datagramSoFar = ByteChain()
     }
 
-    func abort(_ reason: Failure) {
+    mutating func abort(_ reason: Failure) {
         guard abortion == nil else { return }
         (abortion, hasFailed) = (reason, true)
         outgoing = ByteChain()
@@ -130,7 +165,7 @@ final class TLSStageCore: @unchecked Sendable {
 
     // MARK: Handshake
 
-    func start(at now: Duration) {
+    mutating func start(at now: Duration) {
         self.now = now
         guard phase == .idle, !isOver else { return }
         phase = .handshaking
@@ -142,7 +177,7 @@ final class TLSStageCore: @unchecked Sendable {
         return octets.withUnsafeBytes { engine.writeEarly($0) }
     }
 
-    func answer(_ body: (any TLSEngine) -> Void) {
+    mutating func answer(_ body: (any TLSEngine) -> Void) {
         guard isAsking, !isOver else { return }
         isAsking = false
         body(engine)
@@ -150,13 +185,13 @@ final class TLSStageCore: @unchecked Sendable {
     }
 
     /// Goes on with the handshake, then with reading, as far as there is ciphertext and room.
-    func moveOn() {
+    mutating func moveOn() {
         if phase == .handshaking, !isAsking { shakeHands() }
         if phase == .established { read() }
         noteDeadline()
     }
 
-    private func shakeHands() {
+    private mutating func shakeHands() {
         var progress = engine.handshake()
         while phase == .handshaking {
             switch progress {
@@ -174,25 +209,25 @@ final class TLSStageCore: @unchecked Sendable {
             case .chooseIdentity(let challenge): return ask(.chooseIdentity(challenge))
             case .established:
                 phase = .established
-                if let negotiation = engine.negotiation { events.append(.established(negotiation)) }
+                if let negotiation = engine.negotiation { note(.established(negotiation)) }
             case .failed(let reason): return fail(reason)
             }
         }
     }
 
-    private func ask(_ question: TLSEvent) {
+    private mutating func ask(_ question: TLSEvent) {
         isAsking = true
-        events.append(question)
+        note(question)
     }
 
     /// The next ciphertext to show the engine; of datagrams, one.
-    func nextPiece() -> ArraySlice<UInt8>? {
-        guard usesDatagrams else { return arrears.popPiece(atMost: Self.limit) }
+    mutating func nextPiece() -> ArraySlice<UInt8>? {
+        guard usesDatagrams else { return arrears.isEmpty ? nil : arrears.popPiece(atMost: Self.limit) }
         return datagrams.pop().map { $0.octets.octets[...] }
     }
 
     /// Passes on that the transport has ended, once the engine was shown everything. Returns whether it did.
-    func tellEnd() -> Bool {
+    mutating func tellEnd() -> Bool {
         guard hasTransportEnded, !wasEngineTold else { return false }
         wasEngineTold = true
         engine.ciphertextEnded()
@@ -202,20 +237,46 @@ final class TLSStageCore: @unchecked Sendable {
     // MARK: Time
 
     var wakeUp: Duration? {
-        guard usesDatagrams, !isOver, !isAsking, phase != .idle else { return nil }
-        return deadline
+        mutating get {
+            guard usesDatagrams, !isOver, !isAsking, phase != .idle else { return nil }
+            return deadline
+        }
     }
 
     /// The engine counts down by a clock of its own: asked again and again, it would name another moment each time.
-    private func noteDeadline() {
+    private mutating func noteDeadline() {
         deadline = usesDatagrams ? engine.timeout.map { now + $0 } : nil
     }
 
-    func advance(to now: Duration) {
+    mutating func advance(to now: Duration) {
         self.now = max(self.now, now)
         guard usesDatagrams, !isOver, phase != .idle, !isAsking else { return }
         guard let timeout = engine.timeout, timeout <= .zero else { return noteDeadline() }
         if case .failed(let reason) = engine.timeoutElapsed() { return fail(reason) }
         moveOn()
+    }
+}
+
+/// Lines for a file of keys that the engine has told and nobody has taken.
+private final class KeyLines {
+    var waiting: [String] = []
+}
+
+/// The one core of a stage and its copies.
+///
+/// It is reached by its address: whether two use it at once, which the runtime would look into at each use, the owner's lock decides.
+// SAFETY: an engine is for one thread at a time. It is reached through the stage alone, and the stage through the stack, whose
+// owner holds a lock around each call.
+final class TLSStageHome: @unchecked Sendable {
+    let core: UnsafeMutablePointer<TLSStageCore>
+
+    init(_ engine: any TLSEngine, usesDatagrams: Bool) {
+        core = .allocate(capacity: 1)
+        core.initialize(to: TLSStageCore(engine, usesDatagrams: usesDatagrams))
+    }
+
+    deinit {
+        core.deinitialize(count: 1)
+        core.deallocate()
     }
 }

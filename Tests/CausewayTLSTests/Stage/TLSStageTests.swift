@@ -28,6 +28,49 @@ struct TLSStageTests {
         #expect(pair.client.failure == nil && pair.server.failure == nil)
     }
 
+    @Test("What goes straight through is the same, with its end behind it", arguments: [1, 2, 3] as [UInt64])
+    func straight(seed: UInt64) throws {
+        var pair = try StackPair(.client(), .server())
+        pair.goesStraight = true
+        pair.start()
+        try #require(pair.client.isReady && pair.server.isReady)
+        pair.cut = { random, count in random.integer(in: 1...min(count, 30_000)) }
+        pair.random = SplitMix64(seed: seed)
+        let (up, down) = (pair.random.octets(1 << 20), pair.random.octets(1 << 20))
+        pair.transfer(up, from: \.client)
+        pair.transfer(down, from: \.server)
+        #expect(pair.straightCount > 50)
+        pair.transfer([1], from: \.client, isFinal: true)
+        pair.transfer([2], from: \.server, isFinal: true)
+        #expect(pair.server.received == up + [1])
+        #expect(pair.client.received == down + [2])
+        #expect(pair.client.endCount == 1 && pair.server.endCount == 1)
+        #expect(pair.client.failure == nil && pair.server.failure == nil)
+        #expect(pair.client.stack.inboundRoom == .max, "nothing follows the end")
+    }
+
+    @Test("Nothing goes straight past what waits, nor past a failure")
+    func straightInOrder() throws {
+        var pair = try ready()
+        pair.server.isReading = false
+        pair.transfer([1, 2, 3], from: \.client)
+        pair.goesStraight = true
+        pair.server.isReading = true
+        ([4, 5] as [UInt8]).withUnsafeBytes {
+            _ = pair.client.stack.send(lent: $0, in: Parcel(endsMessage: false), at: .zero)
+        }
+        // The server's stack still has the first: the second is put behind it.
+        pair.run()
+        #expect(pair.server.received == [1, 2, 3, 4, 5])
+        #expect(pair.straightCount == 1, "what leaves goes straight")
+        pair.transfer([6], from: \.client)
+        #expect(pair.straightCount == 2, "nothing waits any more")
+        pair.server.arriving = [23, 3, 3, 0, 4, 9, 9, 9, 9]
+        pair.run()
+        #expect(pair.server.failure != nil && pair.server.received == [1, 2, 3, 4, 5, 6])
+        #expect(pair.client.failure != nil, "the alert has left")
+    }
+
     @Test("Octet by octet is the same")
     func drip() throws {
         var pair = try ready { _, _ in 1 }

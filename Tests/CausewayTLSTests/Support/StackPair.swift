@@ -52,6 +52,10 @@ struct StackPair {
     var copies: (inout SplitMix64) -> Int = { _ in 1 }
     /// Whether datagrams overtake each other.
     var isReordering = false
+    /// Whether octets go straight through wherever the stack allows it.
+    var goesStraight = false
+    /// How often they did.
+    var straightCount = 0
 
     init(_ client: TLSSettings, _ server: TLSSettings) throws {
         self.client = try Side(TLSContext(client), host: "server.test")
@@ -78,6 +82,7 @@ struct StackPair {
         -> Bool
     {
         var moved = takeEvents(own)
+        if goesStraight { moved = takeStraight(own, other) || moved }
         while let parcel = self[keyPath: own].stack.nextOutbound(atMost: 50_000, at: .zero) {
             moved = true
             if usesDatagrams {
@@ -113,13 +118,39 @@ struct StackPair {
             let count = min(room, max(1, cut(&random, waiting)), waiting)
             let piece = [UInt8](self[keyPath: own].arriving.prefix(count))
             self[keyPath: own].arriving.removeFirst(count)
-            self[keyPath: own].stack.receive(Parcel(piece, endsMessage: false), at: .zero)
+            if !goesStraight || !deliverStraight(piece, own) {
+                self[keyPath: own].stack.receive(Parcel(piece, endsMessage: false), at: .zero)
+            }
             return true
         }
         guard self[keyPath: own].hasEnd else { return false }
         self[keyPath: own].hasEnd = false
         self[keyPath: own].stack.receive(.end, at: .zero)
         return true
+    }
+
+    private mutating func deliverStraight(_ piece: [UInt8], _ own: WritableKeyPath<StackPair, Side>) -> Bool {
+        guard self[keyPath: own].isReading else { return false }
+        var content = [UInt8](repeating: 0, count: random.integer(in: 1...20_000))
+        let count = piece.withUnsafeBytes { bytes in
+            content.withUnsafeMutableBytes { room in
+                self[keyPath: own].stack.receive(lent: bytes, into: room, at: .zero)
+            }
+        }
+        guard let count else { return false }
+        self[keyPath: own].received += content[..<count]
+        straightCount += count > 0 ? 1 : 0
+        return true
+    }
+
+    private mutating func takeStraight(
+        _ own: WritableKeyPath<StackPair, Side>, _ other: WritableKeyPath<StackPair, Side>
+    ) -> Bool {
+        var octets = [UInt8](repeating: 0, count: random.integer(in: 1...60_000))
+        let count = octets.withUnsafeMutableBytes { self[keyPath: own].stack.takeOutbound(into: $0, at: .zero) }
+        self[keyPath: other].arriving += octets[..<count]
+        straightCount += count > 0 ? 1 : 0
+        return count > 0
     }
 
     private mutating func read(_ own: WritableKeyPath<StackPair, Side>) -> Bool {
