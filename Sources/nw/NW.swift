@@ -25,6 +25,7 @@ struct NW: AsyncParsableCommand {
               nw register Page _http._tcp 8080         a service for others to find
               nw types                                 which types of services there are
               nw query printer.local A                 records of the local network
+              nw bridge eth0 eth1 -t _http._tcp        services of one link, found on another
               nw linklocal eth0                        an address where nobody gives any
               nw doctor                                does Bonjour work here, and if not, why
               nw capture -i eth0 tcp port 80           packets as they pass
@@ -45,7 +46,8 @@ struct NW: AsyncParsableCommand {
               64  wrong usage
             """,
         subcommands: [
-            BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self, ConnectCommand.self,
+            BridgeCommand.self, BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self,
+            ConnectCommand.self,
             DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self,
             InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self,
             PingCommand.self,

@@ -155,10 +155,10 @@ struct Avahi {
         }
     }()
 
-    static func start(on host: String, _ scratch: Scratch) async throws -> Avahi {
+    static func start(on host: String, link: String = TwoHosts.link, _ scratch: Scratch) async throws -> Avahi {
         let place = try scratch.newDirectory("avahi").path
         let bus = "unix:path=\(place)/bus"
-        try configuration(place).write(toFile: "\(place)/avahi.conf", atomically: true, encoding: .utf8)
+        try configuration(link).write(toFile: "\(place)/avahi.conf", atomically: true, encoding: .utf8)
         try busConfiguration(bus).write(toFile: "\(place)/bus.conf", atomically: true, encoding: .utf8)
         let script = """
             mkdir -p \(place)/run && mount -t tmpfs none /run && mkdir -p /run/dbus /run/avahi-daemon
@@ -181,13 +181,13 @@ struct Avahi {
             on: host)
     }
 
-    private static func configuration(_ place: String) -> String {
+    private static func configuration(_ link: String) -> String {
         """
         [server]
         host-name=avahihost
         use-ipv4=yes
         use-ipv6=yes
-        allow-interfaces=\(TwoHosts.link)
+        allow-interfaces=\(link)
         enable-dbus=yes
         disallow-other-stacks=no
         [wide-area]

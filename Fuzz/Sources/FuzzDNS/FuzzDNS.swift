@@ -2,11 +2,12 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// DNS messages are read and written, and a link of multicast DNS hears them. Nothing traps.
+/// DNS messages are read and written, and a link of multicast DNS hears them; a bridge between links is told anything. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let octets = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.dnsMessage(octets)
     Exercise.multicastLink(octets)
+    Exercise.linkBridge(octets)
     return 0
 }
 

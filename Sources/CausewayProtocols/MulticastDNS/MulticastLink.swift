@@ -11,7 +11,9 @@ package struct MulticastLink: Sendable {
     private var lastTime: Duration = .zero
     /// What was sent and has not come back yet, and how often it will: the group reaches its senders as well.
     private var echoes: [(octets: [UInt8], left: Int)] = []
-    private static let echoLimit = 64
+    private var echoLimit: Int { hearsItself ? 64 : 1_024 }
+    /// Whether what is registered here answers this host's own questions as well. To be decided before anything is asked.
+    package var hearsItself = true
     /// Address families in which each message goes out, and comes back.
     package var familyCount = 1
 
@@ -178,9 +180,9 @@ package struct MulticastLink: Sendable {
 
     /// What this host says, it hears at once: its own services are found, whether the wire carries them back or not.
     private mutating func hearOneself(_ octets: [UInt8]) {
-        if echoes.count == Self.echoLimit { echoes.removeFirst() }
+        if echoes.count == echoLimit { echoes.removeFirst() }
         echoes.append((octets, familyCount))
-        guard let message = try? DNSMessage(parsing: octets.span) else { return }
+        guard hearsItself, let message = try? DNSMessage(parsing: octets.span) else { return }
         if message.flags.contains(.isResponse) {
             actions += querier.heard(message, from: nil, at: lastTime)
         } else {
@@ -189,6 +191,7 @@ package struct MulticastLink: Sendable {
     }
 
     private mutating func answerOneself(_ question: DNSQuestion) {
+        guard hearsItself else { return }
         var message = DNSMessage()
         message.answers = responder.own[question.name].filter { question.matches($0) }
         guard !message.answers.isEmpty else { return }

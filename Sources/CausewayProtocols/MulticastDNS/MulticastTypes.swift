@@ -11,6 +11,8 @@ package enum MulticastDNS {
     package static let hostTimeToLive: UInt32 = 120
     /// For all others.
     package static let otherTimeToLive: UInt32 = 4_500
+    /// Under this name the types of a link's services are listed (RFC 6763 §9).
+    package static let types: DNSName = "_services._dns-sd._udp.local"
     /// What others' records may take in memory on one link, in octets; half of it if all are one sender's.
     package static let cachedOctetLimit = RecordCache.octetLimit
     /// How long a record lives on after it was said to be gone, or to be replaced (RFC 6762 §10.1, §10.2).

@@ -30,7 +30,7 @@ extension BonjourEngine {
 
     private func adopt(_ snapshot: NetworkSnapshot) {
         guard !isIdle else { return }
-        let usable = snapshot.multicastInterfaces
+        let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
         for (index, link) in state.value.links where !usable.contains(where: { $0.interface.index == index }) {
             link.machine.leave()
             settle()
@@ -51,6 +51,7 @@ extension BonjourEngine {
 
     private func join(_ facts: NetworkSnapshot.Interface) {
         let link = LinkDriver(facts)
+        link.machine.hearsItself = scope.isHost
         link.machine.acceptsUnicast = !state.value.sharesPort
         _ = link.adopt(facts, loop, self)
         guard link.isOpen else { return }
@@ -100,6 +101,14 @@ extension NetworkSnapshot {
                 && !Self.isVirtualBridge(facts.interface.name)
         }
         return running.isEmpty ? interfaces.filter { $0.isLoopback && $0.isUp && !$0.addresses.isEmpty } : running
+    }
+
+    /// Those of a choice that can multicast now.
+    fileprivate func interfaces(of indices: Set<Int>) -> [Interface] {
+        interfaces.filter { facts in
+            indices.contains(facts.interface.index) && facts.isUp && facts.isRunning && facts.supportsMulticast
+                && !facts.addresses.isEmpty
+        }
     }
 
     /// Bridges that containers and virtual machines of this host stand behind: nobody there looks for its services.

@@ -11,6 +11,20 @@ internal import Dispatch
 package final class BonjourEngine: Sendable {
     package static let shared = BonjourEngine(on: Engine.nextLoop())
 
+    /// Which links an engine is on, and as what.
+    package struct Scope: Sendable {
+        /// The only interfaces; `nil` for all on which services are looked for and offered.
+        var interfaces: Set<Int>?
+        /// Whether it answers for the host's name, and finds what it offers itself.
+        var isHost = true
+
+        /// The host on all of its links.
+        package static let host = Scope()
+
+        /// Somebody who speaks for others, on some links.
+        package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
+    }
+
     struct Asking {
         var question: DNSQuestion
         var interfaceIndex: Int?
@@ -20,6 +34,8 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
+        /// Told which name is somebody else's, for records that do not stay then.
+        var loss: (@Sendable (DNSName) -> Void)?
         /// Interfaces on which the name is settled, until it is on all.
         var settled: Set<Int> = []
         var isTold = false
@@ -62,11 +78,15 @@ package final class BonjourEngine: Sendable {
     static let host = RegistrationID(rawValue: 0)
 
     package let loop: any EventLoop
+    let scope: Scope
     private let numbers = Guarded<UInt64>(0)
     let state: LoopBound<State>
 
-    package init(on loop: any EventLoop, hostLabel: String = BonjourEngine.systemHostLabel()) {
+    package init(
+        on loop: any EventLoop, hostLabel: String = BonjourEngine.systemHostLabel(), scope: Scope = .host
+    ) {
         self.loop = loop
+        self.scope = scope
         state = LoopBound(State(hostLabel: hostLabel), to: loop)
     }
 
@@ -76,7 +96,7 @@ package final class BonjourEngine: Sendable {
         return label.isEmpty || label == "localhost" ? "linux" : String(label.prefix(32))
     }
 
-    private func nextNumber() -> UInt64 {
+    func nextNumber() -> UInt64 {
         numbers.withLock { number in
             number += 1
             return number
@@ -161,7 +181,7 @@ package final class BonjourEngine: Sendable {
         for completion in completions { completion() }
     }
 
-    private func begin(_ advertising: Advertising, _ id: RegistrationID) {
+    func begin(_ advertising: Advertising, _ id: RegistrationID) {
         let isFirst = state.value.advertising.isEmpty
         state.value.advertising[id] = advertising
         follow()
@@ -175,6 +195,7 @@ package final class BonjourEngine: Sendable {
     var hostName: DNSName { state.value.hostName }
 
     func registerHost(on link: LinkDriver) {
+        guard scope.isHost else { return }
         link.hasHost = true
         guard link.canAnswer else { return }
         link.machine.register(link.addressRecords(of: hostName), Self.host, at: Machine.now)
@@ -232,7 +253,7 @@ package final class BonjourEngine: Sendable {
             let event = QuestionEvent(interface: link.interface, added: [], removed: [], isDenied: true)
             state.value.asking[id]?.handler(event)
         case .established(let id): established(id, link)
-        case .conflicted(let id, _): conflicted(id)
+        case .conflicted(let id, let name): conflicted(id, name)
         }
     }
 
@@ -250,7 +271,7 @@ package final class BonjourEngine: Sendable {
     }
 
     /// Somebody else has a name: it is given up everywhere, and another one tried.
-    private func conflicted(_ id: RegistrationID) {
+    private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             state.value.hostLabel = ServiceNames.nextHost(after: state.value.hostLabel)
             return reregisterEverything()
@@ -260,6 +281,7 @@ package final class BonjourEngine: Sendable {
         if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
         guard advertising.service.mayRename else {
             state.value.advertising[id] = nil
+            advertising.loss?(name)
             return advertising.handler(.failed)
         }
         state.value.advertising[id]?.service.name = ServiceNames.next(after: advertising.service.name)

@@ -21,9 +21,6 @@ package struct ServiceDescription: Sendable, Equatable {
     /// What is advertised in the place of a service: a record, or none. An array, for a record would make all services larger.
     private var given: [DNSRecord] = []
 
-    /// Which types there are at all (RFC 6763 §9).
-    private static let types: DNSName = "_services._dns-sd._udp.local"
-
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
@@ -40,9 +37,14 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// A single record, under whatever name it has.
     package init(record: DNSRecord, interfaceIndex: Int? = nil) {
-        self.init(name: "", type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex)
+        self.init(records: [record], interfaceIndex: interfaceIndex)
         name = record.name.description
-        given = [record]
+    }
+
+    /// Any records, each under its own name.
+    package init(records: [DNSRecord], interfaceIndex: Int?) {
+        self.init(name: "", type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex)
+        given = records
     }
 
     /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
@@ -76,7 +78,7 @@ package struct ServiceDescription: Sendable, Equatable {
                 .service(priority: 0, weight: 0, port: port, target: host)),
             DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(text.isEmpty ? [0] : text)),
             DNSRecord(domain, .ptr, timeToLive: time, .name(instance)),
-            DNSRecord(Self.types, .ptr, timeToLive: time, .name(domain)),
+            DNSRecord(MulticastDNS.types, .ptr, timeToLive: time, .name(domain)),
         ]
         for subtype in subtypes {
             guard let parent = DNSName(labels: [Array("_sub".utf8)])?.appending(domain),

@@ -82,7 +82,7 @@ struct RegisterCommand: Subcommand {
 }
 
 extension DNSServiceType.Mistake {
-    fileprivate func sentence(name: String, type: String) -> String {
+    func sentence(name: String, type: String) -> String {
         switch self {
         case .form: "\(type) is no service type: it should look like _http._tcp or _game._udp."
         case .length: "The service in \(type) must have 1 to 15 characters (RFC 6335)."

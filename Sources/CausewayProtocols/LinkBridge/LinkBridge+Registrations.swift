@@ -1,0 +1,175 @@
+internal import CausewayTypes
+package import CausewayWire
+
+extension LinkBridge {
+    /// What is registered for a service on a side has all of its names for its own there.
+    package mutating func established(_ service: DNSName, on side: Side) {
+        guard links[side.other]?.services[service]?.phase == .probing else { return }
+        links[side.other]?.services[service]?.phase = .bridged
+        actions.append(.bridged(service, on: side))
+    }
+
+    /// Somebody on a side has one of the names that are registered for a service: its own, or its host's. The registration is off.
+    package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
+        let place = Place(name: service, side: side.other)
+        guard let known = links[place.side]?.services[service], known.isRegistered else { return }
+        if known.phase == .bridged { actions.append(.ended(service, on: side)) }
+        links[place.side]?.services[service]?.told = []
+        guard name != service, let host = known.target else {
+            links[place.side]?.services[service]?.phase = .blocked(until: now + Self.patience)
+            actions.append(.taken(service, on: side))
+            return schedule(place, at: now)
+        }
+        links[place.side]?.services[service]?.phase = .waiting
+        // Others on the same host may have led to another name for it before.
+        if let old = links[place.side]?.hosts[host], old.alias(of: host) == name {
+            links[place.side]?.hosts[host]?.attempt = (old.attempt + 1) % Self.aliasLimit
+        }
+        review(place, at: now)
+        reviewUsers(of: host, place.side, at: now)
+    }
+
+    // MARK: Decisions
+
+    /// Registers a service, changes what is said of it, or takes it back: whatever follows from what is known.
+    mutating func review(_ place: Place, at now: Duration) {
+        tidy(place, at: now)
+        defer { schedule(place, at: now) }
+        links[place.side]?.services[place.name]?.start = nil
+        guard let service = links[place.side]?.services[place.name] else { return }
+        guard mayCross(place, service, at: now), let records = records(of: place, service, at: now) else {
+            return withdraw(place, at: now)
+        }
+        switch service.phase {
+        case .probing, .bridged:
+            guard records != service.told else { return }
+            actions.append(.update(records, place.name, on: place.side.other))
+            links[place.side]?.services[place.name]?.told = records
+        case .blocked(let end) where end > now: return
+        case .waiting, .blocked:
+            let start = start(of: place, at: now)
+            guard start == now else {
+                links[place.side]?.services[place.name]?.start = start
+                return
+            }
+            register(place, records, at: now)
+        }
+    }
+
+    private mutating func register(_ place: Place, _ records: [DNSRecord], at now: Duration) {
+        pay(at: now)
+        links[place.side]?.services[place.name]?.phase = .probing
+        links[place.side]?.services[place.name]?.told = records
+        actions.append(.register(records, place.name, on: place.side.other))
+    }
+
+    /// Forgets what is over.
+    private mutating func tidy(_ place: Place, at now: Duration) {
+        if links[place.side]?.marked[place.name]?.isOver(at: now) == true {
+            links[place.side]?.marked[place.name] = nil
+        }
+        if let end = resting[place], end <= now { resting[place] = nil }
+    }
+
+    private mutating func schedule(_ place: Place, at now: Duration) {
+        var moments = links[place.side]?.services[place.name]?.moments ?? []
+        if let end = links[place.side]?.marked[place.name]?.end { moments.append(end) }
+        if let end = resting[place] { moments.append(end) }
+        due[place] = moments.filter { $0 > now }.min()
+    }
+
+    /// Whether a service is of its link, and the other link has nobody of its name.
+    private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
+        guard let link = links[place.side], !link.isMarked(place.name, at: now) else { return false }
+        // Whoever says so after this bridge did, says the same or is in conflict with it.
+        return service.phase == .bridged || links[place.side.other]?.found[place.name] == nil
+    }
+
+    /// Takes a service back. While it is probed for nobody knows of it.
+    mutating func withdraw(_ place: Place, at now: Duration) {
+        guard let service = links[place.side]?.services[place.name], service.isRegistered else { return }
+        links[place.side]?.services[place.name]?.phase = .waiting
+        links[place.side]?.services[place.name]?.told = []
+        actions.append(.withdraw(place.name, on: place.side.other))
+        if service.phase == .bridged {
+            actions.append(.ended(place.name, on: place.side.other))
+            resting[place] = now + Self.rest
+        }
+    }
+
+    // MARK: Records
+
+    /// What is said of a service on the other side; `nil` where not enough is known, or where it could not be reached.
+    ///
+    /// Its host is part of that: nobody may find the service before it is known whether the host's name is free.
+    private func records(of place: Place, _ service: Service, at now: Duration) -> [DNSRecord]? {
+        guard let location = service.locations.last,
+            case .service(let priority, let weight, let port, _) = location.data,
+            let (alias, addresses) = host(of: service, place.side),
+            !service.texts.isEmpty || now - service.found >= Self.textPatience
+        else { return nil }
+        let (name, time) = (place.name, MulticastDNS.otherTimeToLive)
+        let text = service.texts.last
+        let records = [
+            DNSRecord(
+                name, .srv, flushesCache: true, timeToLive: min(location.timeToLive, MulticastDNS.hostTimeToLive),
+                .service(priority: priority, weight: weight, port: port, target: alias)),
+            DNSRecord(
+                name, .txt, flushesCache: true, timeToLive: min(text?.timeToLive ?? time, time),
+                text?.data ?? .text([0])),
+            DNSRecord(MulticastDNS.types, .ptr, timeToLive: time, .name(service.type)),
+        ]
+        var names = links[place.side]?.found[name] ?? []
+        if let mark = Self.list(Self.mark, of: service.type) { names.insert(mark) }
+        let lists = names.sorted { $0.wire.lexicographicallyPrecedes($1.wire) }
+        return addresses + records + lists.map { DNSRecord($0, .ptr, timeToLive: time, .name(name)) }
+    }
+
+    /// The name of a service's host on the other side, and its addresses that count there; `nil` where it has none.
+    private func host(of service: Service, _ side: Side) -> (DNSName, [DNSRecord])? {
+        guard let target = service.target else { return nil }
+        guard let host = links[side]?.hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }
+        let records = host.records(as: target)
+        return records.first.map { ($0.name, records) }
+    }
+}
+
+extension LinkBridge.Host {
+    /// Its addresses that mean the same on another link, under the name that it has there: link-local ones never cross
+    /// (RFC 3927 §2.7, RFC 4007 §5).
+    func records(as name: DNSName) -> [DNSRecord] {
+        guard let alias = alias(of: name) else { return [] }
+        return addresses.compactMap { record in
+            guard record.data.isAddressOfManyLinks else { return nil }
+            let time = min(record.timeToLive, MulticastDNS.hostTimeToLive)
+            return DNSRecord(alias, record.type, flushesCache: true, timeToLive: time, record.data)
+        }
+    }
+
+    /// `mac`, `mac-2`, `mac-3`: its own name where nobody else has it.
+    func alias(of name: DNSName) -> DNSName? {
+        guard attempt > 0, let label = name.firstLabel else { return name }
+        let suffix = Array("-\(attempt + 1)".utf8)
+        var stem = label.prefix(DNSName.maximumLabelByteCount - suffix.count)
+        // Not in the middle of a character.
+        if stem.count < label.count {
+            while let last = stem.last, last & 0xC0 == 0x80 { stem.removeLast() }
+            if let last = stem.last, last & 0xC0 == 0xC0 { stem.removeLast() }
+        }
+        return DNSName(stem + suffix, in: name.droppingFirst())
+    }
+}
+
+extension DNSRecordData {
+    /// Whether it is an address that means the same on every link, and one of a host at all.
+    fileprivate var isAddressOfManyLinks: Bool {
+        switch self {
+        case .ipv4(let address):
+            !address.isLinkLocal && !address.isMulticast && ![0, 127].contains(address.bits >> 24)
+                && address.bits != .max
+        // Below 1::/64 lie no addresses but those that say nothing, or something of this host alone.
+        case .ipv6(let address): !address.isLinkLocal && !address.isMulticast && address.high != 0
+        default: false
+        }
+    }
+}
