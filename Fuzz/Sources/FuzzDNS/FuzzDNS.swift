@@ -2,12 +2,14 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// DNS messages are read and written, and a link of multicast DNS hears them; a bridge between links is told anything. Nothing traps.
+/// DNS messages are read and written, and a link of multicast DNS hears them; a bridge between links is told
+/// anything, and so is a client of sleep proxies. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let octets = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.dnsMessage(octets)
     Exercise.multicastLink(octets)
     Exercise.linkBridge(octets)
+    Exercise.sleepProxyClient(octets)
     return 0
 }
 

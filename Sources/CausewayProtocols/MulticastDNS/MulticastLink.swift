@@ -99,7 +99,20 @@ package struct MulticastLink: Sendable {
     }
 
     /// The host is about to sleep: goodbyes are said, and nothing is answered until ``restart(at:)`` (RFC 6762 §10.1).
-    package mutating func sleep() { actions += responder.sleep() }
+    ///
+    /// - Parameter isRepresented: Whether somebody else answers meanwhile. Then there are no goodbyes.
+    package mutating func sleep(isRepresented: Bool = false) {
+        actions += responder.sleep(isRepresented: isRepresented)
+    }
+
+    /// What is answered with, each record once.
+    package var answeredRecords: [DNSRecord] { responder.records }
+
+    /// Who this host is, for those who may have answered for it while it slept: its probes and announcements say so.
+    package var owner: DNSOwner? {
+        get { responder.owner }
+        set { responder.owner = newValue }
+    }
 
     /// The link is about to be left: goodbyes are said, and what came from it is forgotten.
     package mutating func leave() {

@@ -33,6 +33,8 @@ struct MulticastResponder: Sendable {
     var acceptsUnicast = true
     /// Octets of the largest message that is sent, but for records that are larger themselves.
     var messageByteLimit = MulticastDNS.messageByteLimit
+    /// Who this host is, for those who may have answered for it while it slept: probes and announcements say so.
+    var owner: DNSOwner?
     private var conflicts: [Duration] = []
     var urgent: [MulticastAction] = []
     /// Registrations that begin together probe together.
@@ -177,9 +179,16 @@ struct MulticastResponder: Sendable {
         goodbye(registrations.values.filter(\.isAnswering).flatMap(\.records))
     }
 
-    /// Goodbyes for everything, which is not answered with until it is probed for anew.
-    mutating func sleep() -> [MulticastAction] {
-        let said = farewell()
+    /// What is answered with, each record once.
+    var records: [DNSRecord] {
+        var seen: Set<DNSRecord> = []
+        return registrations.sorted { $0.key.rawValue < $1.key.rawValue }.filter(\.value.isAnswering)
+            .flatMap(\.value.records).filter { seen.insert($0).inserted }
+    }
+
+    /// Goodbyes for everything, unless somebody else answers for it meanwhile; nothing is answered until it is probed for anew.
+    mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
+        let said = isRepresented ? [] : farewell()
         for id in registrations.keys { change(id) { if $0.phase != .off { $0.phase = .asleep } } }
         (pending, repeated, farewells, departing) = (PendingAnswers(), RepeatedQuestions(), [], [])
         return said
@@ -273,8 +282,13 @@ struct MulticastResponder: Sendable {
             if isSettled { established.append(id) }
         }
         for record in announced { pending.wasSent(record, at: now) }
-        return ProbeMessages.make(probes, limit: messageByteLimit).map { .send($0) }
+        let extensions = owner.map { owner in
+            var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))
+            extensions.options = [owner.option]
+            return extensions
+        }
+        return ProbeMessages.make(probes, limit: messageByteLimit, extensions).map { .send($0) }
             + established.map { .established($0) }
-            + ResponseMessages.make(announced, [], limit: messageByteLimit).map { .send($0) }
+            + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 }

@@ -3,8 +3,17 @@ internal import CausewayWire
 /// Puts answers into as few messages as will hold them.
 enum ResponseMessages {
     /// A record too large for a message goes alone in one of its own (RFC 6762 §17); additional ones only where there is room.
-    static func make(_ answers: [DNSRecord], _ additionals: [DNSRecord], limit: Int) -> [[UInt8]] {
+    ///
+    /// - Parameter extensions: What each of them says of its sender.
+    static func make(
+        _ answers: [DNSRecord], _ additionals: [DNSRecord], limit: Int, _ extensions: DNSExtensions? = nil
+    ) -> [[UInt8]] {
         guard !answers.isEmpty else { return [] }
+        guard let extensions else { return make(answers, additionals, limit) }
+        return make(answers, additionals, limit - extensions.byteCount).map { extensions.appended(to: $0) }
+    }
+
+    private static func make(_ answers: [DNSRecord], _ additionals: [DNSRecord], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var writer = empty(limit)
         for answer in answers where !writer.add(answer, to: .answer, inMulticast: true) {
@@ -30,7 +39,12 @@ enum ResponseMessages {
 enum ProbeMessages {
     typealias Probe = (registration: MulticastRegistration, acceptsUnicast: Bool)
 
-    static func make(_ probes: [Probe], limit: Int) -> [[UInt8]] {
+    static func make(_ probes: [Probe], limit: Int, _ extensions: DNSExtensions?) -> [[UInt8]] {
+        guard let extensions else { return make(probes, limit) }
+        return make(probes, limit - extensions.byteCount).map { extensions.appended(to: $0) }
+    }
+
+    private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
         // Messages that follow each other hold about as many: the next is tried with as many as the last held.
@@ -67,5 +81,21 @@ enum ProbeMessages {
             }
         }
         return writer.finish()
+    }
+}
+
+extension DNSExtensions {
+    /// What they take in a message.
+    var byteCount: Int { 11 + options.reduce(0) { $0 + 4 + $1.value.count } }
+
+    /// A message with them behind everything else.
+    fileprivate func appended(to message: [UInt8]) -> [UInt8] {
+        var writer = DNSMessageWriter([], limit: .max)
+        // Without a name before it the pseudo-record is the same in every message.
+        guard message.count >= 12, writer.add(self) else { return message }
+        var octets = message + writer.finish().dropFirst(12)
+        let count = (UInt16(octets[10]) << 8 | UInt16(octets[11])) + 1
+        (octets[10], octets[11]) = (UInt8(count >> 8), UInt8(truncatingIfNeeded: count))
+        return octets
     }
 }

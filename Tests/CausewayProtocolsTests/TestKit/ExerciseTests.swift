@@ -76,6 +76,12 @@ struct ExerciseTests {
         Exercise.linkBridge((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) })
     }
 
+    @Test("A client of sleep proxies hears anything at any time", arguments: 0..<50)
+    func sleepProxyClient(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        Exercise.sleepProxyClient((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) })
+    }
+
     @Test(
         "Messages of the system's bus are mutated, and whoever follows its managers of networks hears them",
         arguments: 0..<20)

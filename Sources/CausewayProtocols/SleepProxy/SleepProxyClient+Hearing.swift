@@ -1,0 +1,64 @@
+package import CausewayWire
+
+extension SleepProxyClient {
+    /// What a question is answered by has changed.
+    package mutating func changed(_ question: DNSQuestion, added: [DNSRecord], removed: [DNSRecord]) {
+        switch question.type {
+        case .ptr:
+            for case .name(let name) in removed.map(\.data) { forget(name) }
+            for case .name(let name) in added.map(\.data) { adopt(name) }
+        case .srv:
+            guard let before = proxies[question.name] else { return }
+            proxies[question.name]?.locations.removeAll { old in removed.contains { $0.data == old.data } }
+            proxies[question.name]?.locations += added
+            follow(from: before.target, to: proxies[question.name]?.target)
+        case .a, .aaaa:
+            guard addresses[question.name] != nil else { return }
+            addresses[question.name]?.removeAll { old in removed.contains { $0.data == old } }
+            addresses[question.name]? += added.map(\.data)
+        default: break
+        }
+    }
+
+    private mutating func adopt(_ name: DNSName) {
+        guard name.droppingFirst() == Self.type, let label = name.firstLabel, proxies[name] == nil,
+            let metrics = SleepProxyMetrics(label), proxies.count < Self.proxyLimit
+        else { return }
+        proxies[name] = Proxy(metrics: metrics)
+        actions.append(.ask(DNSQuestion(name, .srv)))
+    }
+
+    private mutating func forget(_ name: DNSName) {
+        guard let proxy = proxies.removeValue(forKey: name) else { return }
+        actions.append(.stop(DNSQuestion(name, .srv)))
+        follow(from: proxy.target, to: nil)
+    }
+
+    /// A proxy has moved to another host: that one's addresses are of interest now.
+    private mutating func follow(from old: DNSName?, to new: DNSName?) {
+        if let new, new.isWithin(.local), addresses[new] == nil {
+            addresses[new] = []
+            for type in [DNSRecordType.a, .aaaa] { actions.append(.ask(DNSQuestion(new, type))) }
+        }
+        guard let old, old != new, addresses[old] != nil, !proxies.values.contains(where: { $0.target == old }) else {
+            return
+        }
+        addresses[old] = nil
+        for type in [DNSRecordType.a, .aaaa] { actions.append(.stop(DNSQuestion(old, type))) }
+    }
+
+    /// Reads a proxy's word. Whatever else stands in it, or comes from anybody else, is none.
+    package mutating func received(_ octets: Span<UInt8>, from peer: MulticastPeer, at now: Duration) {
+        guard var waiting = conversation, peer == waiting.peer, let message = try? DNSMessage(parsing: octets),
+            message.flags.contains(.isResponse), message.operation == SleepProxyUpdate.operation,
+            waiting.messages[message.id] != nil
+        else { return }
+        guard message.responseCode == .noError else { return converse(waiting.registration, at: now) }
+        waiting.messages[message.id] = nil
+        // Who does not say for how long takes it as it was asked.
+        let lease = message.extensions?.options.lazy.compactMap(DNSLease.seconds).first ?? Self.leaseSeconds
+        waiting.lease = min(waiting.lease, lease)
+        conversation = waiting.messages.isEmpty ? nil : waiting
+        if waiting.messages.isEmpty { actions.append(.registered(leaseSeconds: waiting.lease)) }
+    }
+}

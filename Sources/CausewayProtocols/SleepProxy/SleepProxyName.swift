@@ -1,0 +1,23 @@
+internal import CausewayWire
+
+/// What a sleep proxy says of itself in its instance's name, such as `70-35-60-63.1 Living room`: which kind of device it is, how
+/// portable, how much power it takes in addition and in all, and what it can do. Of each less is better.
+struct SleepProxyMetrics: Comparable, Sendable {
+    private var numbers: [Int]
+
+    /// `nil` for names that say nothing of the kind.
+    init?(_ label: some Sequence<UInt8>) {
+        let octets = Array(label.prefix(12))
+        guard octets.count >= 11, octets[2] == 0x2D, octets[5] == 0x2D, octets[8] == 0x2D else { return nil }
+        numbers = []
+        for start in stride(from: 0, to: 12, by: 3) {
+            let digits = octets[start..<(start + 2)].map { Int($0) - 0x30 }
+            guard digits.allSatisfy((0...9).contains) else { return nil }
+            numbers.append(10 * digits[0] + digits[1])
+        }
+    }
+
+    static func < (left: SleepProxyMetrics, right: SleepProxyMetrics) -> Bool {
+        left.numbers.lexicographicallyPrecedes(right.numbers)
+    }
+}

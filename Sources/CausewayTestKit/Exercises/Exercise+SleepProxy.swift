@@ -1,0 +1,94 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+internal import CausewayWire
+
+extension Exercise {
+    /// A client of sleep proxies hears anything from anybody: it says a bounded amount, reports one end, and asks no question twice.
+    public static func sleepProxyClient(_ octets: [UInt8]) {
+        for start in octets.indices.prefix(8) {
+            let value = Array(octets[start...].prefix(24))
+            for code in [DNSOwner.optionCode, DNSLease.optionCode] {
+                let option = DNSExtensions.Option(code: code, value: value)
+                if let owner = DNSOwner(option) { precondition(DNSOwner(owner.option) == owner) }
+                _ = DNSLease.seconds(option)
+            }
+        }
+        var choices = Choices(octets)
+        var life = ProxyLife(seed: choices.next())
+        while !choices.isEmpty { life.step(&choices) }
+    }
+}
+
+private struct ProxyLife {
+    private var client: SleepProxyClient
+    private var now = Duration.seconds(1)
+    private var questions: Set<DNSQuestion> = []
+    private var isAsleep = false
+    private let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0001)), port: 9)
+
+    init(seed: UInt8) {
+        client = SleepProxyClient(random: SplitMix64(seed: UInt64(seed)))
+        client.start()
+        perform()
+    }
+
+    mutating func step(_ choices: inout Exercise.Choices) {
+        let order = choices.next()
+        switch order & 3 {
+        case 0: learn(order, &choices)
+        case 1:
+            if order & 4 == 0 {
+                isAsleep = true
+                let record = DNSRecord(.local, .txt, timeToLive: 9, .text([0]))
+                let owner = DNSOwner(sequence: order, primary: LinkAddress(bits: 1))
+                client.sleep(.init([record], of: owner), at: now)
+            } else {
+                isAsleep = false
+                client.wake()
+            }
+        case 2:
+            var message = choices.take(choices.next(below: 64))
+            // Now and then one that may be meant: a word on an update.
+            if order & 4 == 0 {
+                message = [choices.next(), choices.next(), 0xA8, order >> 4] + [UInt8](repeating: 0, count: 8)
+            }
+            client.received(message.span, from: order & 8 == 0 ? peer : MulticastPeer(peer.address, port: 8), at: now)
+        default:
+            now += .milliseconds(Int(choices.next()))
+            client.advance(to: now)
+        }
+        perform()
+    }
+
+    private mutating func learn(_ order: UInt8, _ choices: inout Exercise.Choices) {
+        let host = DNSName([order >> 4 | 0x60], in: .local) ?? .local
+        let name = DNSName("1\(order >> 7)-00-00-0\(order >> 4 & 7).0", in: SleepProxyClient.type) ?? host
+        let record: DNSRecord
+        switch choices.next() & 3 {
+        case 0: record = DNSRecord(SleepProxyClient.type, .ptr, timeToLive: 9, .name(name))
+        case 1:
+            let data = DNSRecordData.service(priority: 0, weight: 0, port: 9, target: host)
+            record = DNSRecord(name, .srv, timeToLive: 9, data)
+        default: record = DNSRecord(host, .a, timeToLive: 9, .ipv4(IPv4Address(bits: 0x0A00_0001)))
+        }
+        let question = DNSQuestion(record.name, record.type)
+        client.changed(question, added: order & 8 == 0 ? [record] : [], removed: order & 8 == 0 ? [] : [record])
+    }
+
+    private mutating func perform() {
+        var (sent, ends) = (0, 0)
+        for action in client.takeActions() {
+            switch action {
+            case .ask(let question): precondition(questions.insert(question).inserted, "asked twice: \(question)")
+            case .stop(let question): precondition(questions.remove(question) != nil, "not asked: \(question)")
+            case .send(let octets, _):
+                sent += 1
+                precondition((try? DNSMessage(parsing: octets.span)) != nil)
+            case .registered, .failed:
+                ends += 1
+                precondition(isAsleep, "nobody asked")
+            }
+        }
+        precondition(sent <= 1 && ends <= 1 && questions.count <= 1 + 16 + 32)
+    }
+}
