@@ -46,6 +46,13 @@ extension ServiceDiscovery {
     /// Not for signals that the program handles itself.
     public static func sayGoodbye(before signal: CInt) { BonjourEngine.farewell(before: signal) }
 
+    /// Lets a sleep proxy of the link answer for everything that the process advertises while the host sleeps, and wake it for whoever
+    /// needs it.
+    ///
+    /// Without one, or where none takes it, goodbyes are said before sleep as ever. Not for hosts that no packet can wake: nobody who
+    /// asks for their services would know that they sleep. Cannot be undone.
+    public static func useSleepProxies() { BonjourEngine.shared.useSleepProxies() }
+
     static func description(
         _ name: String, _ type: String, _ port: NWEndpoint.Port, _ text: NWTXTRecord, _ mayRename: Bool,
         _ interface: NWInterface?

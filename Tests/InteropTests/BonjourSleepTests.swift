@@ -37,7 +37,134 @@ extension Interop {
                 #expect(registrar.errors == "")
             }
         }
+
+        @Test(
+            "C108 C109: a sleep proxy is given what the host has, and no goodbyes are said; one that refuses is done without",
+            arguments: [0, 5])
+        func proxies(_ code: Int) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                try hosts.ip("link set \(TwoHosts.link) address 02:00:00:00:77:01")
+                let place = try scratch.newDirectory("logind").appending(path: "bus").path
+                let python = try #require(PythonMember.path)
+                let logind = try scratch.start(
+                    python, ["-u", "-c", FakeLogind.script, place], on: hosts.near, input: .held)
+                try await logind.prints("listening\n")
+                let proxy = try scratch.start(python, ["-u", "-c", FakeSleepProxy.script, "\(code)"], on: hosts.far)
+                try await proxy.prints("listening\n")
+                let name = "10-35-60-63.1 Proxy"
+                let offer = try scratch.start(
+                    try Built.nw(), ["register", name, "_sleep-proxy._udp", "\(FakeSleepProxy.port)"], on: hosts.far)
+                try await offer.prints("registered as \(name)\n")
+                let browser = try scratch.start(try Built.nw(), ["browse", "_sleep._tcp"], on: hosts.far)
+                let registrar = try scratch.start(
+                    "/usr/bin/env",
+                    [
+                        "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(place)", try Built.nw(), "register", "--sleep-proxy",
+                        "s", "_sleep._tcp", "9",
+                    ],
+                    on: hosts.near)
+                let line = "s  _sleep._tcp local. [\(TwoHosts.link)]\n"
+                try await browser.prints("+ \(line)")
+                try await eventually("logind is asked for: \(logind.text)") { logind.text.contains("asked") }
+                // What it said of itself when it began names no owner; then it has found the proxy, too.
+                try await Task.sleep(for: .seconds(2))
+                #expect(proxy.text == "listening\n")
+                try logind.write("sleep\n")
+                let given = "update 5 zones 1 lease 86400 owner 020000007701 of the host, s 1\n"
+                try await eventually("the proxy is given it: \(proxy.text)") {
+                    proxy.text.hasPrefix("listening\n" + given)
+                }
+                if code == 0 {
+                    try await Task.sleep(for: .seconds(2))
+                    #expect(browser.text == "+ \(line)")
+                } else {
+                    try await browser.prints("+ \(line)- \(line)")
+                }
+                try logind.write("wake\n")
+                try await eventually("it says that it is awake: \(proxy.text)") {
+                    proxy.text.contains("awake 020000007701, 1 later\n")
+                }
+                let after = code == 0 ? "+ \(line)" : "+ \(line)- \(line)+ \(line)"
+                try await browser.prints(after)
+                #expect(proxy.text.components(separatedBy: "update").count == 2, "\(proxy.text)")
+                #expect(registrar.errors == "")
+            }
+        }
     }
+}
+
+/// A sleep proxy as far as its clients see it: it takes updates or refuses them, and hears who is awake. It answers for nobody.
+private enum FakeSleepProxy {
+    static let port = 47_901
+
+    /// Its argument is the code of its answers.
+    static let script = """
+        import select, socket, struct, sys
+
+        def name(data, at):
+            labels, end = [], None
+            while data[at]:
+                if data[at] >= 0xC0:
+                    end = end or at + 2
+                    at = (data[at] & 0x3F) << 8 | data[at + 1]
+                    continue
+                labels.append(data[at + 1:at + 1 + data[at]])
+                at += 1 + data[at]
+            return labels, end or at + 1
+
+        def options(data):
+            found = {}
+            while len(data) >= 4:
+                code, count = struct.unpack(">HH", data[:4])
+                found[code], data = data[4:4 + count], data[4 + count:]
+            return found
+
+        # What each section has, and the options of the last.
+        def read(data):
+            head = struct.unpack(">6H", data[:12])
+            at, records, found = 12, [], {}
+            for _ in range(head[2]):
+                _, at = name(data, at)
+                at += 4
+            for section in (3, 4, 5):
+                for _ in range(head[section]):
+                    labels, at = name(data, at)
+                    kind, _, _, count = struct.unpack(">HHIH", data[at:at + 10])
+                    if kind == 41: found = options(data[at + 10:at + 10 + count])
+                    else: records.append((labels, kind))
+                    at += 10 + count
+            return head, records, found
+
+        code = int(sys.argv[1])
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        server.bind(("", \(port)))
+        link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        link.bind(("", 5353))
+        link.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+            socket.inet_aton("224.0.0.251") + socket.inet_aton("\(TwoHosts.far4)"))
+        print("listening", flush=True)
+        last = None
+        while True:
+            for ready in select.select([server, link], [], [])[0]:
+                data, peer = ready.recvfrom(9000)
+                head, records, found = read(data)
+                owner = found.get(4)
+                if ready is link:
+                    if owner and last is not None:
+                        print(f"awake {owner[2:8].hex()}, {(owner[1] - last) % 256} later", flush=True)
+                    elif owner: print("awake already", flush=True)
+                    continue
+                last = owner[1]
+                lease = struct.unpack(">I", found[2])[0]
+                services = sum(1 for labels, kind in records if labels[:1] == [b"s"] and kind == 33)
+                hosts = sum(1 for labels, kind in records if kind in (1, 28))
+                print(f"update {head[1] >> 11} zones {head[2]} lease {lease} owner {owner[2:8].hex()}"
+                    f" of {'the' if hosts > 1 else 'no'} host, s {services}", flush=True)
+                granted = b"\\0\\0\\x29\\x05\\xa0\\0\\0\\0\\0\\0\\x08\\0\\x02\\0\\x04" + struct.pack(">I", 600)
+                server.sendto(struct.pack(">6H", head[0], 0xA800 | code, 0, 0, 0, 1) + granted, peer)
+        """
 }
 
 /// As much of a message bus as a client needs that wants to hear of sleep, with logind on it.

@@ -62,6 +62,7 @@ extension BonjourEngine {
         guard !state.value.advertising.isEmpty else { return }
         registerHost(on: link)
         for id in state.value.advertising.keys { register(id, on: link) }
+        seekSleepProxies(on: link)
     }
 }
 

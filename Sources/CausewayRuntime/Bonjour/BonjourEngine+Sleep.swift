@@ -19,8 +19,10 @@ extension BonjourEngine {
     private func told(_ news: SleepNotices.State?) {
         guard state.value.watch != nil, state.value.isAsleep != (news == .asleep) else { return }
         state.value.isAsleep = news == .asleep
-        for link in state.value.links.values {
-            if state.value.isAsleep { link.machine.sleep() } else { link.machine.restart(at: Machine.now) }
+        if state.value.isAsleep {
+            for link in state.value.links.values { fallAsleep(link) }
+        } else {
+            rouse()
         }
         settle()
         // There is no time for a pace: the machine stops within a moment.
@@ -33,6 +35,14 @@ extension BonjourEngine {
         defer { state.value.slept = slept }
         guard state.value.watch != nil, slept - state.value.slept > .seconds(1) else { return }
         state.value.isAsleep = false
-        for link in state.value.links.values { link.machine.restart(at: Machine.now) }
+        rouse()
+    }
+
+    private func rouse() {
+        state.value.wakeups &+= 1
+        for link in state.value.links.values {
+            takeBack(link)
+            link.machine.restart(at: Machine.now)
+        }
     }
 }

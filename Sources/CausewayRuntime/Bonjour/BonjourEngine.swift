@@ -65,6 +65,10 @@ package final class BonjourEngine: Sendable {
         var sleepWatch: BusWatch<SleepNotices>?
         /// Whether goodbyes were said for the time that it sleeps.
         var isAsleep = false
+        /// Whether somebody else is to answer meanwhile.
+        var usesSleepProxies = false
+        /// Another each time that the machine has woken.
+        var wakeups = UInt8.random(in: .min ... .max)
 
         init(hostLabel: String) {
             self.hostLabel = hostLabel
@@ -188,6 +192,7 @@ package final class BonjourEngine: Sendable {
         for link in state.value.links.values {
             if isFirst, !link.hasHost { registerHost(on: link) }
             register(id, on: link)
+            seekSleepProxies(on: link)
         }
         settle()
     }
@@ -237,7 +242,8 @@ package final class BonjourEngine: Sendable {
             }
         }
         state.value.isPerforming = false
-        for link in state.value.links.values { link.flush() }
+        // What is said because nobody answers for a host that sleeps has no time for a pace.
+        for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
         // Goodbyes that are still to be said again are waited for.
         if isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) { rest() }
         setTimer()
@@ -248,7 +254,10 @@ package final class BonjourEngine: Sendable {
         case .send(let octets): link.send(octets)
         case .reply(let octets, let peer): link.send(octets, to: peer)
         case .changed(let id, let added, let removed):
-            state.value.asking[id]?.handler(QuestionEvent(interface: link.interface, added: added, removed: removed))
+            guard let asking = state.value.asking[id] else {
+                return changedSleepProxies(id, added: added, removed: removed, on: link)
+            }
+            asking.handler(QuestionEvent(interface: link.interface, added: added, removed: removed))
         case .denied(let id):
             let event = QuestionEvent(interface: link.interface, added: [], removed: [], isDenied: true)
             state.value.asking[id]?.handler(event)
@@ -307,7 +316,10 @@ package final class BonjourEngine: Sendable {
         guard let next else { return }
         let id = loop.schedule(after: max(next - Machine.now, .zero)) {
             self.state.value.timer = nil
-            for link in self.state.value.links.values { link.machine.advance(to: Machine.now) }
+            for link in self.state.value.links.values {
+                link.machine.advance(to: Machine.now)
+                self.advanceSleepProxies(on: link)
+            }
             self.settle()
         }
         state.value.timer = (id, next)

@@ -21,10 +21,15 @@ final class LinkDriver {
     private static let readingBudget = 128
     /// Whether the host's own name is registered here.
     var hasHost = false
+    /// By which the interface is known on the link; `nil` for those without.
+    let hardwareAddress: LinkAddress?
+    /// Where sleep proxies are used: finds them, and speaks to them.
+    var sleepProxy: SleepProxyLink?
 
     init(_ facts: NetworkSnapshot.Interface) {
         interface = facts.interface
         addresses = facts.addresses
+        hardwareAddress = LinkAddress(facts.link.hardwareAddress).flatMap { $0.bits == 0 ? nil : $0 }
     }
 
     /// Opens and closes sockets until they are those of the families that the interface has addresses of. Returns whether the
@@ -71,6 +76,7 @@ final class LinkDriver {
 
     func close() {
         flush(all: true)
+        sleepProxy?.hangUp()
         for socket in sockets { socket.close() }
         sockets = []
     }
@@ -120,7 +126,7 @@ final class LinkDriver {
     var isBusy: Bool { machine.isDeparting || !pacer.isEmpty }
 
     var nextDeadline: Duration? {
-        [machine.nextDeadline, pacer.nextDeadline].compactMap { $0 }.min()
+        [machine.nextDeadline, pacer.nextDeadline, sleepProxy?.client.nextDeadline].compactMap { $0 }.min()
     }
 
     /// Sends to one peer alone: at the same pace, for thousands of answers can be for one.
@@ -180,7 +186,7 @@ extension MulticastPeer {
 }
 
 extension SocketAddress {
-    fileprivate init(_ peer: MulticastPeer, on interface: NWInterface) {
+    init(_ peer: MulticastPeer, on interface: NWInterface) {
         switch peer.address {
         case .ipv4(let address): self = .ipv4(bits: address.bits, port: peer.port)
         case .ipv6(let address):

@@ -119,6 +119,10 @@ final class MulticastSocket: ReadinessHandler {
     /// Sends one datagram. One that cannot be sent is lost, as on the wire: what matters is said again.
     func send(_ octets: [UInt8], to peer: SocketAddress) {
         guard registration.value != nil else { return }
+        Self.send(octets, to: peer, over: interface, descriptor)
+    }
+
+    static func send(_ octets: [UInt8], to peer: SocketAddress, over interface: Int, _ descriptor: CInt) {
         octets.withUnsafeBytes { bytes in
             var piece = iovec()
             piece.iov_base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)

@@ -14,6 +14,9 @@ struct RegisterCommand: Subcommand {
             somebody else has the name, a number is put behind it. The end is \
             announced as well.
 
+            With --sleep-proxy, whoever offers that on the link answers for this host while it sleeps, and wakes it when somebody \
+            needs it. The hardware must be set to wake it: ethtool -s eth0 wol g.
+
             Examples:
               nw register "My page" _http._tcp 8080 path=/index.html
               nw register Printer _ipp._tcp,_color 631
@@ -22,6 +25,9 @@ struct RegisterCommand: Subcommand {
 
     @Flag(help: "Fail if somebody else has the name.")
     var noRename = false
+
+    @Flag(help: "Let a sleep proxy answer while this host sleeps.")
+    var sleepProxy = false
 
     @Option(help: ArgumentHelp("Register so many services, with numbers behind the name.", valueName: "number"))
     var count = 1
@@ -54,6 +60,7 @@ struct RegisterCommand: Subcommand {
             }
             let (events, feed) = AsyncStream<ServiceEvent>.makeStream()
             let engine = BonjourEngine.shared
+            if sleepProxy { engine.useSleepProxies() }
             StartMark.print()
             let all = services.map { engine.advertise($0) { event in feed.yield(event) } }
             do {

@@ -1,0 +1,101 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+extension BonjourEngine {
+    /// From now on sleep proxies are looked for wherever something is advertised, and given it when the machine sleeps.
+    ///
+    /// To be called by programs whose host can be woken by a packet: nobody who asks for their services will know that it sleeps.
+    package func useSleepProxies() {
+        loop.execute {
+            guard !self.state.value.usesSleepProxies else { return }
+            self.state.value.usesSleepProxies = true
+            guard !self.state.value.advertising.isEmpty else { return }
+            for link in self.state.value.links.values { self.seekSleepProxies(on: link) }
+            self.settle()
+        }
+    }
+
+    func seekSleepProxies(on link: LinkDriver) {
+        guard state.value.usesSleepProxies, scope.isHost, link.hardwareAddress != nil, link.sleepProxy == nil else {
+            return
+        }
+        link.sleepProxy = SleepProxyLink(on: loop)
+        link.sleepProxy?.client.start()
+        performSleepProxies(on: link)
+    }
+
+    /// Who this host is on a link, and how it is woken there.
+    private func owner(on link: LinkDriver) -> DNSOwner? {
+        link.hardwareAddress.map { DNSOwner(sequence: state.value.wakeups, primary: $0) }
+    }
+
+    // MARK: Sleep
+
+    /// Says goodbye on a link, unless somebody else answers there from now on.
+    func fallAsleep(_ link: LinkDriver) {
+        let records = link.machine.answeredRecords
+        guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else { return link.machine.sleep() }
+        link.sleepProxy?.client.messageByteLimit = link.machine.messageByteLimit
+        link.sleepProxy?.client.sleep(SleepProxyClient.Registration(records, of: owner), at: Machine.now)
+        performSleepProxies(on: link)
+    }
+
+    /// The host answers for itself again, and lets whoever did so meanwhile know.
+    func takeBack(_ link: LinkDriver) {
+        guard link.sleepProxy != nil else { return }
+        link.sleepProxy?.client.wake()
+        link.sleepProxy?.hangUp()
+        link.machine.owner = owner(on: link)
+    }
+
+    // MARK: Events
+
+    func changedSleepProxies(_ id: QuestionID, added: [DNSRecord], removed: [DNSRecord], on link: LinkDriver) {
+        guard let question = link.sleepProxy?.questions[id] else { return }
+        link.sleepProxy?.client.changed(question, added: added, removed: removed)
+        performSleepProxies(on: link)
+    }
+
+    func advanceSleepProxies(on link: LinkDriver) {
+        guard link.sleepProxy != nil else { return }
+        link.sleepProxy?.client.advance(to: Machine.now)
+        performSleepProxies(on: link)
+    }
+
+    private func heardSleepProxy(_ octets: [UInt8], from peer: SocketAddress, on index: Int) {
+        guard let link = state.value.links[index], let sender = MulticastPeer(peer) else { return }
+        link.sleepProxy?.client.received(octets.span, from: sender, at: Machine.now)
+        performSleepProxies(on: link)
+        settle()
+    }
+
+    private func performSleepProxies(on link: LinkDriver) {
+        for action in link.sleepProxy?.client.takeActions() ?? [] {
+            switch action {
+            case .ask(let question):
+                let id = QuestionID(rawValue: nextNumber())
+                link.sleepProxy?.questions[id] = question
+                link.machine.ask(question, id, at: Machine.now)
+            case .stop(let question):
+                guard let id = link.sleepProxy?.questions.first(where: { $0.value == question })?.key else { continue }
+                link.sleepProxy?.questions[id] = nil
+                link.machine.stop(id)
+            case .send(let octets, let peer):
+                let index = link.interface.index
+                link.sleepProxy?.send(octets, to: SocketAddress(peer, on: link.interface), over: index) {
+                    self.heardSleepProxy($0, from: $1, on: index)
+                }
+            case .registered: endSleepProxies(on: link, isRepresented: true)
+            case .failed: endSleepProxies(on: link, isRepresented: false)
+            }
+        }
+    }
+
+    private func endSleepProxies(on link: LinkDriver, isRepresented: Bool) {
+        link.sleepProxy?.hangUp()
+        guard state.value.isAsleep else { return }
+        link.machine.sleep(isRepresented: isRepresented)
+    }
+}

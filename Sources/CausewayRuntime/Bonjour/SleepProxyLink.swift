@@ -1,0 +1,94 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// What one link has of sleep proxies: the machine, its questions, and a socket while it speaks to one.
+///
+/// Confined to its loop.
+struct SleepProxyLink {
+    var client = SleepProxyClient()
+    var questions: [QuestionID: DNSQuestion] = [:]
+    private let loop: any EventLoop
+    private var socket: SleepProxySocket?
+
+    init(on loop: any EventLoop) { self.loop = loop }
+
+    /// Sends a message. What cannot be sent is lost, as on the wire.
+    mutating func send(
+        _ octets: [UInt8], to peer: SocketAddress, over interface: Int,
+        _ receive: @escaping @Sendable ([UInt8], SocketAddress) -> Void
+    ) {
+        if socket?.family != peer.family { hangUp() }
+        if socket == nil { socket = try? SleepProxySocket(peer.family, over: interface, loop, receive) }
+        socket?.send(octets, to: peer)
+    }
+
+    /// Nothing more is said or awaited.
+    mutating func hangUp() { socket.take()?.close() }
+}
+
+/// A socket for one conversation with a sleep proxy, with a port of its own: what comes to port 5353 by unicast may come to another
+/// program of this host (RFC 6762 §15.1).
+///
+/// Confined to its loop.
+final class SleepProxySocket: ReadinessHandler {
+    /// Datagrams read in one turn of the loop.
+    private static let batch = 16
+
+    let family: SocketAddress.Family
+    private let interface: Int
+    private let loop: any EventLoop
+    private let receive: @Sendable ([UInt8], SocketAddress) -> Void
+    private let descriptor: CInt
+    private let reader: LoopBound<PacketReader>
+    private let registration: LoopBound<Registration?>
+
+    init(
+        _ family: SocketAddress.Family, over interface: Int, _ loop: any EventLoop,
+        _ receive: @escaping @Sendable ([UInt8], SocketAddress) -> Void
+    ) throws(SystemError) {
+        self.family = family
+        self.interface = interface
+        self.loop = loop
+        self.receive = receive
+        reader = LoopBound(PacketReader(blockCount: Self.batch), to: loop)
+        registration = LoopBound(nil, to: loop)
+        let socket = try Socket.open(family, .datagram)
+        if family == .ipv6 { try Socket.set(.ipv6Only, to: 1, on: socket.rawValue) }
+        let place: SocketAddress = family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0)
+        try Socket.bind(socket.rawValue, to: place)
+        descriptor = socket.release()
+        do throws(SystemError) {
+            registration.value = try loop.register(descriptor, for: .readable, self)
+        } catch {
+            Descriptor(adopting: descriptor).close()
+            throw error
+        }
+    }
+
+    func send(_ octets: [UInt8], to peer: SocketAddress) {
+        guard registration.value != nil else { return }
+        MulticastSocket.send(octets, to: peer, over: interface, descriptor)
+    }
+
+    func close() {
+        if let registration = registration.value.take() {
+            loop.close(registration, Descriptor(adopting: descriptor))
+        }
+    }
+
+    func ready(for readiness: Readiness) {
+        // An error that some ICMP message brought concerns no datagram that is here.
+        let count = (try? reader.value.receive(descriptor, wantsPeer: true)) ?? 0
+        var arrived: [([UInt8], SocketAddress)] = []
+        for index in 0..<count {
+            let packet = reader.value[index]
+            guard let peer = packet.peer, !packet.isTruncated else { continue }
+            arrived.append((reader.value.withBytes(of: index) { Array($0) }, peer))
+        }
+        // Whoever is told may close the socket.
+        for (octets, peer) in arrived { receive(octets, peer) }
+        guard let registration = registration.value else { return }
+        if count == 0 { loop.await(.readable, of: registration) } else { loop.execute { self.ready(for: .readable) } }
+    }
+}
