@@ -45,14 +45,14 @@ struct NW: AsyncParsableCommand {
               1   failure; one line on standard error says why
               64  wrong usage
             """,
-        subcommands: [
-            BridgeCommand.self, BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self,
-            ConnectCommand.self,
-            DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self, GroupCommand.self,
-            InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self, PathCommand.self,
-            PingCommand.self,
-            ProxyCommand.self, QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self,
-            ResolveCommand.self, ScanCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
-            TLSCommand.self, TraceCommand.self, TypesCommand.self,
-        ])
+        subcommands: commands)
+
+    static let commands: [any Subcommand.Type] = [
+        BridgeCommand.self, BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self,
+        ConnectCommand.self, DemoCommand.self, DoctorCommand.self, EchoCommand.self, FilterCommand.self,
+        GroupCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self, PacketCommand.self,
+        PathCommand.self, PingCommand.self, ProxyCommand.self, QueryCommand.self, ReadCommand.self,
+        ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self, ScanCommand.self, SendCommand.self,
+        ServeCommand.self, StatusCommand.self, TLSCommand.self, TraceCommand.self, TypesCommand.self,
+    ]
 }

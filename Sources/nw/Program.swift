@@ -25,7 +25,7 @@ enum Program {
     /// understanding one. Where there is anything to say about the arguments the whole tool is asked, which knows what to say.
     private static func understood() throws -> sending any ParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
-        if let type = NW.configuration.subcommands.first(where: { $0.configuration.commandName == arguments.first }),
+        if let type = NW.commands.first(where: { $0.configuration.commandName == arguments.first }),
             let command = try? type.parseAsRoot(Array(arguments.dropFirst()))
         {
             return command

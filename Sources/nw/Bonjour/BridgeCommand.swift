@@ -5,8 +5,8 @@ import CausewaySystem
 import CausewayWire
 
 /// `nw bridge`: services of one link, found on another.
-struct BridgeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+struct BridgeCommand: Subcommand {
+    static let outline = CommandConfiguration(
         commandName: "bridge",
         abstract: "Let hosts on one interface find services of another, until interrupted.",
         discussion: """
