@@ -25,11 +25,11 @@ package struct ProtocolStack: Sendable {
         case closed
     }
 
-    private enum Phase: Equatable {
+    enum Phase: Equatable {
         case opening, ready, ended
     }
 
-    private struct Place: Sendable {
+    struct Place: Sendable {
         let id: StageID
         var stage: any ProtocolStage
         var started: Duration?
@@ -38,7 +38,7 @@ package struct ProtocolStack: Sendable {
     }
 
     /// What becomes of the stack as a whole.
-    private enum News {
+    enum News {
         case ready
         case failed(Failure)
         case closed
@@ -52,7 +52,7 @@ package struct ProtocolStack: Sendable {
         }
     }
 
-    private struct Vain {
+    struct Vain {
         var event = false
         var inbound = false
         var outbound = false
@@ -60,15 +60,15 @@ package struct ProtocolStack: Sendable {
     }
 
     /// From the bottom up.
-    private var places: [Place]
-    private var lastNumber: Int
-    private var phase: Phase = .opening
-    private var wasStarted = false
+    var places: [Place]
+    var lastNumber: Int
+    var phase: Phase = .opening
+    var wasStarted = false
     /// The stage from which on, upwards, nothing is delivered or accepted any more.
-    private var closing: Int?
-    private var news: News?
+    var closing: Int?
+    var news: News?
     /// What was asked for in vain: it cannot be there before something else happens. Owners ask often.
-    private var vain = Vain()
+    var vain = Vain()
 
     /// - Parameter stages: From the bottom up; at least one.
     package init(_ stages: [any ProtocolStage]) {
@@ -81,7 +81,7 @@ package struct ProtocolStack: Sendable {
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
     /// One protocol whose handshake is done: nothing is between the program and it, nor between it and the transport.
-    private var isPlain: Bool { isReady && places.count == 1 }
+    var isPlain: Bool { isReady && places.count == 1 }
     /// How long the handshakes took that are done, from the bottom up.
     package var handshakes: [(stage: StageID, duration: Duration)] {
         places.compactMap { place in
@@ -112,109 +112,6 @@ package struct ProtocolStack: Sendable {
     /// Whether a handshake goes on with the peer's next word.
     package var awaitsPeer: Bool {
         phase == .opening && places.contains { $0.wasStarted && $0.stage.awaitsPeer }
-    }
-
-    // MARK: Content
-
-    /// How many octets from the transport the stack takes now. 0 asks not to read.
-    package var inboundRoom: Int {
-        var copy = self
-        return copy.lookForInboundRoom()
-    }
-
-    /// The same without copying anything.
-    package mutating func lookForInboundRoom() -> Int {
-        if phase == .ended { return .max }
-        return wasStarted ? places[0].stage.inboundRoom : 0
-    }
-
-    /// Octets, a datagram or the end came from the transport.
-    package mutating func receive(_ parcel: Parcel, at now: Duration) {
-        guard phase != .ended, wasStarted else { return }
-        places[0].stage.receive(parcel, at: now)
-        settle(at: now)
-    }
-
-    /// Octets of a stream came from the transport, which has them for the duration of the call.
-    package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
-        guard phase != .ended, wasStarted else { return }
-        unsafe places[0].stage.receive(lent: bytes, at: now)
-        settle(at: now)
-    }
-
-    /// The same, and puts into `room` what the program gets of a stream. What finds no room is kept.
-    ///
-    /// - Returns: How many octets are in `room`; `nil` where something else comes first, and nothing was taken.
-    package mutating func receive(
-        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
-    ) -> Int? {
-        guard isPlain, news == nil, let count = unsafe places[0].stage.receive(lent: bytes, into: room, at: now) else {
-            return nil
-        }
-        settle(at: now)
-        return count
-    }
-
-    /// Takes a piece of a message for the program, with at most `limit` octets.
-    package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
-        guard isReady, !vain.inbound else { return nil }
-        let top = places.count - 1
-        let parcel = places[top].stage.nextInbound(atMost: limit)
-        if parcel != nil || isPlain { settle(at: now) } else { vain = Vain() }
-        if parcel == nil { vain.inbound = limit > 0 }
-        return parcel
-    }
-
-    /// How many octets from the program the stack takes now.
-    package var outboundRoom: Int {
-        var copy = self
-        return copy.lookForOutboundRoom()
-    }
-
-    /// The same without copying anything.
-    package mutating func lookForOutboundRoom() -> Int {
-        isReady ? places[places.count - 1].stage.outboundRoom : 0
-    }
-
-    /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it
-    /// or its uppermost protocol closes, it takes nothing.
-    ///
-    /// - Returns: Whether it was taken. If not, it never will be.
-    @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
-        guard isReady else { return false }
-        let isTaken = places[places.count - 1].stage.send(parcel, at: now)
-        settle(at: now)
-        return isTaken
-    }
-
-    /// The same with octets that are lent for the duration of the call; `envelope` says what is to be known of them.
-    @discardableResult
-    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
-        guard isReady else { return false }
-        let isTaken = unsafe places[places.count - 1].stage.send(lent: bytes, in: envelope, at: now)
-        settle(at: now)
-        return isTaken
-    }
-
-    /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the parcels up to one that ends a message.
-    package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
-        guard !vain.outbound else { return nil }
-        let parcel = places[0].stage.nextOutbound(atMost: limit)
-        let hasMoved = settle(at: now)
-        vain.outbound = parcel == nil && !hasMoved && limit > 0
-        return parcel
-    }
-
-    /// Puts octets of a stream for the transport into `room`, if all there is fits and nothing but octets follows.
-    ///
-    /// - Returns: How many octets are in `room`. 0: ``nextOutbound(atMost:at:)`` may have something all the same.
-    package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
-        guard isPlain, !vain.outbound else { return 0 }
-        let count = unsafe places[0].stage.takeOutbound(into: room)
-        guard count > 0 else { return 0 }
-        settle(at: now)
-        return count
     }
 
     // MARK: Events and time
@@ -339,117 +236,4 @@ private struct VacantStage: ProtocolStage {
     mutating func nextOutbound(atMost limit: Int) -> Parcel? { nil }
     mutating func close(at now: Duration) {}
     mutating func abort(_ failure: Failure) {}
-}
-
-extension ProtocolStack {
-    /// Moves everything as far as it goes.
-    ///
-    /// - Returns: Whether anything moved.
-    @discardableResult
-    private mutating func settle(at now: Duration) -> Bool {
-        vain = Vain()
-        guard wasStarted else { return false }
-        if isPlain { return observePlain(at: now) }
-        var turns = 0
-        var moved = true
-        while moved {
-            moved = open(at: now)
-            moved = carryUp(at: now) || moved
-            moved = carryDown(at: now) || moved
-            moved = observe(at: now) || moved
-            turns += 1
-        }
-        return turns > 1
-    }
-
-    /// Starts each stage above a ready one.
-    private mutating func open(at now: Duration) -> Bool {
-        guard phase == .opening, closing == nil else { return false }
-        for index in places.indices {
-            if !places[index].wasStarted {
-                places[index].started = now
-                places[index].stage.start(at: now)
-                return true
-            }
-            guard places[index].stage.status == .ready else { return false }
-            places[index].opened = places[index].opened ?? now
-        }
-        phase = .ready
-        news = .ready
-        return true
-    }
-
-    private mutating func carryUp(at now: Duration) -> Bool {
-        guard phase != .ended else { return false }
-        var moved = false
-        for index in places.indices.dropLast() where places[index + 1].wasStarted {
-            while true {
-                let room = places[index + 1].stage.inboundRoom
-                guard room > 0, let parcel = places[index].stage.nextInbound(atMost: room) else { break }
-                places[index + 1].stage.receive(parcel, at: now)
-                moved = true
-            }
-        }
-        // Nobody reads any more, and a goodbye may stand behind what nobody reads.
-        if closing != nil, let top = places.indices.last {
-            while places[top].stage.nextInbound(atMost: .max) != nil { moved = true }
-        }
-        return moved
-    }
-
-    private mutating func carryDown(at now: Duration) -> Bool {
-        var moved = false
-        for index in places.indices.dropFirst().reversed() where places[index].wasStarted {
-            while mayCarryDown(to: index - 1), let parcel = places[index].stage.nextOutbound(atMost: .max) {
-                places[index - 1].stage.send(parcel, at: now)
-                moved = true
-            }
-        }
-        return moved
-    }
-
-    /// Where a protocol has said goodbye of itself, what stands above it waits for the end, and never looks sent. Once the stack
-    /// closes nobody waits any more.
-    private mutating func mayCarryDown(to index: Int) -> Bool {
-        places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
-    }
-
-    /// Where nothing is to be carried: looks whether the one stage has failed, and what it may have.
-    private mutating func observePlain(at now: Duration) -> Bool {
-        let glance = places[0].stage.glance
-        guard !glance.hasFailed else { return observe(at: now) }
-        vain.event = !glance.mayHaveEvent && news == nil
-        vain.inbound = !glance.mayHaveInbound
-        vain.outbound = !glance.mayHaveOutbound
-        vain.wakeUp = !glance.mayHaveWakeUp
-        return false
-    }
-
-    /// Looks for stages that have failed or closed.
-    private mutating func observe(at now: Duration) -> Bool {
-        guard phase != .ended else { return false }
-        for index in places.indices {
-            guard case .failed(let failure) = places[index].stage.status else { continue }
-            phase = .ended
-            news = .failed(failure)
-            for above in places.indices[(index + 1)...] { places[above].stage.abort(failure) }
-            return true
-        }
-        guard let closing, closing < places.count, places[closing].stage.status == .closed else { return false }
-        closeNext(at: now)
-        return true
-    }
-
-    /// Closes the stage beneath the one that has closed.
-    private mutating func closeNext(at now: Duration) {
-        guard let above = closing else { return }
-        closing = above - 1
-        guard above > 0 else {
-            closing = 0
-            phase = .ended
-            news = .closed
-            return
-        }
-        places[above - 1].stage.close(at: now)
-    }
 }

@@ -1,0 +1,108 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// What the links' machines want done, and when they are looked at again.
+extension BonjourEngine {
+    var isIdle: Bool { state.value.asking.isEmpty && state.value.advertising.isEmpty }
+
+    /// Performs what the machines ask for, and sets the clock for what they ask next.
+    func settle() {
+        // Handlers may come back here: whoever performs already goes on until nothing is left.
+        guard !state.value.isPerforming else { return }
+        state.value.isPerforming = true
+        wakeUp()
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for link in Array(state.value.links.values) {
+                for action in link.machine.takeActions() {
+                    isBusy = true
+                    perform(action, on: link)
+                }
+            }
+        }
+        state.value.isPerforming = false
+        // What is said because nobody answers for a host that sleeps has no time for a pace.
+        for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
+        // Goodbyes that are still to be said again are waited for.
+        if isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) { rest() }
+        setTimer()
+    }
+
+    private func perform(_ action: MulticastAction, on link: LinkDriver) {
+        switch action {
+        case .send(let octets): link.send(octets)
+        case .reply(let octets, let peer): link.send(octets, to: peer)
+        case .changed(let id, let added, let removed):
+            guard let asking = state.value.asking[id] else {
+                return changedSleepProxies(id, added: added, removed: removed, on: link)
+            }
+            asking.handler(QuestionEvent(interface: link.interface, added: added, removed: removed))
+        case .denied(let id):
+            let event = QuestionEvent(interface: link.interface, added: [], removed: [], isDenied: true)
+            state.value.asking[id]?.handler(event)
+        case .established(let id): established(id, link)
+        case .conflicted(let id, let name): conflicted(id, name)
+        }
+    }
+
+    private func established(_ id: RegistrationID, _ link: LinkDriver) {
+        guard var advertising = state.value.advertising[id] else { return }
+        advertising.settled.insert(link.interface.index)
+        let isSettled = state.value.links.values.allSatisfy {
+            !advertising.concerns($0) || !$0.canAnswer || advertising.settled.contains($0.interface.index)
+        }
+        let isNews = isSettled && !advertising.isTold
+        advertising.isTold = advertising.isTold || isSettled
+        if advertising.isTold { advertising.settled = [] }
+        state.value.advertising[id] = advertising
+        if isNews { advertising.handler(.registered(name: advertising.service.name)) }
+    }
+
+    /// Somebody else has a name: it is given up everywhere, and another one tried.
+    private func conflicted(_ id: RegistrationID, _ name: DNSName) {
+        if id == Self.host {
+            state.value.hostLabel = ServiceNames.nextHost(after: state.value.hostLabel)
+            return reregisterEverything()
+        }
+        guard let advertising = state.value.advertising[id] else { return }
+        for link in state.value.links.values { link.machine.unregister(id, at: Machine.now) }
+        if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
+        guard advertising.service.mayRename else {
+            state.value.advertising[id] = nil
+            advertising.loss?(name)
+            return advertising.handler(.failed)
+        }
+        state.value.advertising[id]?.service.name = ServiceNames.next(after: advertising.service.name)
+        state.value.advertising[id]?.settled = []
+        state.value.advertising[id]?.isTold = false
+        for link in state.value.links.values { register(id, on: link) }
+    }
+
+    private func reregisterEverything() {
+        for link in state.value.links.values {
+            link.machine.unregister(Self.host, at: Machine.now)
+            registerHost(on: link)
+            for (id, advertising) in state.value.advertising where advertising.concerns(link) {
+                link.machine.update(id, advertising.service.records(on: hostName), at: Machine.now)
+            }
+        }
+    }
+
+    private func setTimer() {
+        let next = state.value.links.values.compactMap(\.nextDeadline).min()
+        guard next != state.value.timer?.due else { return }
+        if let timer = state.value.timer.take() { loop.cancel(timer.id) }
+        guard let next else { return }
+        let id = loop.schedule(after: max(next - Machine.now, .zero)) {
+            self.state.value.timer = nil
+            for link in self.state.value.links.values {
+                link.machine.advance(to: Machine.now)
+                self.advanceSleepProxies(on: link)
+            }
+            self.settle()
+        }
+        state.value.timer = (id, next)
+    }
+}
