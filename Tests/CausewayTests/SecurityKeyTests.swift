@@ -60,6 +60,26 @@ struct SecurityKeyTests {
         #expect(identity.certificate.data.range(of: octets) != nil)
     }
 
+    @Test("Keys and identities compare by what they are, trusts by themselves", arguments: kinds)
+    func equality(_ row: Kind) throws {
+        let identity = try Self.identity(row.kind)
+        let publicKey = try #require(SecCertificateCopyKey(identity.certificate))
+        let same = try #require(SecKeyCopyPublicKey(identity.privateKey))
+        let other = try #require(SecCertificateCopyKey(try Self.identity(row.kind).certificate))
+        #expect([publicKey].contains(same) && ![publicKey].contains(other))
+        #expect(publicKey != identity.privateKey && identity.privateKey == identity.privateKey)
+        #expect(Set([publicKey, same, other, identity.privateKey]).count == 3)
+        let twin = SecIdentity(certificate: identity.certificate, privateKey: identity.privateKey)
+        let stranger = try Self.identity(row.kind)
+        #expect(identity == twin && identity != stranger)
+        #expect(Set([identity, twin]).count == 1)
+        let trusts = [0, 1].map { _ in SecTrust(.init(certificates: [identity.certificate], policies: [])) }
+        #expect(Set(trusts + trusts).count == 2)
+        // What is in no form that is known here is only itself.
+        let unknown = [0, 1].map { _ in SecKey(.engine("")) }
+        #expect(unknown[0] != unknown[1] && unknown[0] == unknown[0])
+    }
+
     @Test("A key of another kind, and octets that are none, have no representation")
     func others() throws {
         let edwards = try #require(SecCertificateCopyKey(try Self.identity(.ed25519).certificate))

@@ -54,6 +54,33 @@ private func isPinned(_ trust: sec_trust_t, _ pins: Set<Data>) -> Bool {
     return pins.contains(octets)
 }
 
+/// Pins that are keys, and a secret of the session's for which the label is octets.
+private func isKnown(_ trust: SecTrust, _ metadata: sec_protocol_metadata_t, _ pins: [SecKey]) -> Bool {
+    guard let key = SecTrustCopyKey(trust), pins.contains(key), Set(pins).count == pins.count else { return false }
+    let label = Array("EXPORTER-made-example".utf8)
+    let secret = label.withUnsafeBufferPointer {
+        sec_protocol_metadata_create_secret(metadata, $0.count, $0.baseAddress!, 32)
+    }
+    let other = sec_protocol_metadata_create_secret(metadata, label.count, label, 32)
+    let literal = sec_protocol_metadata_create_secret(metadata, 8, "EXPORTER", 32)
+    return secret != nil && other != nil && literal != nil
+}
+
+private func makePinnedOptions(_ pins: [SecKey], queue: DispatchQueue) -> NWProtocolTLS.Options {
+    let options = NWProtocolTLS.Options()
+    sec_protocol_options_set_verify_block(
+        options.securityProtocolOptions,
+        { metadata, trust, complete in
+            complete(isKnown(sec_trust_copy_ref(trust).takeRetainedValue(), metadata, pins))
+        }, queue)
+    return options
+}
+
+/// Waits as programs of before `Duration` do.
+private func rest(milliseconds: UInt64) async throws {
+    try await Task.sleep(nanoseconds: milliseconds * NSEC_PER_SEC / MSEC_PER_SEC)
+}
+
 /// An identity from an archive, as C's way has it.
 private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?, OSStatus) {
     var items: CFArray?
@@ -68,7 +95,7 @@ private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?
 @Suite("Programs that decide whom to trust")
 struct SecurityProgramTests {
     @Test("They compile, and make their objects")
-    func objects() throws {
+    func objects() async throws {
         #expect(VersionCheck.oldest == .TLSv10 && VersionCheck.unknown == nil)
         let suite = try #require(tls_ciphersuite_t(rawValue: 0x1301))
         for version in VersionCheck.versions {
@@ -80,8 +107,11 @@ struct SecurityProgramTests {
         #expect(readIdentity(Data([1]), password: "").1 == errSecDecode)
         var trust: SecTrust?
         let certificate = try #require(SecCertificateCreateWithData(nil, Data([0x30, 0]) as CFData))
-        #expect(SecTrustCreateWithCertificates(certificate, SecPolicyCreateSSL(true, nil), &trust) == errSecSuccess)
+        #expect(SecTrustCreateWithCertificates(certificate, SecPolicyCreateSSL(true, nil), &trust) == noErr)
         let made = try #require(trust)
+        #expect(
+            NWParameters(tls: makePinnedOptions([], queue: .main)).defaultProtocolStack.applicationProtocols.count == 1)
+        try await rest(milliseconds: 0)
         let wrapped = try #require(sec_trust_create(made))
         #expect(!isPinned(wrapped, []))
     }

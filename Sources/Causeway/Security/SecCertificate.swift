@@ -34,7 +34,7 @@ public final class SecKey: Sendable {
 }
 
 /// A certificate and the private key that belongs to it.
-public final class SecIdentity: Sendable {
+public final class SecIdentity: Hashable, Sendable {
     package let certificate: SecCertificate
     package let privateKey: SecKey
 
@@ -43,6 +43,12 @@ public final class SecIdentity: Sendable {
         self.certificate = certificate
         self.privateKey = privateKey
     }
+
+    public static func == (lhs: SecIdentity, rhs: SecIdentity) -> Bool {
+        lhs.certificate == rhs.certificate && lhs.privateKey == rhs.privateKey
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 }
 
 /// Makes a certificate from DER. `nil` if the octets are not one ASN.1 SEQUENCE and nothing else.

@@ -132,3 +132,27 @@ extension SecKey {
         return PublicKeyInfo(der).map { ($0, der) }
     }
 }
+
+/// Keys are equal if they are the same half of the same pair, wherever they come from: pins are compared so.
+extension SecKey: Hashable {
+    public static func == (lhs: SecKey, rhs: SecKey) -> Bool {
+        if lhs === rhs { return true }
+        guard let likeness = lhs.likeness else { return false }
+        return likeness == rhs.likeness
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(likeness) }
+
+    private struct Likeness: Hashable {
+        var isPrivate: Bool
+        var octets: Data
+    }
+
+    /// `nil` for what is only known to be itself.
+    private var likeness: Likeness? {
+        switch material {
+        case .encoded(let data): Likeness(isPrivate: false, octets: data)
+        case .engine: publicInfo.map { Likeness(isPrivate: true, octets: Data($0.der)) }
+        }
+    }
+}

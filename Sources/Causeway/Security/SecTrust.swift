@@ -21,8 +21,8 @@ public final class SecPolicy: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(purpose) }
 }
 
-/// A certificate chain, and what is needed to decide whether to trust it.
-public final class SecTrust: Sendable {
+/// A certificate chain, and what is needed to decide whether to trust it. Two are equal if they are one object.
+public final class SecTrust: Hashable, Sendable {
     package struct Values: Sendable {
         /// Leaf first.
         package var certificates: [SecCertificate]
@@ -50,6 +50,10 @@ public final class SecTrust: Sendable {
     package var values: Values { storage.withLock { $0 } }
 
     package func update(_ body: @Sendable (inout Values) -> Void) { storage.withLock { body(&$0) } }
+
+    public static func == (lhs: SecTrust, rhs: SecTrust) -> Bool { lhs === rhs }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A policy for TLS: for a server's certificate that has to be good for a host name, or for a client's.

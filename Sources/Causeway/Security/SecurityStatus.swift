@@ -4,6 +4,8 @@ public import CausewayTypes
 
 /// No error.
 public let errSecSuccess: OSStatus = 0
+/// No error, by its name everywhere else.
+public let noErr: OSStatus = 0
 /// The function is not implemented.
 public let errSecUnimplemented: OSStatus = -4
 /// A parameter is not valid.

@@ -1,0 +1,60 @@
+public import Dispatch
+
+// Functions of C take text from pointers to octets with a sign or without. These are the latter; where both would do, as with a
+// string, the former are meant.
+
+/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done, and for a
+/// length that is not positive.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@_disfavoredOverload
+@discardableResult
+public func sec_protocol_metadata_create_secret(
+    _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<UInt8>, _ exporter_length: Int
+) -> DispatchData? {
+    signed(label, label_len) { sec_protocol_metadata_create_secret(metadata, label_len, $0, exporter_length) }
+}
+
+/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done,
+/// and for lengths that are not positive.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@_disfavoredOverload
+@discardableResult
+public func sec_protocol_metadata_create_secret_with_context(
+    _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<UInt8>, _ context_len: Int,
+    _ context: UnsafePointer<UInt8>, _ exporter_length: Int
+) -> DispatchData? {
+    signed(label, label_len) {
+        sec_protocol_metadata_create_secret_with_context(
+            metadata, label_len, $0, context_len, context, exporter_length)
+    }
+}
+
+/// Adds an application protocol to offer or to accept (RFC 7301 §3.1); the first one added is preferred.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@_disfavoredOverload
+public func sec_protocol_options_add_tls_application_protocol(
+    _ options: sec_protocol_options_t, _ application_protocol: UnsafePointer<UInt8>
+) {
+    let name = String(cString: application_protocol)
+    sec_protocol_options_add_tls_application_protocol(options, name)
+}
+
+/// Sets the name to ask for (RFC 6066 §3) and to check the certificate against. Default: the host of the endpoint.
+///
+/// Counterpart: macOS 10.14, iOS 12.
+@_disfavoredOverload
+public func sec_protocol_options_set_tls_server_name(
+    _ options: sec_protocol_options_t, _ server_name: UnsafePointer<UInt8>
+) {
+    let name = String(cString: server_name)
+    sec_protocol_options_set_tls_server_name(options, name)
+}
+
+private func signed<Result>(
+    _ octets: UnsafePointer<UInt8>, _ count: Int, _ body: (UnsafePointer<CChar>) -> Result
+) -> Result {
+    octets.withMemoryRebound(to: CChar.self, capacity: max(0, count), body)
+}
