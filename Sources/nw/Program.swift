@@ -34,7 +34,7 @@ enum Program {
     }
 
     private static func start(_ command: sending any AsyncParsableCommand) {
-        Task {
+        Task(executorPreference: (command as? any Subcommand)?.prepare()) {
             do {
                 var command = command
                 try await command.run()

@@ -95,10 +95,16 @@ struct ServeCommand: Subcommand {
 
     private var isStructured: Bool { style == .structured || style == .structuredPool }
 
+    /// A server whose tasks are all on event loops begins on one: the pool's first worker brings a thread that watches it, and each
+    /// thread of a process is one more to be stopped, continued and looked after.
+    func prepare() -> (any TaskExecutor)? {
+        if style == .dispatchSource { Engine.select(.dispatchSource) }
+        if let loops { Engine.select(loopCount: loops) }
+        return style == .async || style == .structured ? Engine.loops.first?.executor : nil
+    }
+
     func run() async throws {
         try await reporting("serve") {
-            if style == .dispatchSource { Engine.select(.dispatchSource) }
-            if let loops { Engine.select(loopCount: loops) }
             if isStructured { return try await serveStructured() }
             let listener: NWListener
             do {

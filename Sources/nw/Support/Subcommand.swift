@@ -7,9 +7,16 @@ import ArgumentParser
 protocol Subcommand: AsyncParsableCommand {
     /// What the parser's configuration says of a command: name, help and what stands below it.
     static var outline: CommandConfiguration { get }
+
+    /// Makes ready what must be chosen before anything runs.
+    ///
+    /// - Returns: Where the command's task begins; `nil` for the threads of Swift's pool.
+    func prepare() -> (any TaskExecutor)?
 }
 
 extension Subcommand {
+    func prepare() -> (any TaskExecutor)? { nil }
+
     static var configuration: CommandConfiguration {
         var configuration = outline
         configuration._superCommandName = NW.name
