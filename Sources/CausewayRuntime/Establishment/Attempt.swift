@@ -65,7 +65,7 @@ final class Attempt: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        guard let fd, !readiness.isDisjoint(with: [.writable, .failed, .hangUp]) else { return }
+        guard let fd, readiness.touches([.writable, .failed, .hangUp]) else { return }
         let code = Socket.takeError(fd)
         if code == 0 { connector?.connected(candidate) } else { fail(code) }
     }

@@ -16,7 +16,7 @@ extension Flow {
         var failure: SystemError?
         do throws(SystemError) {
             let count = try reader.receive(plan.transport.descriptor, wantsPeer: false)
-            for index in 0..<count { trains.append(reader.takeTrain(index)) }
+            for index in 0..<count { trains.append(reader.takeTrain(index, reader[index])) }
         } catch {
             failure = error
         }
@@ -44,8 +44,7 @@ extension Flow {
 
 extension PacketReader {
     /// Small packets are copied out; a train of some length takes its block with it.
-    mutating func takeTrain(_ index: Int) -> DatagramBatch.Train {
-        let packet = self[index]
+    mutating func takeTrain(_ index: Int, _ packet: ReceivedPacket) -> DatagramBatch.Train {
         let bytes: Data
         if packet.byteCount >= Flow.datagramHandOverByteCount {
             bytes = Data(bytesNoCopy: takeBlock(of: index), count: packet.byteCount, deallocator: .free)

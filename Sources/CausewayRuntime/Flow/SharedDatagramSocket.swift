@@ -131,7 +131,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     package func ready(for readiness: Readiness) {
         if readiness.contains(.writable) { resumeBlocked() }
-        if !readiness.isDisjoint(with: [.readable, .failed]) { read() }
+        if readiness.touches([.readable, .failed]) { read() }
     }
 
     private func resumeBlocked() {
@@ -175,7 +175,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
                 run.removeAll(keepingCapacity: true)
                 runPeer = peer
             }
-            run.append(reader.value.takeTrain(index))
+            run.append(reader.value.takeTrain(index, packet))
             source = packet.info.local
         }
         if let runPeer, !run.isEmpty { hand(run, to: runPeer, source) }
@@ -187,7 +187,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         for index in 0..<count {
             let packet = reader.value[index]
             guard let peer = packet.peer else { continue }
-            let train = reader.value.takeTrain(index)
+            let train = reader.value.takeTrain(index, packet)
             if let flow = flow(of: peer) {
                 flow.arrived([train])
             } else {

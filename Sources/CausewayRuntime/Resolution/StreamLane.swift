@@ -61,7 +61,7 @@ final class StreamLane: DNSLane, ReadinessHandler {
     func ready(for readiness: Readiness) {
         guard let descriptor = state.value.descriptor else { return }
         if !state.value.isConnected {
-            guard !readiness.isDisjoint(with: [.writable, .failed, .hangUp]) else { return }
+            guard readiness.touches([.writable, .failed, .hangUp]) else { return }
             let code = Socket.takeError(descriptor)
             guard code == 0 else { return end(code) }
             state.value.isConnected = true
