@@ -36,6 +36,11 @@ __attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
 void *cw_current_task(void) { return swift_task_getCurrent(); }
 bool cw_task_is_cancelled(void *task) { return swift_task_isCancelled(task); }
 
+void cw_fetch(const void *start, size_t length) {
+    enum { LINE = 64 };
+    for (size_t offset = 0; offset < length; offset += LINE) __builtin_prefetch((const char *)start + offset);
+}
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define CW_SANITIZES_THREADS 1

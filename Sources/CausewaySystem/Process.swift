@@ -47,6 +47,9 @@ package enum Machine {
     /// Has the process give back what it lets go of, for a little speed: for programs that do little, for long.
     package static func keepMemorySmall() { cw_keep_memory_small() }
 
+    /// Has the processor fetch what will be touched soon: so many octets from there on. It is a hint, and reads nothing.
+    package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
+
     /// Processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 

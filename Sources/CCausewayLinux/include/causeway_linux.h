@@ -187,6 +187,9 @@ void cw_set_thread_word(int slot, void *word);
 void *cw_current_task(void);
 bool cw_task_is_cancelled(void *task);
 
+/// Has the processor fetch what will be touched soon. Any address will do, for nothing is read.
+void cw_fetch(const void *start, size_t length);
+
 /// Tell ThreadSanitizer that a lock was taken, and that it will be given back. They do nothing in other builds.
 void cw_lock_acquired(const void *lock);
 void cw_lock_releasing(const void *lock);

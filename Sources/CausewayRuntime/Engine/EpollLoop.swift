@@ -179,7 +179,8 @@ package final class EpollLoop: EventLoop {
             let count = epoll.wait(into: &events, timeout: sleepTime())
             for position in 0..<count {
                 let (token, readiness) = events[position]
-                handler(of: token)?.ready(for: readiness)
+                let next = position + 1 < count ? events[position + 1].token : nil
+                handler(of: token, before: next)?.ready(for: readiness)
             }
             handover.flush()
             if hasQueued.load(ordering: .relaxed) { runQueued(executor) }
@@ -201,9 +202,11 @@ package final class EpollLoop: EventLoop {
     }
 
     /// Who is to be told of an event; `nil` if the descriptor was closed since, by an earlier handler of the same batch for instance.
-    private func handler(of token: UInt64) -> (any ReadinessHandler)? {
+    /// Whoever will be told next is fetched meanwhile.
+    private func handler(of token: UInt64, before next: UInt64?) -> (any ReadinessHandler)? {
         shared.withLock { shared in
             shared.isSleeping = false
+            if let next, let handler = shared.slots[Int(next & 0xffff_ffff)].handler { Ahead.fetch(handler) }
             let index = Int(token & 0xffff_ffff)
             return shared.slots[index].generation == UInt32(token >> 32) ? shared.slots[index].handler : nil
         }
@@ -232,6 +235,10 @@ package final class EpollLoop: EventLoop {
 
     /// Runs what is queued now; jobs that these submit wait for the next turn, so that readiness is never starved.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
-        for _ in 0..<ownJobs.count { ownJobs.popFirst()?.runSynchronously(on: executor) }
+        for _ in 0..<ownJobs.count {
+            guard let job = ownJobs.popFirst() else { return }
+            if let next = ownJobs.first { Ahead.fetch(next) }
+            job.runSynchronously(on: executor)
+        }
     }
 }

@@ -17,6 +17,8 @@ package final class Ring<Element> {
 
     package var count: Int { length }
     package var isEmpty: Bool { length == 0 }
+    /// The oldest.
+    package var first: Element? { length == 0 ? nil : (storage + head).pointee }
 
     package func append(_ element: consuming Element) {
         if length == capacity { resize(to: 2 * capacity) }

@@ -31,6 +31,7 @@ struct RingTests {
             let ring = Ring<Token>()
             for number in 0..<3_000 {
                 // Bursts, so that it grows, goes round and shrinks.
+                #expect(ring.first?.number == model.first)
                 if random.chance(oneIn: number / 500 % 2 == 0 ? 4 : 2) {
                     #expect(ring.popFirst()?.number == (model.isEmpty ? nil : model.removeFirst()))
                 } else {
