@@ -37,9 +37,13 @@ extension Interop {
                 let server = try scratch.start(try Built.nw(), ["serve", "sink", "--port", "9000"], on: hosts.far)
                 try await server.prints("listening on port 9000\n")
                 let tshark = try #require(Peer.find("tshark"))
+                // What it has captured it leaves behind when it is killed.
                 let capture = try scratch.start(
-                    tshark,
-                    ["-l", "-n", "-i", TwoHosts.link, "-Y", row.filter, "-T", "fields", "-E", "separator=,"]
+                    "env",
+                    [
+                        "TMPDIR=\(scratch.directory.path)", tshark, "-l", "-n", "-i", TwoHosts.link, "-Y", row.filter,
+                        "-T", "fields", "-E", "separator=,",
+                    ]
                         + row.fields.flatMap { ["-e", $0] }, on: hosts.far)
                 try await eventually("tshark captures") { capture.errors.contains("Capture started") }
                 let marking = row.isDatagram ? ["-u", "--ecn", "ect1"] : []
