@@ -88,6 +88,9 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
+    /// A source sleeps after each report.
+    package var repeatsReports: Bool { false }
+
     package func await(_ readiness: Readiness, of registration: Registration) {
         guard let entry = entry(registration) else { return }
         queue.async {

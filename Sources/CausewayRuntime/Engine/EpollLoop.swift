@@ -23,6 +23,9 @@ package final class EpollLoop: EventLoop {
         /// Handlers of closed descriptors: they live as long as the batch of events that may name them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
+        /// When the loop wakes by itself: for the first timer, or for one that was first and has been cancelled since. So a timer that
+        /// each connection sets and cancels wakes the loop once in its time, not once for each.
+        var wakesAt: Duration?
 
         /// Whether the caller must wake the loop, once its lock is released.
         mutating func needsWake() -> Bool {
@@ -98,6 +101,8 @@ package final class EpollLoop: EventLoop {
         update(registration, fd, for: interest)
     }
 
+    package var repeatsReports: Bool { true }
+
     /// Edges need no arming.
     package func await(_ readiness: Readiness, of registration: Registration) {}
 
@@ -128,10 +133,9 @@ package final class EpollLoop: EventLoop {
     package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
         let deadline = Machine.now + max(delay, .zero)
         let (id, wake) = shared.withLock { shared in
-            let earliest = shared.timers.nextDeadline()
             let id = shared.timers.add(at: deadline, body)
             hasQueued.store(true, ordering: .relaxed)
-            let isEarlier = earliest.map { deadline < $0 } ?? true
+            let isEarlier = shared.wakesAt.map { deadline < $0 } ?? true
             return (id, isEarlier ? shared.needsWake() : false)
         }
         if wake { epoll.signal() }
@@ -196,8 +200,15 @@ package final class EpollLoop: EventLoop {
         return shared.withLock { shared -> Duration? in
             guard shared.calls.isEmpty, shared.jobs.isEmpty, shared.retired.isEmpty else { return .zero }
             shared.isSleeping = true
-            guard shared.timers.count > 0 else { return nil }
-            return shared.timers.nextDeadline().map { $0 - Machine.now }
+            let first = shared.timers.count > 0 ? shared.timers.nextDeadline() : nil
+            guard first != nil || shared.wakesAt != nil else { return nil }
+            let now = Machine.now
+            if let wakesAt = shared.wakesAt, wakesAt > now {
+                shared.wakesAt = min(first ?? wakesAt, wakesAt)
+            } else {
+                shared.wakesAt = first
+            }
+            return shared.wakesAt.map { $0 - now }
         }
     }
 

@@ -37,6 +37,9 @@ package protocol EventLoop: AnyObject, Sendable {
     /// The last call on the descriptor would have blocked, or moved less than asked for: report the next change.
     func await(_ readiness: Readiness, of registration: Registration)
 
+    /// Whether a change is reported although nobody awaits it.
+    var repeatsReports: Bool { get }
+
     /// Forgets the descriptor and closes it.
     func close(_ registration: Registration, _ descriptor: consuming Descriptor)
 

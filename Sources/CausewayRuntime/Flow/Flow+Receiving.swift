@@ -128,12 +128,14 @@ extension Flow {
     /// The usual end of a claim: one receive waits, and gets all of what the read brought. Returns whether it was so.
     private func pass(_ content: Data, _ plan: ReadPlan, _ length: Int) -> Bool {
         var mustAwait = false
+        var isMuted = false
         var posted: Delivery?
         var task: TaskContinuation?
         var isDistant = false
         let isPassed = state.withLock { state in
             guard state.finishRead(forOne: content.count, length) else { return false }
             mustAwait = !state.isReadable
+            if mustAwait { isMuted = state.takeMuting() }
             switch state.waiters.first {
             case .task(_, let continuation): task = continuation
             case .distantTask(_, let continuation): (task, isDistant) = (continuation, true)
@@ -145,7 +147,7 @@ extension Flow {
             return true
         }
         guard isPassed else { return false }
-        if mustAwait, case .socket(_, let registration) = plan.transport { loop.await(.readable, of: registration) }
+        if mustAwait { awaitArrival(plan.transport, isMuted: isMuted) }
         posted?.dispatch(behindBatchOf: loop)
         guard let task else { return true }
         let piece = StreamPiece(data: content, isFinal: false)
@@ -165,6 +167,7 @@ extension Flow {
         var next: ReadPlan?
         var closing: Closing?
         var mustAwait = false
+        var isMuted = false
         var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
             next = finish(&state, &aftermath)
@@ -172,12 +175,11 @@ extension Flow {
             if next == nil, state.hasErrorPending { suspect = state.beginErrorCheck() }
             closing = state.takeClosing()
             mustAwait = !state.isReadable && next == nil
+            if mustAwait { isMuted = state.takeMuting() }
             return state.delivery
         }
         aftermath.perform(delivery, on: loop)
-        if mustAwait, closing == nil, case .socket(_, let registration) = plan.transport {
-            loop.await(.readable, of: registration)
-        }
+        if mustAwait, closing == nil { awaitArrival(plan.transport, isMuted: isMuted) }
         closing?.perform(on: loop)
         if let suspect { checkError(of: suspect) }
         return next

@@ -73,7 +73,10 @@ extension Flow.State {
 
     private mutating func noteRead(_ count: Int, _ length: Int) {
         // After a large read more has often come meanwhile, and one more call costs little beside it.
-        if count == length || hasEndPending || count >= Flow.handOverByteCount { isReadable = true }
+        // Who hears nothing of what comes must look.
+        if count == length || hasEndPending || count >= Flow.handOverByteCount || hearing == .nothing {
+            isReadable = true
+        }
         receivedByteCount &+= UInt64(count)
     }
 

@@ -60,6 +60,9 @@ extension Flow {
         var isReadPosted = false
         /// The peer's end was announced: a short read does not mean that there is nothing more to learn.
         var hasEndPending = false
+        var hearing = Hearing.all
+        /// Since all was read.
+        var vainReports: UInt8 = 0
         /// The end was read while somebody else used the transport.
         var isEndDoubtful = false
         /// A failure was reported while somebody read.
@@ -152,6 +155,7 @@ extension Flow.State {
         (isReadable, isWritable) = (false, true)
         (hasEndPending, isEndDoubtful, hasErrorPending, isPipeBroken) = (false, false, false, false)
         isProvisional = false
+        (hearing, vainReports) = (.all, 0)
         return Flow.Closing(transport: transport.take(), ending: .detached(reason), owner: owner.take())
     }
 

@@ -185,7 +185,9 @@ package final class Flow: ReadinessHandler {
         var plan: ReadPlan?
         var suspect: Transport?
         var posted: Delivery?
+        var toMute: Transport?
         state.withLock { state in
+            if loop.repeatsReports, state.noteReport(readiness) { toMute = state.transport }
             if readiness.touches(.ending) { state.hasEndPending = true }
             if readiness.touches(.reading) { state.isReadable = true }
             if readiness.touches(.writable) { state.isWritable = true }
@@ -200,6 +202,7 @@ package final class Flow: ReadinessHandler {
             }
         }
         posted?.dispatch(behindBatchOf: loop)
+        if let toMute { mute(toMute) }
         if let suspect { checkError(of: suspect) }
         if let plan { pumpReads(plan) }
         if mustWrite { pumpWrites() }

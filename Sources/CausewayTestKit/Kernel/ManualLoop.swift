@@ -40,6 +40,8 @@ package final class ManualLoop: EventLoop {
 
     package var executor: LoopExecutor { executorStorage! }
 
+    package var repeatsReports: Bool { true }
+
     package var isCurrent: Bool { ThreadLocal.loop == Unmanaged.passUnretained(self).toOpaque() }
 
     // MARK: What was asked of it
