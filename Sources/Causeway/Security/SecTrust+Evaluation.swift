@@ -10,31 +10,26 @@ extension SecTrust {
         let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])
-        values.evaluate = { $0.failure(asking: trust, policy) }
+        // It holds as long as the program has changed nothing.
+        values.original = (trust, policy)
         self.init(values)
     }
 
-    /// Why a chain that no engine handed over is not trusted; `nil` if it is.
-    var failure: NWError? { failure(asking: nil, nil) }
-
-    /// - Parameters:
-    ///   - original: The engine's question, which holds as long as the program has changed nothing.
-    ///   - policy: The policy that the trust was made with.
-    private func failure(asking original: PeerTrust?, _ policy: SecPolicy?) -> NWError? {
+    /// Why the chain is not trusted; `nil` if it is.
+    ///
+    /// - Parameter isStrict: Nothing is overlooked, whatever the program has said.
+    func failure(isStrict: Bool = false) -> NWError? {
         let values = values
         do {
             guard !values.policies.isEmpty else { throw NWError.posix(.ENOTSUP) }
-            for wanted in values.policies {
-                var peer: PeerTrust
-                if let original, wanted == policy {
-                    peer = original
-                } else {
-                    peer = try Self.question(wanted, values, settings: original?.settings)
-                }
-                if let settings = try Self.settings(values, instead: peer.settings) { peer = peer.judged(by: settings) }
-                let chain = try peer.evaluate()
+            for policy in values.policies {
+                let question = try question(policy, values)
+                let faults = isStrict ? nil : values.exceptions?.faults[policy.question]
+                let chain = try question.evaluate(overlooking: faults ?? [])
                 // Before TLS 1.3 a statement comes after the certificates, and nobody can say here that none will.
-                if let response = original?.stapledResponse, let failure = peer.judgeStatus(response, of: chain) {
+                if let response = values.original?.question.stapledResponse,
+                    let failure = question.judgeStatus(response, of: chain)
+                {
                     throw failure
                 }
             }
@@ -48,6 +43,18 @@ extension SecTrust {
         } catch {
             return .posix(.EINVAL)
         }
+    }
+
+    /// The question that one policy asks, by what the program and the connection are to go by.
+    func question(_ policy: SecPolicy, _ values: Values) throws(TLSFailure) -> PeerTrust {
+        let question =
+            if let original = values.original, original.policy == policy {
+                original.question
+            } else {
+                try Self.question(policy, values, settings: values.original?.question.settings)
+            }
+        guard let settings = try Self.settings(values, instead: question.settings) else { return question }
+        return question.judged(by: settings)
     }
 
     /// What the program set, in place of what the connection was to go by; `nil` if it set nothing.

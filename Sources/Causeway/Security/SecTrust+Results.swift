@@ -27,12 +27,13 @@ public typealias SecTrustCallback = (SecTrust, SecTrustResultType) -> Void
 /// Told what was judged, whether it is trusted, and why not.
 public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
-/// Judges like ``SecTrustEvaluateWithError(_:_:)``, and gives `.unspecified` or `.recoverableTrustFailure`.
+/// Judges like ``SecTrustEvaluateWithError(_:_:)``, and gives `.unspecified`, `.proceed` where exceptions made it pass, or
+/// `.recoverableTrustFailure`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult
 public func SecTrustEvaluate(_ trust: SecTrust, _ result: UnsafeMutablePointer<SecTrustResultType>) -> OSStatus {
-    result.pointee = trust.judge().result
+    result.pointee = trust.result(of: trust.judge())
     return errSecSuccess
 }
 
@@ -52,7 +53,7 @@ public func SecTrustEvaluateAsync(
     _ trust: SecTrust, _ queue: DispatchQueue?, _ result: @escaping SecTrustCallback
 ) -> OSStatus {
     let block = Unchecked(result)
-    (queue ?? .main).async { block.value(trust, trust.judge().result) }
+    (queue ?? .main).async { block.value(trust, trust.result(of: trust.judge())) }
     return errSecSuccess
 }
 
@@ -110,8 +111,10 @@ extension SecTrust {
         SecTrustEvaluateWithError(self, &error)
         return error
     }
-}
 
-extension CFError? {
-    fileprivate var result: SecTrustResultType { self == nil ? .unspecified : .recoverableTrustFailure }
+    fileprivate func result(of error: CFError?) -> SecTrustResultType {
+        guard error == nil else { return .recoverableTrustFailure }
+        guard values.evaluate == nil, values.exceptions != nil else { return .unspecified }
+        return failure(isStrict: true) == nil ? .unspecified : .proceed
+    }
 }

@@ -1,4 +1,5 @@
 internal import CausewaySystem
+internal import CausewayTLS
 public import CausewayTypes
 
 /// What a certificate chain is to be good for.
@@ -32,8 +33,12 @@ public final class SecTrust: Hashable, Sendable {
         package var trustsSystemAnchors = true
         /// The time to judge by, in seconds since 1970; `nil` for now.
         package var time: Int64?
-        /// Decides: `nil` for trusted, else why not. The TLS engine sets it.
+        /// Decides in place of the rules, if set: `nil` for trusted, else why not.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
+        /// What the TLS engine asks, and the policy that stands for it.
+        var original: (question: PeerTrust, policy: SecPolicy)?
+        /// What the program overlooks.
+        package var exceptions: TrustExceptions?
 
         package init(certificates: [SecCertificate], policies: [SecPolicy]) {
             self.certificates = certificates
@@ -88,7 +93,7 @@ public func SecTrustCreateWithCertificates(
 @discardableResult
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool {
     let evaluate = trust.values.evaluate
-    let failure = if let evaluate { evaluate(trust) } else { trust.failure }
+    let failure = if let evaluate { evaluate(trust) } else { trust.failure() }
     error?.pointee = failure.map { CFError($0) }
     return failure == nil
 }

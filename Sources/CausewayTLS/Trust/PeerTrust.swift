@@ -14,7 +14,7 @@ package struct PeerTrust: Sendable {
     package let stapledResponse: [UInt8]?
     package var settings: TrustSettings
     /// Whether a server's certificate must name ``reference``.
-    private let isNameChecked: Bool
+    let isNameChecked: Bool
     private let store: TrustStore?
 
     init(
