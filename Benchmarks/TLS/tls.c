@@ -1,7 +1,7 @@
 // What plain C does with the same OpenSSL, and the load for all servers: run by Benchmarks/tls-ratios. Needs libssl-dev.
 //
 // usage: tls serve echo|sink PORT CERT KEY
-//        tls echo|resume PORT SECONDS PID CONNECTIONS     processor microseconds of process PID per operation
+//        tls echo|full|resume PORT SECONDS PID CONNECTIONS     processor microseconds of process PID per operation
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -173,7 +173,8 @@ static void echo(struct figures *figures, int port, int connections) {
     }
 }
 
-static void resume(struct figures *figures, int port) {
+// Connections one after the other, with one octet each way.
+static void shake_hands(struct figures *figures, int port) {
     uint64_t resumed = 0, all = 0;
     begin(figures);
     while (tick(figures)) {
@@ -206,7 +207,7 @@ int main(int count, char **words) {
     int port = atoi(words[2]), connections = atoi(words[5]);
     if (connections < 1 || connections > most) return 2;
     struct figures figures = {.process = atoi(words[4]), .seconds = atof(words[3])};
-    if (resumes) resume(&figures, port);
+    if (resumes || !strcmp(words[1], "full")) shake_hands(&figures, port);
     else echo(&figures, port, connections);
     uint64_t used = processor_time(figures.process) - figures.used;
     printf("us/op %.3f op/s %.0f\n", (double)used / 1e3 / (double)figures.operations,
