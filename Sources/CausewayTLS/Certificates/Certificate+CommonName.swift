@@ -21,8 +21,10 @@ extension Certificate {
     private static func text(_ value: DERReader.Value) -> String {
         guard value.tag == twoOctetText else { return String(decoding: value.content, as: UTF8.self) }
         let octets = Array(value.content)
-        let units = stride(from: 0, to: octets.count - 1, by: 2).map {
-            UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
+        var units: [UInt16] = []
+        for start in stride(from: 0, to: octets.count - 1, by: 2) {
+            let high = UInt16(octets[start]) << 8
+            units.append(high | UInt16(octets[start + 1]))
         }
         return String(decoding: units, as: UTF16.self)
     }
