@@ -50,10 +50,7 @@ struct PendingAnswers: Sendable {
     private var directTimes: [Duration] = []
     /// What is not held any more since it was put into those: it must not come behind its goodbye.
     private var dropped: Set<DNSRecord> = []
-    /// By the record's hash: the largest table of a host with thousands of services is a third as large so. Who met another's hash,
-    /// of 2^64 and with a seed that nobody knows, would wait a second.
-    private var sent: [Int: Duration] = [:]
-    private var sentLimit = 256
+    private var sent = SendingTimes()
     /// Room that stays when nothing waits any more.
     private static let keptCapacity = 512
     /// Who said that more known answers come, and until when they are waited for.
@@ -91,7 +88,7 @@ struct PendingAnswers: Sendable {
     }
 
     private func earliest(_ record: DNSRecord, _ spacing: Duration, at now: Duration) -> Duration {
-        sent[record.hashValue].map { max(now, $0 + spacing) } ?? now
+        sent[record].map { max(now, $0 + spacing) } ?? now
     }
 
     /// Answers for one peer alone.
@@ -107,13 +104,13 @@ struct PendingAnswers: Sendable {
 
     /// Whether a record was not multicast for a quarter of its time: then others need it as well (RFC 6762 §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
-        guard let last = sent[record.hashValue] else { return true }
-        return now - last > .seconds(Int64(record.timeToLive)) / 4
+        guard let age = sent.age(of: record, at: now) else { return true }
+        return age > .seconds(Int64(record.timeToLive)) / 4
     }
 
     /// Whether a record was multicast so recently that it may not be again (RFC 6762 §6).
     func isRecent(_ record: DNSRecord, at now: Duration) -> Bool {
-        sent[record.hashValue].map { now - $0 < Self.spacing } ?? false
+        sent.age(of: record, at: now).map { $0 < Self.spacing } ?? false
     }
 
     // MARK: What need not be given
@@ -168,18 +165,14 @@ struct PendingAnswers: Sendable {
     mutating func drop(_ records: [DNSRecord]) {
         for record in records {
             forget(record)
-            sent[record.hashValue] = nil
+            sent.forget(record)
         }
         if !direct.isEmpty { dropped.formUnion(records) }
     }
 
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
-        sent[record.hashValue] = now
+        sent.note(record, at: now)
         forget(record)
-        guard sent.count > sentLimit else { return }
-        // What was sent so long ago makes no difference (a quarter of the longest usual time).
-        sent = sent.filter { now - $0.value < .seconds(Int64(MulticastDNS.otherTimeToLive)) / 4 }
-        sentLimit = max(256, 2 * sent.count)
     }
 
     // MARK: Time
