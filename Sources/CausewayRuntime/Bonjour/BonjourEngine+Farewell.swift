@@ -36,7 +36,7 @@ extension BonjourEngine {
 
     private func leave() {
         let advertised = state.value.advertising.keys
-        state.value.advertising = [:]
+        (state.value.advertising, state.value.losses) = ([:], [:])
         for link in state.value.links.values {
             for id in advertised { link.machine.unregister(id, at: Machine.now) }
             for case .send(let octets) in link.machine.takeActions() { link.send(octets) }

@@ -13,7 +13,10 @@ extension BonjourEngine {
     ) -> RegistrationID {
         let id = RegistrationID(rawValue: nextNumber())
         let service = ServiceDescription(records: records, interfaceIndex: interfaceIndex)
-        loop.execute { self.begin(Advertising(service: service, handler: handler, loss: loss), id) }
+        loop.execute {
+            self.state.value.losses[id] = loss
+            self.begin(Advertising(service: service, handler: handler), id)
+        }
         return id
     }
 

@@ -71,7 +71,7 @@ extension BonjourEngine {
         if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
         guard advertising.service.mayRename else {
             state.value.advertising[id] = nil
-            advertising.loss?(name)
+            state.value.losses.removeValue(forKey: id)?(name)
             return advertising.handler(.failed)
         }
         state.value.advertising[id]?.service.name = ServiceNames.next(after: advertising.service.name)

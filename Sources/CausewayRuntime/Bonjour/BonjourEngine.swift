@@ -34,8 +34,6 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// Told which name is somebody else's, for records that do not stay then.
-        var loss: (@Sendable (DNSName) -> Void)?
         /// Interfaces on which the name is settled, until it is on all.
         var settled: Set<Int> = []
         var isTold = false
@@ -45,6 +43,8 @@ package final class BonjourEngine: Sendable {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
+        /// Told which name is somebody else's, for records that do not stay then. Few have that.
+        var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
         var hostLabel: String { didSet { hostName = Self.name(hostLabel) } }
         /// All services of the host share it.
         private(set) var hostName: DNSName
@@ -150,7 +150,7 @@ package final class BonjourEngine: Sendable {
     /// Exchanges what a service says of itself; its name, type and port stay.
     package func update(_ id: RegistrationID, text: [UInt8]) {
         loop.execute {
-            self.state.value.advertising[id]?.service.text = text
+            self.state.value.advertising[id]?.service.exchange(text: text)
             guard let advertising = self.state.value.advertising[id] else { return }
             let records = advertising.service.records(on: self.hostName)
             for link in self.state.value.links.values where advertising.concerns(link) {
@@ -166,6 +166,7 @@ package final class BonjourEngine: Sendable {
     /// Says goodbye. `completion` is called once the goodbyes are out.
     package func withdraw(_ id: RegistrationID, _ completion: @escaping @Sendable () -> Void = {}) {
         loop.execute {
+            self.state.value.losses[id] = nil
             if let advertising = self.state.value.advertising.removeValue(forKey: id) {
                 for link in self.state.value.links.values { link.machine.unregister(id, at: Machine.now) }
                 if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
@@ -217,7 +218,7 @@ package final class BonjourEngine: Sendable {
         guard let advertising = state.value.advertising[id],
             !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })
         else { return }
-        state.value.advertising[id] = nil
+        (state.value.advertising[id], state.value.losses[id]) = (nil, nil)
         advertising.handler(.portTaken)
     }
 }

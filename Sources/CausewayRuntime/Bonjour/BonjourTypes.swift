@@ -6,33 +6,44 @@ internal import CausewayProtocols
 package struct ServiceDescription: Sendable, Equatable {
     /// Any text of at most 63 octets, in normal form C.
     package var name: String
-    /// Such as `_http._tcp`.
-    package let type: DNSName
-    private let domain: DNSName?
-    /// Labels under which it can be found as well (RFC 6763 §7.1).
-    package var subtypes: [String]
-    package var port: UInt16
-    /// Strings behind their lengths.
-    package var text: [UInt8]
-    /// Whether another name may be chosen when somebody else has it.
-    package var mayRename: Bool
-    /// The only interface to advertise on.
-    package var interfaceIndex: Int?
-    /// What is advertised in the place of a service: a record, or none. An array, for a record would make all services larger.
-    private var given: [DNSRecord] = []
+    private var shared: Shared
 
+    /// Everything but the name.
+    private struct Terms: Sendable, Equatable {
+        var type: DNSName
+        var domain: DNSName?
+        var subtypes: [String] = []
+        var port: UInt16
+        var text: [UInt8] = [0]
+        var mayRename: Bool
+        var interfaceIndex: Int?
+        /// What is advertised in the place of a service.
+        var given: [DNSRecord] = []
+    }
+
+    /// Thousands of services that are copies of one differ by their names, and have the rest in common.
+    private final class Shared: Sendable, Equatable {
+        let terms: Terms
+
+        init(_ terms: Terms) { self.terms = terms }
+
+        static func == (left: Shared, right: Shared) -> Bool { left === right || left.terms == right.terms }
+    }
+
+    /// - Parameters:
+    ///   - subtypes: Labels under which it can be found as well (RFC 6763 §7.1).
+    ///   - text: Strings behind their lengths.
+    ///   - mayRename: Whether another name may be chosen when somebody else has it.
+    ///   - interfaceIndex: The only interface to advertise on.
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
     ) {
         self.name = ServiceNames.normal(name)
-        self.type = type
-        domain = type.appending(.local)
-        self.subtypes = subtypes
-        self.port = port
-        self.text = text
-        self.mayRename = mayRename
-        self.interfaceIndex = interfaceIndex
+        shared = Shared(
+            Terms(
+                type: type, domain: type.appending(.local), subtypes: subtypes, port: port, text: Self.whole(text),
+                mayRename: mayRename, interfaceIndex: interfaceIndex))
     }
 
     /// A single record, under whatever name it has.
@@ -43,8 +54,26 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// Any records, each under its own name.
     package init(records: [DNSRecord], interfaceIndex: Int?) {
-        self.init(name: "", type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex)
-        given = records
+        name = ""
+        shared = Shared(
+            Terms(type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex, given: records))
+    }
+
+    /// No strings at all are an empty one (RFC 6763 §6.1).
+    private static func whole(_ text: [UInt8]) -> [UInt8] { text.isEmpty ? [0] : text }
+
+    /// Such as `_http._tcp`.
+    package var type: DNSName { shared.terms.type }
+
+    var mayRename: Bool { shared.terms.mayRename }
+
+    var interfaceIndex: Int? { shared.terms.interfaceIndex }
+
+    /// Exchanges what it says of itself.
+    mutating func exchange(text: [UInt8]) {
+        var terms = shared.terms
+        terms.text = Self.whole(text)
+        shared = Shared(terms)
     }
 
     /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
@@ -69,18 +98,19 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// The records of the service on a host.
     package func records(on host: DNSName) -> [DNSRecord] {
-        if !given.isEmpty { return given }
-        guard let domain, let instance = DNSName(name, in: domain) else { return [] }
+        let terms = shared.terms
+        if !terms.given.isEmpty { return terms.given }
+        guard let domain = terms.domain, let instance = DNSName(name, in: domain) else { return [] }
         let time = MulticastDNS.otherTimeToLive
         var records = [
             DNSRecord(
                 instance, .srv, flushesCache: true, timeToLive: MulticastDNS.hostTimeToLive,
-                .service(priority: 0, weight: 0, port: port, target: host)),
-            DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(text.isEmpty ? [0] : text)),
+                .service(priority: 0, weight: 0, port: terms.port, target: host)),
+            DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(terms.text)),
             DNSRecord(domain, .ptr, timeToLive: time, .name(instance)),
             DNSRecord(MulticastDNS.types, .ptr, timeToLive: time, .name(domain)),
         ]
-        for subtype in subtypes {
+        for subtype in terms.subtypes {
             guard let parent = DNSName(labels: [Array("_sub".utf8)])?.appending(domain),
                 let name = DNSName(subtype, in: parent)
             else { continue }

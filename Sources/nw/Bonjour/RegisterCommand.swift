@@ -62,7 +62,8 @@ struct RegisterCommand: Subcommand {
             let engine = BonjourEngine.shared
             if sleepProxy { engine.useSleepProxies() }
             StartMark.print()
-            let all = services.map { engine.advertise($0) { event in feed.yield(event) } }
+            let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
+            let all = services.map { engine.advertise($0, note) }
             do {
                 try await untilInterrupted {
                     for await event in events { try show(event) }
