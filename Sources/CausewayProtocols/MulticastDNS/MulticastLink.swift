@@ -71,14 +71,24 @@ package struct MulticastLink: Sendable {
     ///
     /// - Parameter isKnownUnique: Whether nobody else can have the names: then they are not probed for (RFC 6762 §8.1).
     package mutating func register(
-        _ records: [DNSRecord], _ id: RegistrationID, isKnownUnique: Bool = false, at now: Duration
+        _ records: RecordSet, _ id: RegistrationID, isKnownUnique: Bool = false, at now: Duration
     ) {
         responder.register(records, id, isKnownUnique: isKnownUnique, at: now)
     }
 
-    package mutating func update(_ id: RegistrationID, _ records: [DNSRecord], at now: Duration) {
+    package mutating func register(
+        _ records: [DNSRecord], _ id: RegistrationID, isKnownUnique: Bool = false, at now: Duration
+    ) {
+        register(RecordSet(records), id, isKnownUnique: isKnownUnique, at: now)
+    }
+
+    package mutating func update(_ id: RegistrationID, _ records: RecordSet, at now: Duration) {
         lastTime = now
         responder.update(id, records, at: now)
+    }
+
+    package mutating func update(_ id: RegistrationID, _ records: [DNSRecord], at now: Duration) {
+        update(id, RecordSet(records), at: now)
     }
 
     /// Says goodbye. What goes before actions are taken next shares messages.

@@ -20,8 +20,7 @@ struct MulticastRegistration: Sendable {
         case off
     }
 
-    /// Unique ones have ``DNSRecord/flushesCache`` set.
-    private(set) var records: [DNSRecord]
+    private(set) var content: RecordSet
     var phase: Phase
     /// One conflict during probing is forgiven: it may be an echo of this host's own past.
     var wasForgiven = false
@@ -29,10 +28,12 @@ struct MulticastRegistration: Sendable {
     var isTold = false
     private var updates: [Duration] = []
 
-    init(records: [DNSRecord], phase: Phase) {
-        self.records = records
+    init(_ content: RecordSet, phase: Phase) {
+        self.content = content
         self.phase = phase
     }
+
+    var records: [DNSRecord] { content.records }
 
     /// Names that nobody else may have, each once.
     var uniqueNames: [DNSName] {
@@ -42,8 +43,8 @@ struct MulticastRegistration: Sendable {
     }
 
     /// Exchanges the records. Returns when that may be announced: who changes his mind too often waits.
-    mutating func exchange(_ new: [DNSRecord], at now: Duration) -> Duration {
-        records = new
+    mutating func exchange(_ new: RecordSet, at now: Duration) -> Duration {
+        content = new
         updates.removeAll { now - $0 >= Self.updateWindow }
         // Changes that wait for their announcement share it.
         if let waiting = updates.last, waiting > now { return waiting }

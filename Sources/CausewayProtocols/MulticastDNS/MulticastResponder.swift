@@ -62,16 +62,16 @@ struct MulticastResponder: Sendable {
     /// Begins to answer for records, once their unique names turned out to be free.
     ///
     /// - Parameter isKnownUnique: Whether nobody else can have the names, so that nobody is asked (RFC 6762 §8.1).
-    mutating func register(_ records: [DNSRecord], _ id: RegistrationID, isKnownUnique: Bool, at now: Duration) {
+    mutating func register(_ content: RecordSet, _ id: RegistrationID, isKnownUnique: Bool, at now: Duration) {
         if registrations[id] != nil { remove(id) }
-        let isProbed = !isKnownUnique && records.contains(where: \.flushesCache)
+        let isProbed = !isKnownUnique && content.records.contains(where: \.flushesCache)
         let start = isProbed ? probeStart(at: now) : now
         let registration = MulticastRegistration(
-            records: records, phase: isProbed ? .probing(sent: 0, next: start) : .announcing(sent: 0, next: start))
+            content, phase: isProbed ? .probing(sent: 0, next: start) : .announcing(sent: 0, next: start))
         registrations[id] = registration
         deadlines[id] = registration.deadline
         index(registration, id)
-        if registration.isAnswering { own.add(records) }
+        if registration.isAnswering { own.add(content) }
     }
 
     private mutating func probeStart(at now: Duration) -> Duration {
@@ -94,31 +94,33 @@ struct MulticastResponder: Sendable {
         guard let registration = registrations.removeValue(forKey: id) else { return nil }
         deadlines[id] = nil
         unindex(registration, id)
-        if registration.isAnswering { own.remove(registration.records) }
+        if registration.isAnswering { own.remove(registration.content) }
         pending.drop(registration.records)
         return registration
     }
 
     /// Exchanges the records of a registration whose names stay (RFC 6762 §8.4).
-    mutating func update(_ id: RegistrationID, _ records: [DNSRecord], at now: Duration) {
+    mutating func update(_ id: RegistrationID, _ content: RecordSet, at now: Duration) {
         guard let old = registrations[id] else { return }
         unindex(old, id)
-        if old.isAnswering { own.remove(old.records) }
-        pending.drop(old.records.filter { !records.contains($0) })
+        if old.isAnswering { own.remove(old.content) }
+        let records = content.records
+        let gone = old.records.filter { !records.contains($0) }
+        pending.drop(gone)
         var new = old
-        let time = new.exchange(records, at: now)
+        let time = new.exchange(content, at: now)
         let isRenamed = !Set(new.uniqueNames).isSubset(of: old.uniqueNames)
         if old.isAnswering {
             new.phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
             // What replaces a unique record makes others forget the old one by itself.
-            departing += isRenamed ? old.records : old.records.filter { !$0.flushesCache && !records.contains($0) }
+            departing += isRenamed ? old.records : gone.filter { !$0.flushesCache }
         } else if isRenamed, case .probing = old.phase {
             new.phase = .probing(sent: 0, next: now)
         }
         registrations[id] = new
         deadlines[id] = new.deadline
         index(new, id)
-        if new.isAnswering { own.add(records) }
+        if new.isAnswering { own.add(content) }
     }
 
     /// The link was away, or the host asleep: everything is probed and announced anew (RFC 6762 §8).
@@ -146,10 +148,10 @@ struct MulticastResponder: Sendable {
         deadlines[id] = registration.deadline
         guard wasAnswering != registration.isAnswering else { return }
         if wasAnswering {
-            own.remove(registration.records)
+            own.remove(registration.content)
             pending.drop(registration.records)
         } else {
-            own.add(registration.records)
+            own.add(registration.content)
         }
     }
 

@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// What this host answers with, by name. Records that several registrations have stand here once.
 ///
-/// Most names have two records, both of one registration, whose array is here as well instead of a copy. A few have thousands: only those
+/// Most names have two records, both of one registration, which is here instead of a copy of them. A few have thousands: only those
 /// pay for being found by content.
 struct OwnRecords: Sendable {
     fileprivate struct Content: Hashable, Sendable {
@@ -20,18 +20,21 @@ struct OwnRecords: Sendable {
         var records: [DNSRecord] = []
         /// By place: how many registrations have a record beside the first.
         var moreHolders: [Int: Int] = [:]
-        var places: [Content: Int] = [:]
+        /// By the hash of what a record says.
+        var places: [Int: UInt32] = [:]
+        /// Whether two records that differ have met in a hash: then those that are not found by it are searched for.
+        var hasTwins = false
     }
 
     /// Of larger registrations nothing is shared: each look at a name goes through the whole of one.
     private static let sharedCount = 16
 
-    /// All records of the one registration that has a name, those of its other names too.
-    private var single: [DNSName: [DNSRecord]] = [:]
+    /// The one registration that has a name, perhaps beside others.
+    private var single: [DNSName: RecordSet] = [:]
     private var common: [DNSName: Common] = [:]
 
     subscript(name: DNSName) -> [DNSRecord] {
-        if let records = single[name] { return records.filter { $0.name == name } }
+        if let content = single[name] { return content.records.filter { $0.name == name } }
         return common[name]?.records ?? []
     }
 
@@ -40,8 +43,8 @@ struct OwnRecords: Sendable {
     /// The own record that says the same, if there is one.
     func held(_ record: DNSRecord) -> DNSRecord? {
         let found: DNSRecord?
-        if let records = single[record.name] {
-            found = records.first { $0.type == record.type && $0.data == record.data && $0.name == record.name }
+        if let content = single[record.name] {
+            found = content.records.first { $0.type == record.type && $0.data == record.data && $0.name == record.name }
         } else if let name = common[record.name] {
             found = name.place(of: record).map { name.records[$0] }
         } else {
@@ -51,40 +54,45 @@ struct OwnRecords: Sendable {
     }
 
     /// Adds all records of a registration.
-    mutating func add(_ records: [DNSRecord]) {
+    mutating func add(_ content: RecordSet) {
+        let records = content.records
         let mayShare = records.count <= Self.sharedCount
         for (index, record) in records.enumerated() {
             if mayShare, records[..<index].contains(where: { $0.name == record.name }) { continue }
             let name = record.name
             let own = mayShare ? records.filter { $0.name == name } : [record]
             if mayShare, !holds(name), Set(own.map(Content.init)).count == own.count {
-                single[name] = records
+                single[name] = content
             } else {
-                let others = single.removeValue(forKey: name)?.filter { $0.name == name } ?? []
+                let others = single.removeValue(forKey: name)?.records.filter { $0.name == name } ?? []
                 for record in others + own { common[name, default: Common()].add(record) }
             }
         }
     }
 
     /// Removes all records of a registration.
-    mutating func remove(_ records: [DNSRecord]) {
-        for record in records {
-            if let own = single[record.name] {
-                let left = own.filter { $0.name == record.name && !records.contains($0) }
-                single[record.name] = left.isEmpty ? nil : left
-            } else {
-                common[record.name]?.remove(record)
-                if common[record.name]?.records.isEmpty == true { common[record.name] = nil }
-            }
+    mutating func remove(_ content: RecordSet) {
+        for record in content.records where single.removeValue(forKey: record.name) == nil {
+            common[record.name]?.remove(record)
+            if common[record.name]?.records.isEmpty == true { common[record.name] = nil }
         }
     }
 }
 
 extension OwnRecords.Common {
     func place(of record: DNSRecord) -> Int? {
-        guard places.isEmpty else { return places[OwnRecords.Content(record)] }
-        return records.firstIndex { $0.type == record.type && $0.data == record.data }
+        if !places.isEmpty {
+            if let place = places[Self.hash(record)], Self.areSame(records[Int(place)], record) { return Int(place) }
+            guard hasTwins else { return nil }
+        }
+        return records.firstIndex { Self.areSame($0, record) }
     }
+
+    private static func areSame(_ one: DNSRecord, _ other: DNSRecord) -> Bool {
+        one.type == other.type && one.data == other.data
+    }
+
+    private static func hash(_ record: DNSRecord) -> Int { OwnRecords.Content(record).hashValue }
 
     fileprivate mutating func add(_ record: DNSRecord) {
         if let place = place(of: record) {
@@ -93,10 +101,15 @@ extension OwnRecords.Common {
         }
         records.append(record)
         if !places.isEmpty {
-            places[OwnRecords.Content(record)] = records.count - 1
+            index(records.count - 1)
         } else if records.count > Self.searchedCount {
-            for (place, record) in records.enumerated() { places[OwnRecords.Content(record)] = place }
+            for place in records.indices { index(place) }
         }
+    }
+
+    private mutating func index(_ place: Int) {
+        let hash = Self.hash(records[place])
+        if places[hash] == nil { places[hash] = UInt32(place) } else { hasTwins = true }
     }
 
     fileprivate mutating func remove(_ record: DNSRecord) {
@@ -106,12 +119,19 @@ extension OwnRecords.Common {
             return
         }
         let last = records.count - 1
-        places[OwnRecords.Content(record)] = nil
+        move(place, to: nil)
         if place != last {
+            move(last, to: place)
             records[place] = records[last]
             moreHolders[place] = moreHolders.removeValue(forKey: last)
-            if !places.isEmpty { places[OwnRecords.Content(records[place])] = place }
         }
         records.removeLast()
+    }
+
+    /// Has a record found at another place, or at none.
+    private mutating func move(_ place: Int, to new: Int?) {
+        guard !places.isEmpty else { return }
+        let hash = Self.hash(records[place])
+        if places[hash] == UInt32(place) { places[hash] = new.map { UInt32($0) } }
     }
 }

@@ -48,16 +48,13 @@ extension BonjourEngine {
     }
 
     private func established(_ id: RegistrationID, _ link: LinkDriver) {
-        guard var advertising = state.value.advertising[id] else { return }
-        advertising.settled.insert(link.interface.index)
+        guard let advertising = state.value.advertising[id], var settled = advertising.settled else { return }
+        settled.insert(link.interface.index)
         let isSettled = state.value.links.values.allSatisfy {
-            !advertising.concerns($0) || !$0.canAnswer || advertising.settled.contains($0.interface.index)
+            !advertising.concerns($0) || !$0.canAnswer || settled.contains($0.interface.index)
         }
-        let isNews = isSettled && !advertising.isTold
-        advertising.isTold = advertising.isTold || isSettled
-        if advertising.isTold { advertising.settled = [] }
-        state.value.advertising[id] = advertising
-        if isNews { advertising.handler(.registered(name: advertising.service.name)) }
+        state.value.advertising[id]?.settled = isSettled ? nil : settled
+        if isSettled { advertising.handler(.registered(name: advertising.service.name)) }
     }
 
     /// Somebody else has a name: it is given up everywhere, and another one tried.
@@ -75,8 +72,7 @@ extension BonjourEngine {
             return advertising.handler(.failed)
         }
         state.value.advertising[id]?.service.name = ServiceNames.next(after: advertising.service.name)
-        state.value.advertising[id]?.settled = []
-        state.value.advertising[id]?.isTold = false
+        state.value.advertising[id]?.settled = .some([])
         for link in state.value.links.values { register(id, on: link) }
     }
 

@@ -34,9 +34,10 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// Interfaces on which the name is settled, until it is on all.
-        var settled: Set<Int> = []
-        var isTold = false
+        /// Interfaces on which the name is settled; `nil` once it is on all, and that was told.
+        var settled: Set<Int>? = []
+
+        var isTold: Bool { settled == nil }
     }
 
     struct State {

@@ -1,49 +1,38 @@
+package import CausewayProtocols
 package import CausewayTypes
 package import CausewayWire
-internal import CausewayProtocols
 
 /// A service as it is advertised (RFC 6763).
 package struct ServiceDescription: Sendable, Equatable {
     /// Any text of at most 63 octets, in normal form C.
     package var name: String
-    private var shared: Shared
+    private var content: Content
+    /// Whether another name may be chosen when somebody else has it.
+    package let mayRename: Bool
+    /// 0 for all.
+    private let onlyInterface: UInt32
 
-    /// Everything but the name.
-    private struct Terms: Sendable, Equatable {
-        var type: DNSName
-        var domain: DNSName?
-        var subtypes: [String] = []
-        var port: UInt16
-        var text: [UInt8] = [0]
-        var mayRename: Bool
-        var interfaceIndex: Int?
+    private enum Content: Sendable, Equatable {
+        /// Copies under many names have the same terms.
+        case service(ServiceTerms)
         /// What is advertised in the place of a service.
-        var given: [DNSRecord] = []
-    }
-
-    /// Thousands of services that are copies of one differ by their names, and have the rest in common.
-    private final class Shared: Sendable, Equatable {
-        let terms: Terms
-
-        init(_ terms: Terms) { self.terms = terms }
-
-        static func == (left: Shared, right: Shared) -> Bool { left === right || left.terms == right.terms }
+        case records([DNSRecord])
     }
 
     /// - Parameters:
+    ///   - type: Such as `_http._tcp`.
     ///   - subtypes: Labels under which it can be found as well (RFC 6763 §7.1).
     ///   - text: Strings behind their lengths.
-    ///   - mayRename: Whether another name may be chosen when somebody else has it.
-    ///   - interfaceIndex: The only interface to advertise on.
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
     ) {
         self.name = ServiceNames.normal(name)
-        shared = Shared(
-            Terms(
-                type: type, domain: type.appending(.local), subtypes: subtypes, port: port, text: Self.whole(text),
-                mayRename: mayRename, interfaceIndex: interfaceIndex))
+        let list = type.appending(.local)
+        content =
+            list.map { .service(ServiceTerms(type: $0, subtypes: subtypes, port: port, text: text)) } ?? .records([])
+        self.mayRename = mayRename
+        onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
     /// A single record, under whatever name it has.
@@ -55,25 +44,17 @@ package struct ServiceDescription: Sendable, Equatable {
     /// Any records, each under its own name.
     package init(records: [DNSRecord], interfaceIndex: Int?) {
         name = ""
-        shared = Shared(
-            Terms(type: .local, port: 0, mayRename: false, interfaceIndex: interfaceIndex, given: records))
+        content = .records(records)
+        mayRename = false
+        onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// No strings at all are an empty one (RFC 6763 §6.1).
-    private static func whole(_ text: [UInt8]) -> [UInt8] { text.isEmpty ? [0] : text }
+    /// The only interface to advertise on.
+    var interfaceIndex: Int? { onlyInterface == 0 ? nil : Int(onlyInterface) }
 
-    /// Such as `_http._tcp`.
-    package var type: DNSName { shared.terms.type }
-
-    var mayRename: Bool { shared.terms.mayRename }
-
-    var interfaceIndex: Int? { shared.terms.interfaceIndex }
-
-    /// Exchanges what it says of itself.
+    /// Exchanges what a service says of itself.
     mutating func exchange(text: [UInt8]) {
-        var terms = shared.terms
-        terms.text = Self.whole(text)
-        shared = Shared(terms)
+        if case .service(let terms) = content { content = .service(terms.saying(text)) }
     }
 
     /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
@@ -97,26 +78,12 @@ package struct ServiceDescription: Sendable, Equatable {
     }
 
     /// The records of the service on a host.
-    package func records(on host: DNSName) -> [DNSRecord] {
-        let terms = shared.terms
-        if !terms.given.isEmpty { return terms.given }
-        guard let domain = terms.domain, let instance = DNSName(name, in: domain) else { return [] }
-        let time = MulticastDNS.otherTimeToLive
-        var records = [
-            DNSRecord(
-                instance, .srv, flushesCache: true, timeToLive: MulticastDNS.hostTimeToLive,
-                .service(priority: 0, weight: 0, port: terms.port, target: host)),
-            DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(terms.text)),
-            DNSRecord(domain, .ptr, timeToLive: time, .name(instance)),
-            DNSRecord(MulticastDNS.types, .ptr, timeToLive: time, .name(domain)),
-        ]
-        for subtype in terms.subtypes {
-            guard let parent = DNSName(labels: [Array("_sub".utf8)])?.appending(domain),
-                let name = DNSName(subtype, in: parent)
-            else { continue }
-            records.append(DNSRecord(name, .ptr, timeToLive: time, .name(instance)))
+    package func records(on host: DNSName) -> RecordSet {
+        switch content {
+        case .records(let records): RecordSet(records)
+        case .service(let terms):
+            DNSName(name, in: terms.type).map { RecordSet($0, on: host, terms) } ?? RecordSet([])
         }
-        return records
     }
 }
 

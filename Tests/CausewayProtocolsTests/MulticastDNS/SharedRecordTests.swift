@@ -8,7 +8,12 @@ struct SharedRecordTests {
     private static let types: DNSName = "_services._dns-sd._udp.local"
     private static let listing = DNSRecord(types, .ptr, timeToLive: 4_500, .name(Printer.type))
 
-    private static func records(_ number: Int) -> [DNSRecord] { Printer.records("s\(number)") + [listing] }
+    private static func records(_ number: Int, and others: Int = 0) -> [DNSRecord] {
+        Printer.records("s\(number)") + [listing]
+            + (0..<others).map { other in
+                DNSRecord(DNSName("s\(number)-\(other)", in: "local")!, .txt, timeToLive: 4_500, .text([0]))
+            }
+    }
 
     private static func answers(_ name: DNSName, _ wire: VirtualLink) -> Set<DNSRecord> {
         let before = wire.packets.count
@@ -17,9 +22,12 @@ struct SharedRecordTests {
         return Set(wire.packets[before...].flatMap(\.message.answers).filter { $0.name == name && $0.timeToLive > 0 })
     }
 
-    /// Few records of a name are searched, many are found by content: with both, and in any order of going.
-    @Test("In whatever order services come and go, those that are there are told, and the type as long as one is")
-    func comeAndGo() {
+    /// Few records of a name are searched, many are found by content: with both, with small and large registrations, and in any order
+    /// of going.
+    @Test(
+        "In whatever order services come and go, those that are there are told, and the type as long as one is",
+        arguments: [0, 20])
+    func comeAndGo(_ others: Int) {
         var random = Chance(state: 7)
         let wire = VirtualLink(1)
         var present: Set<Int> = []
@@ -29,7 +37,8 @@ struct SharedRecordTests {
             let isComing = Int.random(in: 0..<120, using: &random) > step
             let id = RegistrationID(rawValue: UInt64(number + 1))
             if isComing, !present.contains(number) {
-                wire.hosts[0].link.register(Self.records(number), id, isKnownUnique: true, at: wire.now)
+                wire.hosts[0].link.register(
+                    Self.records(number, and: others), id, isKnownUnique: true, at: wire.now)
                 present.insert(number)
             } else if !isComing, present.remove(number) != nil {
                 wire.hosts[0].link.unregister(id, at: wire.now)

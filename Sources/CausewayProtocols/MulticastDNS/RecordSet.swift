@@ -1,0 +1,76 @@
+package import CausewayWire
+
+/// The records of one registration.
+///
+/// Those of a service are made each time that they are needed: thousands of services have five times as many, which differ by one
+/// name and have the rest in common.
+package struct RecordSet: Sendable {
+    private enum Content: Sendable {
+        case list([DNSRecord])
+        case service(DNSName, host: DNSName, ServiceTerms)
+    }
+
+    private let content: Content
+
+    /// Unique ones have ``DNSRecord/flushesCache`` set.
+    package init(_ records: [DNSRecord]) { content = .list(records) }
+
+    /// A service, by the name that it alone has.
+    package init(_ instance: DNSName, on host: DNSName, _ terms: ServiceTerms) {
+        content = .service(instance, host: host, terms)
+    }
+
+    package var records: [DNSRecord] {
+        switch content {
+        case .list(let records): records
+        case .service(let instance, let host, let terms): terms.records(of: instance, on: host)
+        }
+    }
+}
+
+/// What is said of a service, but for its name and its host's (RFC 6763).
+package final class ServiceTerms: Sendable, Equatable {
+    /// Such as `_http._tcp.local`.
+    package let type: DNSName
+    /// Other names under which it is listed (RFC 6763 §7.1).
+    private let lists: [DNSName]
+    private let port: UInt16
+    /// Strings behind their lengths. No strings at all are an empty one (RFC 6763 §6.1).
+    private let text: [UInt8]
+
+    package init(type: DNSName, subtypes: [String], port: UInt16, text: [UInt8]) {
+        self.type = type
+        let parent = DNSName("_sub", in: type)
+        lists = subtypes.compactMap { subtype in parent.flatMap { DNSName(subtype, in: $0) } }
+        self.port = port
+        self.text = text.isEmpty ? [0] : text
+    }
+
+    private init(_ other: ServiceTerms, text: [UInt8]) {
+        (type, lists, port) = (other.type, other.lists, other.port)
+        self.text = text.isEmpty ? [0] : text
+    }
+
+    /// The same with another TXT record.
+    package func saying(_ text: [UInt8]) -> ServiceTerms { ServiceTerms(self, text: text) }
+
+    package static func == (left: ServiceTerms, right: ServiceTerms) -> Bool {
+        left === right
+            || (left.type == right.type && left.lists == right.lists && left.port == right.port
+                && left.text == right.text)
+    }
+
+    fileprivate func records(of instance: DNSName, on host: DNSName) -> [DNSRecord] {
+        let time = MulticastDNS.otherTimeToLive
+        var records = [
+            DNSRecord(
+                instance, .srv, flushesCache: true, timeToLive: MulticastDNS.hostTimeToLive,
+                .service(priority: 0, weight: 0, port: port, target: host)),
+            DNSRecord(instance, .txt, flushesCache: true, timeToLive: time, .text(text)),
+            DNSRecord(type, .ptr, timeToLive: time, .name(instance)),
+            DNSRecord(MulticastDNS.types, .ptr, timeToLive: time, .name(type)),
+        ]
+        for list in lists { records.append(DNSRecord(list, .ptr, timeToLive: time, .name(instance))) }
+        return records
+    }
+}
