@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "causeway_linux.h"
 #include <errno.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -145,25 +144,4 @@ int cw_thread_start(const char *name, void (*body)(void *), void *context) {
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (result != 0) free(start);
     return -result;
-}
-
-void cw_keep_memory_small(void) {
-#ifdef __GLIBC__
-    mallopt(M_ARENA_MAX, 2);
-    mallopt(M_MMAP_THRESHOLD, 65536);
-    mallopt(M_TRIM_THRESHOLD, 65536);
-#endif
-}
-
-void cw_memory(uint64_t *peak, uint64_t *current) {
-    *peak = *current = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    if (!file) return;
-    char line[256];
-    while (fgets(line, sizeof line, file)) {
-        unsigned long kibibytes;
-        if (sscanf(line, "VmHWM: %lu kB", &kibibytes) == 1) *peak = (uint64_t)kibibytes * 1024;
-        if (sscanf(line, "VmRSS: %lu kB", &kibibytes) == 1) *current = (uint64_t)kibibytes * 1024;
-    }
-    fclose(file);
 }

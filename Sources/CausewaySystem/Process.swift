@@ -50,6 +50,10 @@ package enum Machine {
     /// Has the processor fetch what will be touched soon: so many octets from there on. It is a hint, and reads nothing.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
+    /// Gives back what is free now, and lets go of the program's code, of which there is more in memory the more different things it has
+    /// done: what is still needed comes back from the file. For a moment after which other things are done than before.
+    package static func releaseMemory() { cw_release_memory() }
+
     /// Processors that this process may run on.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 

@@ -56,12 +56,10 @@ struct BridgeCommand: Subcommand {
             let (events, feed) = AsyncStream<LinkBridgeDriver.Event>.makeStream()
             let driver = LinkBridgeDriver(types, near: near, far: far, isBothWays: both) { feed.yield($0) }
             driver.start()
-            do {
-                try await untilInterrupted { for await event in events { try show(event) } }
-            } catch {
-                // The goodbyes must be out before the process is gone.
-                await withCheckedContinuation { gone in driver.stop { gone.resume() } }
-                throw error
+            try await untilInterrupted {
+                for await event in events { try show(event) }
+            } goodbye: {
+                driver.stop($0)
             }
         }
     }

@@ -62,6 +62,7 @@ struct BrowseCommand: Subcommand {
             browser.browseResultsChangedHandler = { _, changes in feed.yield(changes) }
             browser.start(queue: DispatchQueue(label: "nw-browse"))
             defer { browser.cancel() }
+            Machine.releaseMemory()
             let printer = ServiceLine(isJSON: json)
             try await withDeadline(time.map { .seconds($0) }, onExpiry: { feed.finish() }) {
                 try await untilInterrupted {

@@ -54,11 +54,10 @@ struct LinkLocalCommand: Subcommand {
                 throw explain(error)
             }
             driver.start()
-            do {
-                try await untilInterrupted { for await event in events { try show(event) } }
-            } catch {
-                await withCheckedContinuation { gone in driver.stop { gone.resume() } }
-                throw error
+            try await untilInterrupted {
+                for await event in events { try show(event) }
+            } goodbye: {
+                driver.stop($0)
             }
         }
     }

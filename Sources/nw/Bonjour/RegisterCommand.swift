@@ -64,17 +64,18 @@ struct RegisterCommand: Subcommand {
             StartMark.print()
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
-            do {
-                try await untilInterrupted {
-                    for await event in events { try show(event) }
+            // Reading the command and looking at the network took more code than what follows will.
+            Machine.releaseMemory()
+            try await untilInterrupted {
+                var isFirst = true
+                for await event in events {
+                    try show(event)
+                    if isFirst { Machine.releaseMemory() }
+                    isFirst = false
                 }
-            } catch {
-                // The goodbyes must be out before the process is gone.
+            } goodbye: { done in
                 for id in all.dropLast() { engine.withdraw(id) }
-                if let last = all.last {
-                    await withCheckedContinuation { gone in engine.withdraw(last) { gone.resume() } }
-                }
-                throw error
+                if let last = all.last { engine.withdraw(last, done) } else { done() }
             }
         }
     }

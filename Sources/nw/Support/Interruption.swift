@@ -29,3 +29,17 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
         try await group.next()
     }
 }
+
+/// The same for what has a goodbye to say at its end, however that comes: it must be out before the process is gone.
+///
+/// - Parameter goodbye: Says it, and calls what it is given when that is done.
+func untilInterrupted(
+    _ body: @escaping @Sendable () async throws -> Void, goodbye: (@escaping @Sendable () -> Void) -> Void
+) async throws {
+    do {
+        try await untilInterrupted(body)
+    } catch {
+        await withCheckedContinuation { gone in goodbye { gone.resume() } }
+        throw error
+    }
+}
