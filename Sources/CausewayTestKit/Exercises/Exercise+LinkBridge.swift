@@ -12,10 +12,10 @@ extension Exercise {
     }
 }
 
-private struct BridgeLife {
+private struct BridgeLife: ClockedLife {
     private static let limit = 4
     private var bridge: LinkBridge
-    private var now = Duration.seconds(1)
+    var now = Duration.seconds(1)
     private let sources: Set<LinkBridge.Side>
     private var questions: [LinkBridge.Side: Set<DNSQuestion>] = [.near: [], .far: []]
     private var registrations: [LinkBridge.Side: [DNSName: [DNSRecord]]] = [.near: [:], .far: [:]]
@@ -81,19 +81,11 @@ private struct BridgeLife {
         }
     }
 
-    /// Time goes from deadline to deadline.
-    private mutating func pass(_ time: Duration) {
-        let end = now + time
-        var turns = 0
-        while let deadline = bridge.nextDeadline, deadline <= end, turns < 1_000 {
-            now = max(now, deadline)
-            bridge.advance(to: now)
-            perform()
-            precondition((bridge.nextDeadline ?? .seconds(1 << 40)) > now, "a deadline that has passed")
-            turns += 1
-        }
-        now = end
+    var nextDeadline: Duration? { bridge.nextDeadline }
+
+    mutating func advance() {
         bridge.advance(to: now)
+        perform()
     }
 
     private mutating func perform() {

@@ -26,9 +26,9 @@ extension Exercise {
     }
 }
 
-private struct LinkLife {
+private struct LinkLife: ClockedLife {
     private var link: MulticastLink
-    private var now = Duration.seconds(1)
+    var now = Duration.seconds(1)
     private let type = DNSName(labels: ["_t", "_tcp", "local"].map { Array($0.utf8) }) ?? .root
 
     init(seed: UInt8) {
@@ -45,9 +45,20 @@ private struct LinkLife {
         let order = choices.next()
         if order & 1 == 0 {
             hear(choices.take(choices.next(below: 256)), order)
+            perform()
         } else {
             pass(.milliseconds((Int(choices.next()) << Int(order >> 4))))
         }
+    }
+
+    var nextDeadline: Duration? { link.nextDeadline }
+
+    mutating func advance() {
+        link.advance(to: now)
+        perform()
+    }
+
+    private mutating func perform() {
         var said = 0
         for action in link.takeActions() {
             switch action {
@@ -65,21 +76,6 @@ private struct LinkLife {
         let peer = MulticastPeer(.ipv4(.loopback), port: port)
         let arrival = MulticastArrival(from: peer, isMulticast: order & 4 == 0, isOnLink: order & 8 == 0)
         link.received(octets.span, arrival, isSelf: order & 16 != 0, at: now)
-    }
-
-    /// Time goes from deadline to deadline.
-    private mutating func pass(_ time: Duration) {
-        let end = now + time
-        var turns = 0
-        while let deadline = link.nextDeadline, deadline <= end, turns < 1_000 {
-            now = max(now, deadline)
-            link.advance(to: now)
-            _ = link.takeActions()
-            precondition((link.nextDeadline ?? .seconds(1 << 40)) > now, "a deadline that has passed")
-            turns += 1
-        }
-        now = end
-        link.advance(to: now)
     }
 }
 
