@@ -84,13 +84,10 @@ extension Interop {
 
         @Test("C37 C93: nw resolves what Avahi publishes, and hears its goodbye", arguments: Kind.allCases)
         func avahiIsFound(_ kind: Kind) async throws {
-            try await TwoHosts.run { hosts, scratch in
-                try kind.arrange(hosts)
-                _ = try scratch.start(try Built.nw(), ["serve", "echo", "--port", "4712"], on: hosts.far)
+            try await Self.isFound(kind) { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
-                let browser = try scratch.start(try Built.nw(), ["browse", Self.type, "-v"], on: hosts.near)
                 let service = try avahi.run("avahi-publish -s Far \(Self.type) 4712 path=/x", scratch)
-                try await Self.follow("Far", kind, port: 4_712, browser, hosts, scratch) { service.kill() }
+                return { service.kill() }
             }
         }
 
@@ -115,28 +112,32 @@ extension Interop {
 
         @Test("C37 C93: nw resolves what zeroconf registers, and hears its goodbye", arguments: Kind.allCases)
         func zeroconfIsFound(_ kind: Kind) async throws {
-            try await TwoHosts.run { hosts, scratch in
-                try kind.arrange(hosts)
-                _ = try scratch.start(try Built.nw(), ["serve", "echo", "--port", "4712"], on: hosts.far)
-                let browser = try scratch.start(try Built.nw(), ["browse", Self.type, "-v"], on: hosts.near)
+            try await Self.isFound(kind) { hosts, scratch in
                 let service = try scratch.start(
                     Zeroconf.python, Zeroconf.publish(Self.type, "Far", at: kind.far), on: hosts.far, input: .held)
-                try await Self.follow("Far", kind, port: 4_712, browser, hosts, scratch) { try service.endInput() }
+                return { try service.endInput() }
             }
         }
 
-        /// The browser finds it, it is resolved, and it goes.
-        private static func follow(
-            _ name: String, _ kind: Kind, port: Int, _ browser: Child, _ hosts: TwoHosts, _ scratch: Scratch,
-            end: () throws -> Void
+        /// The browser finds what is published, it is resolved, and it goes.
+        ///
+        /// - Parameter publish: Has the far host offer an echo server as `Far`, and returns what ends that.
+        private static func isFound(
+            _ kind: Kind, _ publish: (TwoHosts, Scratch) async throws -> () throws -> Void
         ) async throws {
-            let line = "\(name)  \(type) local. [\(TwoHosts.link)] path=/x\n"
-            try await browser.prints("+ \(line)")
-            let lookup = try scratch.start(try Built.nw(), ["lookup", name, type], on: hosts.near)
-            #expect(try await lookup.finished() == 0, "\(lookup.errors)")
-            #expect(kind.isFar(lookup.text, port: port), "\(lookup.text)")
-            try end()
-            try await browser.prints("+ \(line)- \(line)")
+            try await TwoHosts.run { hosts, scratch in
+                try kind.arrange(hosts)
+                _ = try scratch.start(try Built.nw(), ["serve", "echo", "--port", "4712"], on: hosts.far)
+                let browser = try scratch.start(try Built.nw(), ["browse", type, "-v"], on: hosts.near)
+                let end = try await publish(hosts, scratch)
+                let line = "Far  \(type) local. [\(TwoHosts.link)] path=/x\n"
+                try await browser.prints("+ \(line)")
+                let lookup = try scratch.start(try Built.nw(), ["lookup", "Far", type], on: hosts.near)
+                #expect(try await lookup.finished() == 0, "\(lookup.errors)")
+                #expect(kind.isFar(lookup.text, port: 4_712), "\(lookup.text)")
+                try end()
+                try await browser.prints("+ \(line)- \(line)")
+            }
         }
 
         @Test("C59: what zeroconf changes in a service's TXT record is seen, each time")
