@@ -234,6 +234,25 @@ private final class GameProtocol: NWProtocolFramerImplementation {
     }
 }
 
+/// A proxy's client: the errors by which it fails, some of which Linux has no numbers of its own for.
+private func proxyFailure(status: Int) -> NWError? {
+    switch status {
+    case 200: nil
+    case 401: .posix(.EAUTH)
+    case 407: .posix(.ENEEDAUTH)
+    default: .posix(.EPROTO)
+    }
+}
+
+private func asksForPassword(_ error: NWError) -> Bool {
+    guard case .posix(let code) = error else { return false }
+    switch code {
+    case .EAUTH, .ENEEDAUTH: return true
+    case .EBADRPC, .ENOATTR, .EQFULL: return false
+    default: return false
+    }
+}
+
 private func makeGroup() throws -> NWConnectionGroup {
     let multicast = try NWMulticastGroup(for: [.hostPort(host: "224.0.0.251", port: 5353)])
     let group = NWConnectionGroup(with: multicast, using: .udp)
@@ -263,6 +282,8 @@ struct CallbackProgramTests {
         let url = try #require(URL(string: "ws://example.com/chat"))
         #expect(makeWebSocket(url).endpoint == .url(url))
         #expect(GameProtocol.definition.name == "game")
+        #expect(proxyFailure(status: 407).map(asksForPassword) == true)
+        #expect(proxyFailure(status: 500).map(asksForPassword) == false)
         #expect(try makeGroup().descriptor.members.count == 1)
         readHeader(NWConnection(to: .unix(path: "/nowhere"), using: .tcp))
     }
