@@ -83,6 +83,8 @@ struct ContextBuilder {
         if !settings.usesDatagrams {
             if !hasModern { high = min(high, 2) }
             if !hasOlder { low = max(low, 3) }
+            // RFC 8446 §4.2.11: there an identity has an octet at least.
+            if settings.preSharedKeys.contains(where: \.identity.isEmpty) { high = min(high, 2) }
         }
         guard low <= high else {
             throw TLSFailure(.badConfiguration, "no version lies in the range and has one of the cipher suites")
@@ -159,10 +161,8 @@ struct ContextBuilder {
 
     private func setPreSharedKeys() throws(TLSFailure) {
         for key in settings.preSharedKeys {
-            guard (1...256).contains(key.key.count), (1...128).contains(key.identity.count), !key.identity.contains(0)
-            else {
-                throw TLSFailure(
-                    .badConfiguration, "a pre-shared key has 1 to 256 octets, its identity 1 to 128 and no zero")
+            guard (1...256).contains(key.key.count), key.identity.count <= 128 else {
+                throw TLSFailure(.badConfiguration, "a pre-shared key has 1 to 256 octets, its identity at most 128")
             }
         }
         guard !settings.preSharedKeys.isEmpty else { return }

@@ -22,10 +22,13 @@ package struct TLSSettings: Hashable, Sendable {
         package var key: [UInt8]
         package var identity: [UInt8]
 
-        /// `key` has 1 to 256 octets; `identity` 1 to 128, none of them zero, because the library passes it as a C string.
+        /// `key` has 1 to 256 octets, `identity` at most 128.
+        ///
+        /// The identity ends before its first zero octet: libraries of TLS pass it as a C string, Apple's included. Programs that
+        /// give UTF-16, or the octets of a `Data` value itself, name their keys alike on both sides only so.
         package init(key: [UInt8], identity: [UInt8]) {
             self.key = key
-            self.identity = identity
+            self.identity = Array(identity.prefix { $0 != 0 })
         }
     }
 

@@ -182,5 +182,25 @@ struct AuthenticationTests {
         #expect(try good.transfer([7], from: good.server, to: good.client) == [7])
         #expect(try !pair(.init(key: [1, 2, 3], identity: Self.key.identity)).isEstablished)
         #expect(try !pair(.init(key: Self.key.key, identity: Array("other".utf8))).isEstablished)
+        #expect(try pair(.init(key: Self.key.key, identity: Array("peer\0ignored".utf8))).isEstablished)
+    }
+
+    @Test(
+        "The identity of a pre-shared key ends before its first zero octet", arguments: versions,
+        [[], [0xff, 0xfe, 0x54]])
+    func preSharedKeyIdentity(_ version: TLSVersion, _ visible: [UInt8]) throws {
+        let pair = try EnginePair(
+            .client {
+                $0.maximumVersion = version
+                $0.preSharedKeys = [.init(key: Self.key.key, identity: visible + [0, 1, 2])]
+                if version == .tls12 { $0.cipherSuites = [0x00a8] }
+            },
+            .server {
+                $0.identity = nil
+                $0.preSharedKeys = [.init(key: Self.key.key, identity: visible + [0, 3, 4])]
+            })
+        pair.establish()
+        #expect(pair.client.negotiation?.version == (visible.isEmpty ? .tls12 : version))
+        #expect(try pair.transfer([7], from: pair.client, to: pair.server) == [7])
     }
 }

@@ -166,7 +166,10 @@ struct HandshakeTests {
             },
             { $0.cipherSuites = [0xffff] }, { $0.groups = [9_999] }, { $0.applicationProtocols = [""] },
             { $0.preSharedKeys = [.init(key: [], identity: [1])] },
-            { $0.preSharedKeys = [.init(key: [1], identity: [0])] },
+            { $0.preSharedKeys = [.init(key: [1], identity: Array(repeating: 1, count: 129))] },
+            {
+                $0.minimumVersion = .tls13; $0.preSharedKeys = [.init(key: [1], identity: [0])]
+            },
         ] as [@Sendable (inout TLSSettings) -> Void])
     func badSettings(_ adjust: @Sendable (inout TLSSettings) -> Void) throws {
         #expect(throws: TLSFailure.self) { _ = try TLSContext(.client(adjust)) }
