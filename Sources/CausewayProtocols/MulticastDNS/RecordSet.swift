@@ -34,7 +34,7 @@ package final class ServiceTerms: Sendable, Equatable {
     package let type: DNSName
     /// Other names under which it is listed (RFC 6763 §7.1).
     private let lists: [DNSName]
-    private let port: UInt16
+    package let port: UInt16
     /// Strings behind their lengths. No strings at all are an empty one (RFC 6763 §6.1).
     private let text: [UInt8]
 
@@ -46,13 +46,16 @@ package final class ServiceTerms: Sendable, Equatable {
         self.text = text.isEmpty ? [0] : text
     }
 
-    private init(_ other: ServiceTerms, text: [UInt8]) {
-        (type, lists, port) = (other.type, other.lists, other.port)
+    private init(_ other: ServiceTerms, port: UInt16, text: [UInt8]) {
+        (type, lists, self.port) = (other.type, other.lists, port)
         self.text = text.isEmpty ? [0] : text
     }
 
     /// The same with another TXT record.
-    package func saying(_ text: [UInt8]) -> ServiceTerms { ServiceTerms(self, text: text) }
+    package func saying(_ text: [UInt8]) -> ServiceTerms { ServiceTerms(self, port: port, text: text) }
+
+    /// The same at another port.
+    package func listening(on port: UInt16) -> ServiceTerms { ServiceTerms(self, port: port, text: text) }
 
     package static func == (left: ServiceTerms, right: ServiceTerms) -> Bool {
         left === right

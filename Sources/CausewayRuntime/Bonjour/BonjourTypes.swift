@@ -52,6 +52,12 @@ package struct ServiceDescription: Sendable, Equatable {
     /// The only interface to advertise on.
     var interfaceIndex: Int? { onlyInterface == 0 ? nil : Int(onlyInterface) }
 
+    /// Where the service is; 0 for what is no service.
+    package var port: UInt16 {
+        get { if case .service(let terms) = content { terms.port } else { 0 } }
+        set { if case .service(let terms) = content { content = .service(terms.listening(on: newValue)) } }
+    }
+
     /// Exchanges what a service says of itself.
     mutating func exchange(text: [UInt8]) {
         if case .service(let terms) = content { content = .service(terms.saying(text)) }
