@@ -23,7 +23,7 @@ extension NWParameters {
         }
 
         /// The context of all connections that name no other.
-        public static let `default` = PrivacyContext(description: "default")
+        public static let `default` = PrivacyContext(description: "default", partition: 0)
 
         /// The text given to ``init(description:)``.
         public let debugDescription: String
@@ -31,13 +31,18 @@ extension NWParameters {
         private let storage = Guarded(Settings())
 
         /// Makes a context that shares nothing with others.
-        public init(description: String) {
+        public convenience init(description: String) {
+            self.init(
+                description: description,
+                partition: Self.contextCount.wrappingAdd(1, ordering: .relaxed).newValue)
+        }
+
+        private init(description: String, partition: UInt64) {
             debugDescription = description
-            let partition = Self.contextCount.wrappingAdd(1, ordering: .relaxed).oldValue
             storage.withLock { $0.partition = partition }
         }
 
-        /// No two contexts have the same number.
+        /// No two contexts have the same number; ``default`` has 0, whichever is made first.
         private static let contextCount = Atomic<UInt64>(0)
 
         package var settings: Settings { storage.withLock { $0 } }
