@@ -1,0 +1,92 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// What arrives, on the loop.
+extension ListenerDriver {
+    /// Connections accepted in one turn of the loop.
+    private static var acceptBudget: Int { 64 }
+    /// How long to wait for a descriptor to become free.
+    private static var retryDelay: Duration { .milliseconds(100) }
+
+    func accept() {
+        for _ in 0..<Self.acceptBudget {
+            let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
+                // Left in the kernel's backlog until the allowance grows.
+                progress.hasBacklog = progress.allowance == 0
+                return progress.hasBacklog ? nil : progress.socket
+            }
+            guard let socket else { return }
+            do throws(SystemError) {
+                var peer: SocketAddress?
+                guard let descriptor = try Socket.accept(socket.fd, peer: &peer) else {
+                    return loop.await(.readable, of: socket.registration)
+                }
+                handOver(descriptor, peer)
+                guard Socket.hasBacklog(socket.fd) else { return loop.await(.readable, of: socket.registration) }
+            } catch {
+                guard isPassing(error) else { return }
+            }
+        }
+        loop.execute { self.accept() }
+    }
+
+    /// Whether accepting may go on at once after this error.
+    private func isPassing(_ error: SystemError) -> Bool {
+        switch error.errno {
+        case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
+            // The edge is spent and the connection still waits: try again when a descriptor may be free.
+            _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.accept() }
+            return false
+        case Errno.badDescriptor, Errno.invalid:
+            return false
+        default:
+            // The peer was gone before it was accepted (accept(2), «Error handling»).
+            return true
+        }
+    }
+
+    private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
+        guard isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
+        let fd = descriptor.release()
+        // The one option that an accepted socket does not inherit.
+        if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
+        hand(ConnectionDriver(.accepted(fd), settings), peer?.unmapped)
+    }
+
+    func handOver(peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket) -> Bool {
+        guard progress.withLock({ progress in progress.allowance > 0 }), socket.peerCount <= Self.peerLimit,
+            isWelcome(peer), isPermitted(socket.source(for: peer) ?? progress.withLock { progress in progress.address })
+        else { return false }
+        hand(ConnectionDriver(.peer(socket, peer), settings, flow: flow), peer.unmapped)
+        return true
+    }
+
+    /// Whether the interface that has the connection's local address is one that the program lets the listener use.
+    private func isPermitted(_ local: SocketAddress?) -> Bool {
+        let constraints = settings.value.pathConstraints
+        guard constraints.excludesInterfaces, let address = local?.internetAddress else { return true }
+        return NetworkStateMonitor.shared.model.holder(of: address).map { constraints.permits($0) } ?? false
+    }
+
+    private func isWelcome(_ peer: SocketAddress?) -> Bool {
+        guard settings.value.acceptsLocalOnly else { return true }
+        switch peer?.unmapped {
+        case .ipv4(let bits, _): return NetworkPathFacts.isLocal(.ipv4(IPv4Address(bits: bits)))
+        case .ipv6(let high, let low, _, _): return NetworkPathFacts.isLocal(.ipv6(IPv6Address(high: high, low: low)))
+        case .unix, nil: return true
+        }
+    }
+
+    private func hand(_ connection: ConnectionDriver, _ peer: SocketAddress?) {
+        let (delivery, observer) = progress.withLock { progress in
+            if progress.allowance != .max { progress.allowance -= 1 }
+            return (progress.delivery, progress.observer)
+        }
+        guard let observer else { return }
+        guard let delivery else { return observer.listenerAccepted(connection, peer) }
+        if delivery.add(.call { observer.listenerAccepted(connection, peer) }) {
+            if loop.isCurrent { loop.dispatchAfterBatch(delivery.delivery) } else { delivery.dispatch() }
+        }
+    }
+}
