@@ -31,19 +31,24 @@ extension Flow {
 
     func request(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var plan: ReadPlan?
-        let isQueued = state.withLock { state in
+        if !enqueue(waiter, &plan, demand) { requestAtOnce(waiter, demand) }
+        if let plan { pumpReads(plan) }
+    }
+
+    /// Places a request that nothing stands before, and that nothing which is there can answer. Returns whether it was such.
+    @inline(__always)
+    func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
+        state.withLock { state in
             guard state.kind == .stream, state.failure == nil, state.receive.isIdle else { return false }
             demand(&state.receive)
             state.waiters.append(waiter)
             plan = state.beginRead()
             return true
         }
-        if !isQueued { requestAtOnce(waiter, demand) }
-        if let plan { pumpReads(plan) }
     }
 
     /// A request that may be answered by what is there.
-    private func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
+    func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var aftermath = Aftermath()
         var plan: ReadPlan?
         let delivery = state.withLock { state -> Delivery? in
@@ -114,8 +119,7 @@ extension Flow {
             if plan.isForChannel {
                 arrived = .lent(count)
             } else {
-                let content = Self.content(of: scratch, count)
-                if plan.isForOne, pass(content, plan, length) { return nil }
+                guard let content = pass(Self.content(of: scratch, count), plan, length) else { return nil }
                 arrived = .data(content)
             }
         }
@@ -125,38 +129,39 @@ extension Flow {
         }
     }
 
-    /// The usual end of a claim: one receive waits, and gets all of what the read brought. Returns whether it was so.
-    private func pass(_ content: Data, _ plan: ReadPlan, _ length: Int) -> Bool {
+    /// The usual end of a claim: one receive waits, and gets all of what the read brought. Where it is otherwise, returns the content.
+    private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
+        guard plan.isForOne else { return content }
         var mustAwait = false
         var isMuted = false
         var posted: Delivery?
         var task: TaskContinuation?
         var isDistant = false
+        let count = content.count
         let isPassed = state.withLock { state in
-            guard state.finishRead(forOne: content.count, length) else { return false }
+            guard state.finishRead(forOne: count, length) else { return false }
             mustAwait = !state.isReadable
             if mustAwait { isMuted = state.takeMuting() }
             switch state.waiters.first {
             case .task(_, let continuation): task = continuation
             case .distantTask(_, let continuation): (task, isDistant) = (continuation, true)
             case .callback(let completion):
-                posted = state.post(.received(completion, ReceivedContent(data: content)))
+                posted = state.post(.received(completion, ReceivedContent(data: copy content)))
             default: break
             }
             state.waiters.first = nil
             return true
         }
-        guard isPassed else { return false }
+        guard isPassed else { return content }
         if mustAwait { awaitArrival(plan.transport, isMuted: isMuted) }
         posted?.dispatch(behindBatchOf: loop)
-        guard let task else { return true }
-        let piece = StreamPiece(data: content, isFinal: false)
+        guard let task else { return nil }
         if isDistant, loop.isCurrent {
-            loop.resumeAfterBatch(DistantTask(task, piece))
+            loop.resumeAfterBatch(DistantTask(task, StreamPiece(data: content, isFinal: false)))
         } else {
-            task.resume(returning: .success(piece))
+            task.resume(returning: .success(StreamPiece(data: content, isFinal: false)))
         }
-        return true
+        return nil
     }
 
     /// Ends a claim: what the read brought is delivered, and the transport closed if it was waited for.

@@ -1,7 +1,7 @@
 package import CausewayProtocols
 internal import CausewaySystem
-internal import CausewayTypes
-internal import FoundationEssentials
+package import CausewayTypes
+package import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
@@ -82,7 +82,7 @@ extension Flow {
     /// Writes on the caller's thread, if nothing stands before the content. Out of line: what it needs must not lie in the frame of every
     /// suspended task.
     @inline(never)
-    func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
+    package func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
         guard !endsStream else { return .unclaimed }
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(data.count, &isBurst) }) else {
@@ -100,7 +100,7 @@ extension Flow {
         return finishImmediateWrite(transport.write(single: bytes), bytes.count)
     }
 
-    enum ImmediateResult {
+    package enum ImmediateResult {
         case done(Failure?)
         /// Some octets are out, and the claim is still held.
         case partial(Int, Retry)
@@ -233,7 +233,7 @@ extension Flow {
     }
 
     /// How a write that could not be done goes on.
-    enum Retry: Equatable { case none, whenWritable, later }
+    package enum Retry: Equatable { case none, whenWritable, later }
 
     private func arrange(_ retry: Retry, _ transport: Transport) {
         switch retry {

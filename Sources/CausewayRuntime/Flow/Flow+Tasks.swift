@@ -22,12 +22,12 @@ extension Flow {
     }
 
     /// What all requests of the home are called: there is one at a time.
-    static var homeID: UInt64 { 0 }
+    package static var homeID: UInt64 { 0 }
 
     /// What a request is called, so that it can be cancelled alone: a task waits for one at a time. Never ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
-    var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
+    package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
 
     // MARK: Receiving
 
@@ -35,7 +35,6 @@ extension Flow {
     nonisolated(nonsending)
         package func receivePiece(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
-        if ThreadLocal.isTaskCancelled { return .failure(Failure(errno: Errno.cancelled)) }
         guard isHome else {
             return await receiveCancellably(minimum: minimum, maximum: maximum)
         }
@@ -56,7 +55,7 @@ extension Flow {
     /// Out of line, as all below: what it needs must not lie in the frame of every suspended task.
     @inline(never)
     nonisolated(nonsending)
-        private func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
+        package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
         let id = Self.taskID
         return await withTaskCancellationHandler {
@@ -67,14 +66,21 @@ extension Flow {
     }
 
     @inline(never)
-    private func request(
-        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ waiter: TaskContinuation
+    package func request(
+        _ id: UInt64, _ minimum: Int, _ maximum: Int, _ continuation: TaskContinuation
     ) {
-        request(loop.isCurrent ? .task(id, waiter) : .distantTask(id, waiter)) {
-            $0.demand(minimum: minimum, maximum: maximum)
+        let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
+        var plan: ReadPlan?
+        let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
+        // A task that is cancelled takes no octets with it. Asked when the request is there for whoever cancels to find.
+        if ThreadLocal.isTaskCancelled {
+            guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
+            cancelReceive(id)
+        } else if !isQueued {
+            requestAtOnce(waiter) { $0.demand(minimum: minimum, maximum: maximum) }
+            if ThreadLocal.isTaskCancelled { cancelReceive(id) }
         }
-        // The task may have been cancelled before its request was there to be found.
-        if ThreadLocal.isTaskCancelled { cancelReceive(id) }
+        if let plan { pumpReads(plan) }
     }
 
     /// As ``receiveMessage(_:)``.
@@ -126,7 +132,16 @@ extension Flow {
     nonisolated(nonsending)
         package func send(_ data: Data, endsStream: Bool = false) async -> Failure?
     {
-        var attempt = writeNow(data, endsStream)
+        let attempt = writeNow(data, endsStream)
+        if case .done(let failure) = attempt { return failure }
+        return await finish(data, endsStream, attempt)
+    }
+
+    @inline(never)
+    nonisolated(nonsending)
+        package func finish(_ data: Data, _ endsStream: Bool, _ first: ImmediateResult) async -> Failure?
+    {
+        var attempt = first
         if case .postponed = attempt {
             await giveWay()
             attempt = writeNow(data, endsStream)

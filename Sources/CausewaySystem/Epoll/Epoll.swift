@@ -5,18 +5,20 @@ internal import CCausewayLinux
     package let rawValue: UInt32
     @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    @inlinable package static var readable: Readiness { Readiness(rawValue: CW_READABLE.rawValue) }
-    @inlinable package static var writable: Readiness { Readiness(rawValue: CW_WRITABLE.rawValue) }
+    @inlinable @inline(__always) package static var readable: Readiness { Readiness(rawValue: CW_READABLE.rawValue) }
+    @inlinable @inline(__always) package static var writable: Readiness { Readiness(rawValue: CW_WRITABLE.rawValue) }
     /// The peer ended its side; there may still be bytes to read.
-    @inlinable package static var peerClosed: Readiness { Readiness(rawValue: CW_PEER_CLOSED.rawValue) }
-    @inlinable package static var hangUp: Readiness { Readiness(rawValue: CW_HANG_UP.rawValue) }
-    @inlinable package static var failed: Readiness { Readiness(rawValue: CW_FAILED.rawValue) }
+    @inlinable @inline(__always) package static var peerClosed: Readiness {
+        Readiness(rawValue: CW_PEER_CLOSED.rawValue)
+    }
+    @inlinable @inline(__always) package static var hangUp: Readiness { Readiness(rawValue: CW_HANG_UP.rawValue) }
+    @inlinable @inline(__always) package static var failed: Readiness { Readiness(rawValue: CW_FAILED.rawValue) }
 
     /// What a stream's socket is watched for.
-    @inlinable package static var stream: Readiness { [.readable, .writable, .peerClosed] }
+    @inlinable @inline(__always) package static var stream: Readiness { [.readable, .writable, .peerClosed] }
     /// All that a read would tell more about.
-    @inlinable package static var reading: Readiness { [.readable, .peerClosed, .hangUp, .failed] }
-    @inlinable package static var ending: Readiness { [.peerClosed, .hangUp] }
+    @inlinable @inline(__always) package static var reading: Readiness { [.readable, .peerClosed, .hangUp, .failed] }
+    @inlinable @inline(__always) package static var ending: Readiness { [.peerClosed, .hangUp] }
 
     /// What is wrong with a descriptor at this moment, if anything: poll(2) reports it unasked.
     package static func troubles(of fd: CInt) -> Readiness {
@@ -29,7 +31,7 @@ internal import CCausewayLinux
     }
 
     /// Whether the two have anything in common.
-    @inlinable package func touches(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
+    @inlinable @inline(__always) package func touches(_ other: Readiness) -> Bool { rawValue & other.rawValue != 0 }
 }
 
 /// An edge-triggered epoll set with a wake-up descriptor in it.

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
-public import CausewayTypes
+internal import CausewayTypes
 public import FoundationEssentials
 
 /// What the public operations consist of.
@@ -11,20 +11,35 @@ extension NetworkChannel {
     /// Receives octets of a stream, and whether they are the last. Once the end was given, it fails with `ENODATA`.
     @usableFromInline
     nonisolated(nonsending)
-        func receiveOctets(_ minimum: Int, _ maximum: Int) async throws(NWError) -> (Data?, isFinal: Bool)
+        func receiveOctets(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
     {
         begin()
         guard let plainFlow else { return try await receiveStackOctets(minimum, maximum) }
-        switch await plainFlow.receivePiece(minimum: minimum, maximum: maximum) {
+        guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
+        // Waits here and in no function below: the frame of each would be memory that is fetched anew for each message.
+        let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
+        switch result {
         case .success(let piece): return (piece.data, piece.isFinal)
         case .failure(let failure): throw failure.networkError
         }
     }
 
-    /// Out of line: what it needs must not lie in the frames of tasks that wait for the transport itself.
+    /// Out of line, as the next: what it needs must not lie in the frames of tasks that wait for the transport itself.
     @inline(never)
     nonisolated(nonsending)
-        private func receiveStackOctets(_ minimum: Int, _ maximum: Int) async throws(NWError) -> (Data?, isFinal: Bool)
+        private func receiveCancellably(
+            _ flow: Flow, _ minimum: Int, _ maximum: Int
+        ) async throws -> (Data?, isFinal: Bool)
+    {
+        switch await flow.receivePiece(minimum: minimum, maximum: maximum) {
+        case .success(let piece): return (piece.data, piece.isFinal)
+        case .failure(let failure): throw failure.networkError
+        }
+    }
+
+    @inline(never)
+    nonisolated(nonsending)
+        private func receiveStackOctets(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
     {
         let content = try await receivePart(minimum, maximum)
         return (content.data, content.isFinal)
@@ -32,7 +47,7 @@ extension NetworkChannel {
 
     /// Receives a part of a message through the protocols above the transport.
     nonisolated(nonsending)
-        func receivePart(_ minimum: Int, _ maximum: Int) async throws(NWError) -> ReceivedContent
+        func receivePart(_ minimum: Int, _ maximum: Int) async throws -> ReceivedContent
     {
         begin()
         let content =
@@ -48,7 +63,7 @@ extension NetworkChannel {
     /// Receives a message; `nil` when there will be no other.
     @inline(never)
     nonisolated(nonsending)
-        func receiveContent() async throws(NWError) -> ReceivedContent?
+        func receiveContent() async throws -> ReceivedContent?
     {
         begin()
         let content =
@@ -64,9 +79,9 @@ extension NetworkChannel {
 
     /// Receives a message. When there will be no other it fails with `ENODATA`.
     nonisolated(nonsending)
-        func receiveWhole() async throws(NWError) -> ReceivedContent
+        func receiveWhole() async throws -> ReceivedContent
     {
-        guard let content = try await receiveContent() else { throw .posix(.ENODATA) }
+        guard let content = try await receiveContent() else { throw NWError.posix(.ENODATA) }
         return content
     }
 
@@ -75,14 +90,26 @@ extension NetworkChannel {
     /// Sends a piece of a stream, or a datagram.
     @usableFromInline
     nonisolated(nonsending)
-        func sendOctets(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws(NWError)
+        func sendOctets(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws
     {
         begin()
         if isContentAwaited { connection.driver.contentCame() }
         guard let plainFlow, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
-        if let failure = await plainFlow.send(content, endsStream: isFinal) { throw failure.networkError }
+        // What the transport takes at once waits for nothing, and needs no frame of a function below.
+        let attempt = plainFlow.writeNow(content, isFinal)
+        guard case .done(let failure) = attempt else { return try await finish(plainFlow, content, isFinal, attempt) }
+        if let failure { throw failure.networkError }
+    }
+
+    @inline(never)
+    nonisolated(nonsending)
+        private func finish(
+            _ flow: Flow, _ content: Data, _ isFinal: Bool, _ attempt: Flow.ImmediateResult
+        ) async throws
+    {
+        if let failure = await flow.finish(content, isFinal, attempt) { throw failure.networkError }
     }
 
     /// Sends a message, or a part of one.
@@ -95,7 +122,7 @@ extension NetworkChannel {
         func sendMessage(
             _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata] = [],
             endsMessage: Bool = true, isFinal: Bool = false
-        ) async throws(NWError)
+        ) async throws
     {
         begin()
         connection.driver.contentCame()
