@@ -44,6 +44,14 @@ void cw_keep_memory_small(void) {
 #endif
 }
 
+void cw_keep_freed_memory(void) {
+#ifdef __GLIBC__
+    // Left alone, the first of the two follows the largest block that was freed, and the second it: set both, or neither moves.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+#endif
+}
+
 void cw_release_memory(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -47,6 +47,10 @@ package enum Machine {
     /// Has the process give back what it lets go of, for a little speed: for programs that do little, for long.
     package static func keepMemorySmall() { cw_keep_memory_small() }
 
+    /// Has the process keep some megabytes of what it lets go of: for programs that take and give large blocks all the time. The first
+    /// thread's heap is otherwise cut each time its end is free, and each block is zeroed by the kernel anew.
+    package static func keepFreedMemory() { cw_keep_freed_memory() }
+
     /// Has the processor fetch what will be touched soon: so many octets from there on. It is a hint, and reads nothing.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 

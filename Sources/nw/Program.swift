@@ -1,4 +1,5 @@
 import ArgumentParser
+import CausewayRuntime
 import CausewaySystem
 import Dispatch
 
@@ -17,7 +18,8 @@ enum Program {
             }
             start(asynchronous)
         } catch { NW.exit(withError: error) }
-        // The main thread serves the main queue until the command ends the process.
+        // The main thread serves the main queue until the command ends the process, unless an event loop was promised it.
+        Engine.keepPromise()
         dispatchMain()
     }
 

@@ -172,6 +172,8 @@ int cw_thread_start(const char *name, void (*body)(void *), void *context);
 void cw_memory(uint64_t *peak, uint64_t *current);
 /// Makes the allocator give back what is freed instead of keeping it for speed.
 void cw_keep_memory_small(void);
+/// The opposite: up to some megabytes that are free stay the process's.
+void cw_keep_freed_memory(void);
 /// Gives back what is free, and lets go of the program's code: what is still needed of that comes back from the file.
 void cw_release_memory(void);
 

@@ -92,7 +92,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Calls a closure at each change of state, in the isolation in which it was written.
+    /// Calls a closure at each change of state, in the isolation in which it was written. One that belongs to no actor must not block
+    /// if `run` is called on an event loop: it is called there too.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -161,6 +162,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
             return !progress.hasRun
         }
         guard isFirst else { throw NWError.posix(.EALREADY) }
+        calls.stayHere()
         listener.stateUpdateHandler = { state in self.report(state) }
         listener.serviceRegistrationUpdateHandler = { change in self.report(change) }
         defer { (listener.stateUpdateHandler, listener.serviceRegistrationUpdateHandler) = (nil, nil) }

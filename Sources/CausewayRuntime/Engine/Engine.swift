@@ -8,6 +8,8 @@ package enum Engine {
     private struct Choice: ~Copyable {
         var backend: Backend = .epoll
         var loopCount: Int?
+        /// The first loop is to run on a thread that is there already.
+        var isThreadPromised = false
         var loops: [any EventLoop] = []
     }
 
@@ -34,16 +36,34 @@ package enum Engine {
         }
     }
 
+    /// Promises the first loop the caller's thread: it makes none of its own, and runs once ``keepPromise()`` is called. One thread
+    /// less is stopped, continued, scheduled and looked after. Nothing changes where the backend has no loop that can be lent a thread.
+    package static func promiseThread() {
+        choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
+    }
+
+    /// Runs the loop that was promised this thread, and does not return. Does nothing if there is none.
+    package static func keepPromise() {
+        let first = choice.withLock { choice in choice.isThreadPromised ? choice.loops.first : nil }
+        if let loop = first as? EpollLoop { loop.runHere() }
+    }
+
     /// The loop for the next connection: they take turns.
     package static func nextLoop() -> any EventLoop {
         let loops = loops
         return loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
     }
 
+    /// The loop whose thread this is.
+    package static var current: (any EventLoop)? {
+        choice.withLock { choice in choice.loops }.first { $0.isCurrent }
+    }
+
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
             if choice.loops.isEmpty {
-                choice.loops = makeLoops(choice.backend, choice.loopCount ?? Machine.processorCount)
+                choice.loops = makeLoops(
+                    choice.backend, choice.loopCount ?? Machine.processorCount, lendsThread: choice.isThreadPromised)
             }
             return choice.loops
         }
@@ -54,20 +74,14 @@ package enum Engine {
     /// second as soon as it has any.
     package static let networkLoop = makeLoop(choice.withLock { $0.backend }, name: "causeway-net")
 
-    package static func makeLoop(_ backend: Backend, name: String) -> any EventLoop {
-        switch backend {
-        case .dispatchSource: return DispatchLoop(name: name)
-        case .epoll:
-            do {
-                return try EpollLoop(name: name)
-            } catch {
-                // Where epoll is forbidden or no descriptor is left, Dispatch may still have its own.
-                return DispatchLoop(name: name)
-            }
-        }
+    /// - Parameter name: `nil` for a loop that will be lent a thread.
+    package static func makeLoop(_ backend: Backend, name: String?) -> any EventLoop {
+        // Where epoll is forbidden or no descriptor is left, Dispatch may still have its own.
+        if backend == .epoll, let loop = try? EpollLoop(name: name) { return loop }
+        return DispatchLoop(name: name ?? "causeway")
     }
 
-    private static func makeLoops(_ backend: Backend, _ count: Int) -> [any EventLoop] {
-        (0..<count).map { makeLoop(backend, name: "causeway-\($0)") }
+    private static func makeLoops(_ backend: Backend, _ count: Int, lendsThread: Bool) -> [any EventLoop] {
+        (0..<count).map { makeLoop(backend, name: $0 == 0 && lendsThread ? nil : "causeway-\($0)") }
     }
 }

@@ -3,7 +3,7 @@ package import CausewaySystem
 internal import DequeModule
 internal import Synchronization
 
-/// An edge-triggered epoll loop on a thread of its own.
+/// An edge-triggered epoll loop on a thread of its own, or on one that is lent to it for good.
 ///
 /// Shared state lies behind one lock, held for a few instructions and never across a call to a handler.
 /// Jobs that the loop's own thread submits take no lock at all.
@@ -46,12 +46,16 @@ package final class EpollLoop: EventLoop {
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
-    package init(name: String) throws(SystemError) {
+    /// - Parameter name: Of the loop's thread; without one, the loop waits for ``runHere()``.
+    package init(name: String?) throws(SystemError) {
         epoll = try Epoll()
         // The loop's thread never ends, and neither does the loop.
         executorStorage = LoopExecutor { [self] job in submit(job) }
-        try Machine.startThread(named: name) { [self] in self.run() }
+        if let name { try Machine.startThread(named: name) { [self] in self.run() } }
     }
+
+    /// Makes this thread the loop's.
+    package func runHere() -> Never { run() }
 
     package var executor: LoopExecutor { executorStorage! }
 
@@ -175,7 +179,7 @@ package final class EpollLoop: EventLoop {
 
     // MARK: The thread
 
-    private func run() {
+    private func run() -> Never {
         ThreadLocal.loop = Unmanaged.passUnretained(self).toOpaque()
         let executor = executor.asUnownedTaskExecutor()
         var events = Epoll.EventBuffer()
@@ -194,11 +198,14 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// How long nothing will be due; says to others that they must wake the loop.
+    /// How long nothing will be due; says to others that they must wake the loop. What the turn retired goes, and costs no turn of its own.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
+        var retired: [any ReadinessHandler] = []
+        defer { withExtendedLifetime(retired) {} }
         return shared.withLock { shared -> Duration? in
-            guard shared.calls.isEmpty, shared.jobs.isEmpty, shared.retired.isEmpty else { return .zero }
+            if !shared.retired.isEmpty { swap(&retired, &shared.retired) }
+            guard shared.calls.isEmpty, shared.jobs.isEmpty else { return .zero }
             shared.isSleeping = true
             let first = shared.timers.count > 0 ? shared.timers.nextDeadline() : nil
             guard first != nil || shared.wakesAt != nil else { return nil }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayRuntime
+import CausewaySystem
 
 /// `nw serve`: the small servers that people test clients with and that the benchmarks drive.
 struct ServeCommand: Subcommand {
@@ -96,11 +97,14 @@ struct ServeCommand: Subcommand {
     private var isStructured: Bool { style == .structured || style == .structuredPool }
 
     /// A server whose tasks are all on event loops begins on one: the pool's first worker brings a thread that watches it, and each
-    /// thread of a process is one more to be stopped, continued and looked after.
+    /// thread of a process is one more to be stopped, continued and looked after. So the main thread is the first loop's.
     func prepare() -> (any TaskExecutor)? {
         if style == .dispatchSource { Engine.select(.dispatchSource) }
         if let loops { Engine.select(loopCount: loops) }
-        return style == .async || style == .structured ? Engine.loops.first?.executor : nil
+        guard style == .async || style == .structured else { return nil }
+        Engine.promiseThread()
+        Machine.keepFreedMemory()
+        return Engine.loops.first?.executor
     }
 
     func run() async throws {

@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewayRuntime
 internal import CausewaySystem
 
 /// Calls the program's handlers one after the other, in the order of what they report, each in the isolation in which it was written.
@@ -8,19 +9,27 @@ final class HandlerCalls: Sendable {
     private struct State: Sendable {
         var waiting = InlineFirstQueue<Call>()
         var isRunning = false
+        /// Where handlers that belong to no actor are called; `nil` for the threads of Swift's pool.
+        var executor: LoopExecutor?
         var whenSettled: [UnsafeContinuation<Void, Never>] = []
     }
 
     private let state = Guarded(State())
 
+    /// Has handlers called on this thread's event loop, if it is one's. A server that runs on it needs no other thread then.
+    func stayHere() {
+        let executor = Engine.current?.executor
+        state.withLock { state in state.executor = executor }
+    }
+
     func add(_ call: @escaping Call) {
-        let mustRun = state.withLock { state in
+        let (mustRun, executor) = state.withLock { state in
             state.waiting.append(call)
             defer { state.isRunning = true }
-            return !state.isRunning
+            return (!state.isRunning, state.executor)
         }
         // Handlers may belong to actors: only a task gets there. What happens to the task that happens to be here is not theirs.
-        if mustRun { Task.detached { await self.run() } }
+        if mustRun { Task.detached(executorPreference: executor) { await self.run() } }
     }
 
     /// Suspends until every handler has returned.
