@@ -87,12 +87,3 @@ extension SSLCiphersuiteGroup {
         }
     }
 }
-
-// The numbers of suites with pre-shared keys: RFC 4279 §2, RFC 5487 §2 and §3, RFC 7905 §2.
-public let TLS_PSK_WITH_AES_128_CBC_SHA: SSLCipherSuite = 0x008c
-public let TLS_PSK_WITH_AES_256_CBC_SHA: SSLCipherSuite = 0x008d
-public let TLS_PSK_WITH_AES_128_GCM_SHA256: SSLCipherSuite = 0x00a8
-public let TLS_PSK_WITH_AES_256_GCM_SHA384: SSLCipherSuite = 0x00a9
-public let TLS_PSK_WITH_AES_128_CBC_SHA256: SSLCipherSuite = 0x00ae
-public let TLS_PSK_WITH_AES_256_CBC_SHA384: SSLCipherSuite = 0x00af
-public let TLS_PSK_WITH_CHACHA20_POLY1305_SHA256: SSLCipherSuite = 0xccab
