@@ -52,4 +52,7 @@ extension POSIXErrorCode {
 
     /// A program's file is malformed. On Linux it is the same number as `ENOEXEC`.
     public static var EBADMACHO: POSIXErrorCode { .ENOEXEC }
+
+    /// There is no such policy. On Linux it is the same number as `ENOENT`.
+    public static var ENOPOLICY: POSIXErrorCode { .ENOENT }
 }
