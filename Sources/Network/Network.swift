@@ -10,6 +10,16 @@
 /// Counterpart: macOS 13.3, iOS 16.4.
 extension NWError: CustomNSError {}
 
+/// What an `NSError` shows of an error of the Security interface, which is the same object on Apple platforms:
+/// `(error as Error as NSError).code == Int(errSecHostNameMismatch)`.
+extension CFError: CustomNSError {
+    public static var errorDomain: String { "NSOSStatusErrorDomain" }
+    public var errorCode: Int { CFErrorGetCode(self) }
+    public var errorUserInfo: [String: Any] {
+        [NSLocalizedDescriptionKey: CFErrorCopyDescription(self), NSUnderlyingErrorKey: underlyingError]
+    }
+}
+
 /// The type that pre-shared-key programs cast a `DispatchData` to.
 public typealias __DispatchData = DispatchData
 

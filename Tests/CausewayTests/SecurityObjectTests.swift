@@ -66,6 +66,8 @@ struct SecurityObjectTests {
         var error: CFError?
         #expect(!SecTrustEvaluateWithError(trust, &error))
         #expect(error?.underlyingError == .tls(errSSLXCertChainInvalid))
+        #expect(error.map(CFErrorGetCode) == Int(errSecNotTrusted))
+        #expect(error.map(CFErrorGetDomain) == "NSOSStatusErrorDomain")
         #expect(SecTrustSetAnchorCertificates(trust, [Self.issuer] as CFArray) == errSecSuccess)
         #expect(!trust.values.trustsSystemAnchors)
         #expect(SecTrustEvaluateWithError(trust, &error))

@@ -221,11 +221,13 @@ struct TLSConfigurationTests {
         var error: CFError?
         #expect(!SecTrustEvaluateWithError(trust, &error))
         #expect(error?.underlyingError == .tls(errSSLHostNameMismatch))
+        #expect(error.map(CFErrorGetCode) == Int(errSecHostNameMismatch))
         SecTrustSetPolicies(trust, SecPolicyCreateBasicX509())
         #expect(SecTrustEvaluateWithError(trust, &error))
         SecTrustSetVerifyDate(trust, Date(timeIntervalSinceNow: 86_400) as CFDate)
         #expect(!SecTrustEvaluateWithError(trust, &error))
         #expect(error?.underlyingError == .tls(errSSLCertExpired))
+        #expect(error.map(CFErrorGetCode) == Int(errSecCertificateExpired))
     }
 
     @Test("A chain for anything may be for code, one for TLS may not")

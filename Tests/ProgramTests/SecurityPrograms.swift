@@ -92,6 +92,31 @@ private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?
     return (sec_identity_create(item as! SecIdentity), status)
 }
 
+/// A name for what was negotiated, by the numbers in the old form.
+private func suiteName(_ number: UInt16) -> String? {
+    switch number {
+    case UInt16(TLS_AES_128_GCM_SHA256): "AES-GCM of TLS 1.3"
+    case UInt16(TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256), UInt16(TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256): "AES-GCM"
+    case UInt16(TLS_ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256): "ChaCha20 and a pre-shared key"
+    default: nil
+    }
+}
+
+/// What a person is told of a server that is not trusted.
+private func refusal(_ trust: SecTrust) -> (text: String, error: any Error)? {
+    var error: CFError?
+    guard !SecTrustEvaluateWithError(trust, &error), let error else { return nil }
+    let text =
+        switch Int32(truncatingIfNeeded: CFErrorGetCode(error)) {
+        case errSecCertificateExpired, errSecCertificateNotValidYet: "its time"
+        case errSecHostNameMismatch: "its name"
+        case errSecNotTrusted, errSecCreateChainFailed, errSecVerifyActionFailed: "its issuer"
+        case errSecDecode: "its form"
+        default: "unknown"
+        }
+    return (text, error)
+}
+
 @Suite("Programs that decide whom to trust")
 struct SecurityProgramTests {
     @Test("They compile, and make their objects")
@@ -112,6 +137,12 @@ struct SecurityProgramTests {
         #expect(
             NWParameters(tls: makePinnedOptions([], queue: .main)).defaultProtocolStack.applicationProtocols.count == 1)
         try await rest(milliseconds: 0)
+        let told = try #require(refusal(made))
+        #expect(told.text == "its form")
+        #expect((told.error as NSError).code == Int(errSecDecode))
+        #expect((told.error as NSError).domain == NSOSStatusErrorDomain)
+        #expect(suiteName(tls_ciphersuite_t.AES_128_GCM_SHA256.rawValue) == "AES-GCM of TLS 1.3")
+        #expect(suiteName(0xccac) == "ChaCha20 and a pre-shared key")
         let wrapped = try #require(sec_trust_create(made))
         #expect(!isPinned(wrapped, []))
     }

@@ -64,8 +64,14 @@ public final class CFError: Error, CustomStringConvertible, Sendable {
 /// What an error says, for a person.
 public func CFErrorCopyDescription(_ error: CFError) -> CFString { error.description }
 
-/// The number of an error within its domain.
-public func CFErrorGetCode(_ error: CFError) -> Int { error.underlyingError.errorCode }
+/// The number of an error within its domain: `errSecCertificateExpired`.
+public func CFErrorGetCode(_ error: CFError) -> Int { Int(error.status) }
+
+/// Whose numbers those of an error are.
+public typealias CFErrorDomain = CFString
+
+/// Whose numbers those of an error are: the Security interface's.
+public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { "NSOSStatusErrorDomain" }
 
 /// What stands in for `Unmanaged<CFArray>`, which is for classes only: a list that can be taken either way.
 public struct UnmanagedArray {
