@@ -19,7 +19,7 @@ extension FramerAttendant: FramerHost {
     ) -> Bool {
         let window = act { $0.inputWindow(minimum: minimum, maximum: maximum) }
         let count = Self.show(window, to: parse)
-        if count > 0 { act { $0.advanceInput(by: count) } }
+        if window != nil { act { $0.advanceInput(by: count) } }
         return window?.meetsMinimum ?? false
     }
 

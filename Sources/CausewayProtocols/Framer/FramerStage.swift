@@ -21,6 +21,9 @@ package struct FramerStage: ProtocolStage {
     private var deadline: Duration?
     /// Octets that arrived, or became free, since the framer looked last.
     private var hasNews = false
+    /// Windows of input that the framer has been shown and not yet answered.
+    private var looks = 0
+    private var isPassThroughDue = false
     private var wanted = 0
     private var unmet = 0
     private var progressBefore: UInt64 = 0
@@ -169,6 +172,7 @@ package struct FramerStage: ProtocolStage {
     private mutating func callEnded(_ kind: FramerCall.Kind) -> Bool {
         guard call == kind else { return false }
         call = nil
+        endLooks(all: true)
         if kind == .output { output.finish() } else { output.endCall() }
         if output.passesThrough { output.flushWaiting() }
         passOutboundEnd()
@@ -237,9 +241,10 @@ extension FramerStage {
         deadline = nil
     }
 
-    /// The octets at the cursor.
+    /// The octets at the cursor. They stay there until ``advanceInput(by:)`` answers, or the call ends.
     package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         guard !isOver else { return FramerWindow(octets: [], isComplete: false, meetsMinimum: false) }
+        looks += 1
         let (octets, isComplete) = input.window(max(minimum, maximum))
         let meetsMinimum = octets.count >= minimum
         if !meetsMinimum { unmet = max(unmet, minimum) }
@@ -250,6 +255,14 @@ extension FramerStage {
     package mutating func advanceInput(by count: Int) {
         guard !isOver else { return }
         input.skip(count)
+        endLooks(all: false)
+    }
+
+    private mutating func endLooks(all: Bool) {
+        looks = all ? 0 : max(0, looks - 1)
+        guard isPassThroughDue, looks == 0 else { return }
+        isPassThroughDue = false
+        input.passThrough()
     }
 
     /// Hands a message, or a piece of one, to above.
@@ -267,9 +280,11 @@ extension FramerStage {
     }
 
     /// From here on the framer does not look at input any more.
+    ///
+    /// Said while it looks at a window, that is from where it moves the cursor to: what it has parsed is its own.
     package mutating func passThroughInput() {
         guard !isOver else { return }
-        input.passThrough()
+        if looks > 0 { isPassThroughDue = true } else { input.passThrough() }
     }
 
     /// The octets of the message to send. Empty but during ``FramerCall/Kind/output``.

@@ -118,6 +118,7 @@ private struct FramerSubject {
 
     private mutating func look(_ minimum: Int, _ maximum: Int) {
         let window = stage.inputWindow(minimum: minimum, maximum: maximum)
+        defer { stage.advanceInput(by: 0) }
         precondition(window.octets.count <= max(minimum, maximum))
         precondition(window.meetsMinimum == (window.octets.count >= minimum) || isOver || isLoose)
         guard !isLoose else { return }
@@ -185,6 +186,12 @@ private struct FramerSubject {
                 passesInput = true
             }
         case 66: stage.passThroughOutput()
+        case 67:
+            guard !isOver, !passesInput, !hasEnd else { return }
+            let window = stage.inputWindow(minimum: 1, maximum: 3)
+            stage.passThroughInput()
+            advance(window.octets.count)
+            passesInput = true
         default: break
         }
     }

@@ -296,6 +296,30 @@ struct FramerStageTests {
         #expect(got.last?.final == true)
     }
 
+    @Test("Passing through while it looks, a framer keeps what it steps over")
+    func passesThroughWhileLooking() {
+        var stage = reading([1, 2, 3, 4])
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: 3).octets) == [1, 2, 3])
+        stage.passThroughInput()
+        stage.deliver(ByteChain([9]), metadata: [], endsMessage: false)
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: 1).octets) == [1])
+        stage.advanceInput(by: 0)
+        #expect(inbound(&stage).flatMap(\.octets) == [9])
+        stage.advanceInput(by: 3)
+        #expect(inbound(&stage).flatMap(\.octets) == [4])
+        stage.inputEnded(wanting: 0)
+        stage.receive(Parcel([5], endsMessage: false), at: .zero)
+        #expect(call(&stage) == nil)
+        #expect(inbound(&stage).flatMap(\.octets) == [5])
+
+        var unanswered = reading([1])
+        _ = unanswered.inputWindow(minimum: 1, maximum: 1)
+        unanswered.passThroughInput()
+        #expect(inbound(&unanswered).isEmpty)
+        unanswered.inputEnded(wanting: 0)
+        #expect(inbound(&unanswered).flatMap(\.octets) == [1])
+    }
+
     @Test("The timer: set, set again, stopped; late and twice do no harm")
     func timer() {
         var stage = ready()

@@ -66,6 +66,18 @@ extension Loopback {
             }
         }
 
+        /// What is parsed last and what the application gets come in one segment.
+        @Test("A framer that greets, and steps aside while it parses the answer")
+        func stepsAside() async throws {
+            let parameters = GreetingFramer.parameters()
+            try await StackPair.with(client: parameters, server: GreetingFramer.parameters()) { pair in
+                for (one, other) in [(pair.client, pair.server), (pair.server, pair.client)] {
+                    try await one.deliver(Data("content".utf8))
+                    #expect(try await other.receive(7, 7).text == "content")
+                }
+            }
+        }
+
         @Test("A framer over datagrams")
         func datagrams() async throws {
             try await StackPair.with(
