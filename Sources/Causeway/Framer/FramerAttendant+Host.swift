@@ -9,6 +9,7 @@ extension FramerAttendant: FramerHost {
 
     func markFailed(_ error: NWError?) {
         let failure = error.map { Failure($0) }
+        giveUp()
         act { $0.markFailed(failure) }
     }
 

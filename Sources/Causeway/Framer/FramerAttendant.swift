@@ -12,6 +12,7 @@ final class FramerAttendant: ProgramAttendant {
         var instance: NWProtocolFramer.Instance?
         var framer: Unchecked<any NWProtocolFramerImplementation>?
         var hasHandshake = false
+        var hasGivenUp = false
     }
 
     let options: NWProtocolFramer.Options
@@ -28,6 +29,10 @@ final class FramerAttendant: ProgramAttendant {
 
     /// Whether the framer was not ready when it was started.
     var hasHandshake: Bool { life.withLock { $0.hasHandshake } }
+
+    var hasGivenUp: Bool { life.withLock { $0.hasGivenUp } }
+
+    func giveUp() { life.withLock { $0.hasGivenUp = true } }
 
     func handle(_ event: any StageEvent, at place: any StageAccess) {
         guard case .call(let call)? = event as? FramerEvent else { return }
@@ -91,7 +96,7 @@ final class FramerAttendant: ProgramAttendant {
         // The program's object goes outside the lock.
         let ended = life.withLock { life in
             let ended = life
-            life = Life()
+            life = Life(hasGivenUp: ended.hasGivenUp)
             return ended
         }
         withExtendedLifetime(ended) {}

@@ -137,6 +137,11 @@ extension ConnectionDriver {
                 return progress.lifecycle.established()
             }
         case .failed(let failure):
+            // What the program's own protocol says stands, as what befalls a connection that is ready does.
+            if channel.attendants.contains(where: { $0.hasGivenUp }) {
+                flow.confirm()
+                return flow.fail(failure)
+            }
             let mayWait = progress.withLock { progress in
                 guard case .connect = progress.origin, case .preparing = progress.lifecycle.state,
                     !progress.establishments.isEmpty

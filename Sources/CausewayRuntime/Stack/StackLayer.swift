@@ -19,10 +19,14 @@ package protocol StageAttendant: AnyObject, Sendable {
 
     /// Whether ``stageReported(_:from:)`` calls the program's code itself, not by way of a queue: code that may take its time.
     var callsProgram: Bool { get }
+
+    /// Whether the program has said that its protocol failed. Then no other attempt is made, as one is after other failures.
+    var hasGivenUp: Bool { get }
 }
 
 extension StageAttendant {
     package var callsProgram: Bool { true }
+    package var hasGivenUp: Bool { false }
 }
 
 /// A stage in a running stack, and the way to act on it. Once the attempt is over, nothing happens any more.

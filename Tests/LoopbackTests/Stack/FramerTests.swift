@@ -78,6 +78,19 @@ extension Loopback {
             }
         }
 
+        @Test("A framer that says it failed ends a client's connection, before it is ready too")
+        func givesUp() async throws {
+            try await StackPair.connecting(client: GreetingFramer.parameters(), server: .tcp) { pair in
+                let answer = pair.client.request(1, 1)
+                try await pair.server.ready()
+                try await pair.server.deliver(Data("no\n".utf8))
+                try await pair.client.states.expect(.preparing, .failed(.posix(.EACCES)))
+                #expect(try await answer.next().error == .posix(.EACCES))
+                pair.client.connection.cancel()
+                try await pair.client.states.expect(.cancelled)
+            }
+        }
+
         @Test("A framer over datagrams")
         func datagrams() async throws {
             try await StackPair.with(

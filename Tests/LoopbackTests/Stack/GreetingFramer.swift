@@ -1,7 +1,8 @@
 import Causeway
 import FoundationEssentials
 
-/// A framer that exchanges a line each way, and then steps aside from within the closure that parses the peer's.
+/// A framer that exchanges a line each way, and then steps aside from within the closure that parses the peer's. One that begins with an
+/// "n" is a refusal.
 final class GreetingFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: GreetingFramer.self)
     static var label: String { "greeting" }
@@ -19,7 +20,8 @@ final class GreetingFramer: NWProtocolFramerImplementation {
     func handleInput(framer: NWProtocolFramer.Instance) -> Int {
         while !isGreeted {
             let isParsed = framer.parseInput(minimumIncompleteLength: 1, maximumLength: 4) { buffer, _ in
-                guard let buffer, !buffer.isEmpty else { return 0 }
+                guard let buffer, let first = buffer.first else { return 0 }
+                if first == UInt8(ascii: "n") { framer.markFailed(error: .posix(.EACCES)) }
                 guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else { return buffer.count }
                 isGreeted = true
                 framer.passThroughInput()
