@@ -42,6 +42,27 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
+    /// Sends contents in as few system calls as possible; suspends until the transport has taken all of them.
+    ///
+    /// Cancelling the task takes back the last of them at most.
+    nonisolated(nonsending)
+        package func send(together contents: [Data]) async throws(NWError)
+    {
+        guard driver.channel == nil, let last = contents.last else {
+            for content in contents { try await send(content) }
+            return
+        }
+        driver.contentCame()
+        let flow = driver.flow
+        let failure = await flow.suspendSending { waiter in
+            flow.cork()
+            for content in contents.dropLast() { flow.send(Outbound(content, waiter: .nobody)) }
+            flow.send(Outbound(last, waiter: waiter))
+            flow.uncork()
+        }
+        if let failure { throw failure.networkError }
+    }
+
     /// Ends the sending side after everything sent before. The receiving side stays open.
     nonisolated(nonsending)
         package func sendEnd() async throws(NWError)

@@ -11,7 +11,7 @@ struct ServeCommand: Subcommand {
         discussion: """
             echo      sends back what it receives
             sink      receives and drops
-            source    sends 128 KiB blocks as fast as the peer reads
+            source    sends 64 KiB blocks as fast as the peer reads
             udp-sink  counts datagrams; answers one of 1 byte with the count so far, 8 bytes, little-endian
 
             Examples:

@@ -28,7 +28,8 @@ struct TaskServers: Sendable {
     }
 
     @Sendable private static func pour(_ connection: NWConnection) async {
-        while (try? await connection.send(SourceBlock.content)) != nil {}
+        let blocks = Array(repeating: SourceBlock.content, count: SourceBlock.sendsInFlight)
+        while (try? await connection.send(together: blocks)) != nil {}
     }
 
     @Sendable private static func countDatagrams(_ connection: NWConnection) async {
