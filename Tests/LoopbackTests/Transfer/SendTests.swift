@@ -113,6 +113,42 @@ extension Loopback {
             }
         }
 
+        // MARK: Contents handed over together
+
+        @Test("Contents handed over together arrive whole and in order", arguments: Medium.streams)
+        func together(medium: Medium) async throws {
+            try await Pair.with(medium) { pair in
+                let client = pair.client.connection
+                try await client.send(together: [])
+                let large = (0..<4).map { Data.pattern(3_000_000, from: $0) }
+                let contents = large + [Data(), Data("end")]
+                async let sent: Void = client.send(together: contents)
+                let all = contents.reduce(Data(), +)
+                // Compared apart: a difference of megabytes would be searched for hours.
+                let arrivedWhole = try await pair.server.receive(all.count, all.count).data == all
+                #expect(arrivedWhole)
+                try await sent
+            }
+        }
+
+        @Test("Cancelling takes back the last of contents handed over together, and none before it")
+        func cancelTogether() async throws {
+            try await Pair.with(.tcp4) { pair in
+                let client = pair.client.connection
+                // More than the sockets hold, less than `receiveMessage` gives at once.
+                let first = Data.pattern(12 << 20)
+                let task = Task { try await client.send(together: [first, Data("taken back")]) }
+                var received = try #require(try await pair.server.receive(1, 1).data)
+                task.cancel()
+                await #expect(throws: NWError.posix(.ECANCELED)) { try await task.value }
+                let outcome = pair.client.send(Data("next"), .finalMessage)
+                received += try #require(try await pair.server.receiveMessage().data)
+                let arrivedWhole = received == first + Data("next")
+                #expect(arrivedWhole)
+                #expect(try await outcome.next() == nil)
+            }
+        }
+
         // MARK: Half-close
 
         enum Content: String, CaseIterable, CustomTestStringConvertible, Sendable {
