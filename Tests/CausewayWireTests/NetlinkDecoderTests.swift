@@ -92,10 +92,13 @@ struct NetlinkDecoderTests {
                 NetlinkBytes.address(
                     family: 2, prefix: 24, flags: 0x80, index: 2,
                     NetlinkBytes.attribute(1, v4Octets), NetlinkBytes.attribute(2, v4Octets),
-                    NetlinkBytes.attribute(3, Array("eth0:1\0".utf8)))),
+                    NetlinkBytes.attribute(3, Array("eth0:1\0".utf8)),
+                    NetlinkBytes.attribute(
+                        6, [UInt32.max, .max, 7_000, 9_000].flatMap { NetlinkBytes.host($0) }))),
             expected: .address(
                 NetlinkAddress(
-                    interfaceIndex: 2, address: v4, prefixLength: 24, flags: .permanent, label: "eth0:1"))),
+                    interfaceIndex: 2, address: v4, prefixLength: 24, flags: .permanent, label: "eth0:1",
+                    created: 7_000))),
         Vector(
             name: "IPv4 on a point-to-point link",
             bytes: NetlinkBytes.message(

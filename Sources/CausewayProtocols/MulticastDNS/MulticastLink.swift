@@ -48,6 +48,16 @@ package struct MulticastLink: Sendable {
         }
     }
 
+    /// When something last happened that many hosts of the link may have noticed: a link came up, power came back. After that all of them
+    /// may begin something at one moment, and the law's random waits are even. Long after it they are rather short than long.
+    package var upheaval: Duration {
+        get { querier.calm.upheaval }
+        set {
+            querier.calm.upheaval = newValue
+            responder.calm.upheaval = newValue
+        }
+    }
+
     // MARK: Asking
 
     /// Keeps asking until ``stop(_:)``; each change of what is known is reported.

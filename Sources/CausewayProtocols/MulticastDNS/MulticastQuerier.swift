@@ -43,6 +43,8 @@ struct MulticastQuerier: Sendable {
     private var newestUnicast: Duration?
     /// Octets of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
+    /// Whether many hosts may ask at one moment.
+    var calm = LinkCalm()
     var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
@@ -55,7 +57,7 @@ struct MulticastQuerier: Sendable {
         if running[question]?.listeners.insert(id) == nil {
             running[question] = Running(listeners: [id])
             byName[question.name, default: []].insert(question)
-            schedule[question] = now + soon()
+            schedule[question] = now + calm.wait(in: Self.firstDelay, leastOf: 4, at: now, using: &random)
             cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
@@ -64,14 +66,6 @@ struct MulticastQuerier: Sendable {
             settle(question, for: Self.longestInterval, at: now)
         }
         return known.isEmpty ? [] : [.changed(id, added: known, removed: [])]
-    }
-
-    /// How long the first question waits where a program asks, and not many hosts for one reason: within the same bounds, but rather
-    /// less than more. The law says how answers are spread, evenly, and leaves that open for questions.
-    private mutating func soon() -> Duration {
-        (0..<3).reduce(Self.firstDelay.upperBound) { least, _ in
-            min(least, .random(in: Self.firstDelay, using: &random))
-        }
     }
 
     mutating func stop(_ id: QuestionID) {
@@ -96,10 +90,11 @@ struct MulticastQuerier: Sendable {
 
     /// The link has changed: everything is asked anew, and what is not confirmed goes (RFC 6762 §10.3).
     mutating func restart(at now: Duration) {
+        calm.upheaval = now
         cache.updateAll { entry in entry.end(by: now + Self.reconfirmation) }
         for question in running.keys {
             running[question]?.sent = 0
-            begin(question, at: now + Duration.random(in: Self.firstDelay, using: &random))
+            begin(question, at: now + calm.wait(in: Self.firstDelay, leastOf: 1, at: now, using: &random))
         }
     }
 

@@ -94,8 +94,12 @@ extension MulticastResponder {
             delay = .random(in: Self.truncatedDelay, using: &random)
             pending.expectMore(of: arrival.peer, until: now + delay, at: now)
         } else if !isProbe, !isUnique || message.questions.count > 1 {
-            // Nobody else will answer for a unique name: only there no crowd is to be spread (RFC 6762 §6).
-            delay = .random(in: Self.sharedDelay, using: &random)
+            // Nobody else will answer for a unique name: only there no crowd is to be spread (RFC 6762 §6). Where nobody else was heard to
+            // answer, the crowd is small if there is one.
+            let isAlone = (answers.unicast + answers.multicast).allSatisfy {
+                $0.flushesCache || !companions.have($0.name, at: now)
+            }
+            delay = calm.wait(in: Self.sharedDelay, leastOf: isAlone ? 3 : 1, at: now, using: &random)
         }
         // An asker from beyond the link gets its answer by multicast (RFC 6762 §11). A probe always gets it by unicast as well.
         // What an asker missed before it gets that way as well: it comes over both families.

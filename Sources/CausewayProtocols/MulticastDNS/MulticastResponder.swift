@@ -4,12 +4,6 @@ internal import CausewayWire
 ///
 /// It reads no clock and owns no socket.
 struct MulticastResponder: Sendable {
-    /// Probing waits this long at first, so that hosts that start together do not probe together (RFC 6762 §8.1).
-    private static let probeDelay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
-    /// So many conflicts in so short a time make the host wait (RFC 6762 §8.1).
-    private static let conflictLimit = 15
-    private static let conflictWindow: Duration = .seconds(10)
-    private static let conflictPause: Duration = .seconds(5)
     /// Each registration is announced so often; twice is enough for the law, and more would be a flood where there are many
     /// (RFC 6762 §8.3).
     private static let announcementCount = (few: 4, many: 2)
@@ -35,10 +29,11 @@ struct MulticastResponder: Sendable {
     var messageByteLimit = MulticastDNS.messageByteLimit
     /// Who this host is, for those who may have answered for it while it slept: probes and announcements say so.
     var owner: DNSOwner?
-    private var conflicts: [Duration] = []
+    /// Whether many hosts may probe or answer at one moment.
+    var calm = LinkCalm()
+    var companions = Companions()
+    private var starts = ProbeStarts()
     var urgent: [MulticastAction] = []
-    /// Registrations that begin together probe together.
-    private var commonStart: Duration = .zero
     private var departing: [DNSRecord] = []
     private var farewells: [(due: Duration, left: Int, records: [DNSRecord])] = []
     var random: any RandomNumberGenerator & Sendable
@@ -75,12 +70,7 @@ struct MulticastResponder: Sendable {
     }
 
     private mutating func probeStart(at now: Duration) -> Duration {
-        conflicts.removeAll { now - $0 > Self.conflictWindow }
-        if conflicts.count >= Self.conflictLimit {
-            return now + Self.conflictPause + Duration.random(in: Self.probeDelay, using: &random)
-        }
-        if commonStart <= now { commonStart = now + Duration.random(in: Self.probeDelay, using: &random) }
-        return commonStart
+        starts.next(at: now, calm, using: &random)
     }
 
     /// Says goodbye to what was announced (RFC 6762 §10.1), with everything that goes before actions are taken next.
@@ -125,6 +115,7 @@ struct MulticastResponder: Sendable {
 
     /// The link was away, or the host asleep: everything is probed and announced anew (RFC 6762 §8).
     mutating func restart(at now: Duration) {
+        calm.upheaval = now
         for (id, registration) in registrations where registration.phase != .off {
             let start = probeStart(at: now)
             change(id) { registration in
@@ -169,7 +160,7 @@ struct MulticastResponder: Sendable {
     }
 
     mutating func lose(_ id: RegistrationID, _ name: DNSName, at now: Duration) {
-        conflicts.append(now)
+        starts.conflicts.append(now)
         change(id) { $0.phase = .off }
         urgent.append(.conflicted(id, name))
     }

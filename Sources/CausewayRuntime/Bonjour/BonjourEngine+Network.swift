@@ -15,6 +15,7 @@ extension BonjourEngine {
     /// Nobody uses multicast DNS any more: nothing is held.
     func rest() {
         state.value.watch = nil
+        state.value.hasLooked = false
         stopFollowingSleep()
         for link in state.value.links.values { link.close() }
         state.value.links = [:]
@@ -40,12 +41,14 @@ extension BonjourEngine {
         for facts in usable {
             if let link = state.value.links[facts.interface.index] {
                 guard link.adopt(facts, loop, self) else { continue }
+                link.machine.upheaval = Machine.now
                 link.machine.update(Self.host, link.addressRecords(of: hostName), at: Machine.now)
             } else {
                 join(facts)
             }
             state.value.links[facts.interface.index]?.hostAddresses = own
         }
+        state.value.hasLooked = true
         settle()
     }
 
@@ -53,6 +56,8 @@ extension BonjourEngine {
         let link = LinkDriver(facts)
         link.machine.hearsItself = scope.isHost
         link.machine.acceptsUnicast = !state.value.sharesPort
+        let now = Machine.now
+        link.machine.upheaval = state.value.hasLooked ? now : LinkDriver.upheaval(of: facts.addresses, at: now)
         _ = link.adopt(facts, loop, self)
         guard link.isOpen else { return }
         state.value.links[facts.interface.index] = link

@@ -50,6 +50,8 @@ package final class BonjourEngine: Sendable {
         /// All services of the host share it.
         private(set) var hostName: DNSName
         var watch: NetworkChangeMonitor.Subscription?
+        /// Whether the network was looked at since it is followed: a link that is new then has just come up.
+        var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
         var isPerforming = false
         /// Whether answers wait to be read when the sockets had their turn.

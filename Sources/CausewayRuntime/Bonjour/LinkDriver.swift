@@ -96,6 +96,22 @@ final class LinkDriver {
         }
     }
 
+    /// After this time what was to begin with the machine has begun.
+    private static let startingTime: Duration = .seconds(120)
+
+    /// When something happened that many hosts of the link may have noticed, as far as the addresses of the interface tell: those that come
+    /// with it, or from a server on it, are as old as it has been up. What has no time has just come.
+    static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
+        guard now >= startingTime else { return now }
+        let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
+        let youngest = addresses.map { address -> UInt32 in
+            let age = address.created.map { hundredths &- $0 } ?? 0
+            // The kernel's ticks and the clock are not quite one: a time that is about to come is now.
+            return age > .max - 6_000 ? 0 : age
+        }.min()
+        return now - .milliseconds(10) * Int64(youngest ?? 0)
+    }
+
     // MARK: Receiving
 
     /// Takes what came: questions are read at once, answers when it is their turn, and the rest not at all.

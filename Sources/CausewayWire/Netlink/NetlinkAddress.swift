@@ -12,6 +12,9 @@ package struct NetlinkAddress: Equatable, Sendable {
     package var peer: InternetAddress?
     /// A name for the IPv4 address, by default the interface's.
     package var label: String?
+    /// When it was given to the interface, in hundredths of a second of the monotonic clock, as many as there is room for; `nil` where the
+    /// kernel does not say.
+    package var created: UInt32?
 
     /// How far an address or route reaches (`RT_SCOPE_` values).
     package struct Scope: RawRepresentable, Hashable, Sendable {
@@ -52,7 +55,7 @@ package struct NetlinkAddress: Equatable, Sendable {
 
     package init(
         interfaceIndex: Int, address: InternetAddress, prefixLength: Int, scope: Scope = .universe,
-        flags: Flags = [], peer: InternetAddress? = nil, label: String? = nil
+        flags: Flags = [], peer: InternetAddress? = nil, label: String? = nil, created: UInt32? = nil
     ) {
         self.interfaceIndex = interfaceIndex
         self.address = address
@@ -61,6 +64,7 @@ package struct NetlinkAddress: Equatable, Sendable {
         self.flags = flags
         self.peer = peer
         self.label = label
+        self.created = created
     }
 
     /// Whether a socket may be bound to the address now.
@@ -91,7 +95,7 @@ package struct NetlinkAddress: Equatable, Sendable {
         self.init(
             interfaceIndex: Int(index), address: own, prefixLength: Int(prefixLength), scope: Scope(rawValue: scope),
             flags: attributes.flags, peer: attributes.address == own ? nil : attributes.address,
-            label: attributes.label)
+            label: attributes.label, created: attributes.created)
     }
 
     private struct Attributes {
@@ -99,6 +103,7 @@ package struct NetlinkAddress: Equatable, Sendable {
         var address: InternetAddress?
         var local: InternetAddress?
         var label: String?
+        var created: UInt32?
 
         /// `IFA_` attributes, numbered in linux/if_addr.h.
         mutating func adopt(
@@ -108,6 +113,10 @@ package struct NetlinkAddress: Equatable, Sendable {
             case 1: address = try InternetAddress(parsing: &value, family: family)
             case 2: local = try InternetAddress(parsing: &value, family: family)
             case 3: label = try value.readText()
+            // struct ifa_cacheinfo, behind the preferred and the valid lifetime.
+            case 6:
+                _ = try value.readHostInteger() as UInt64
+                created = try value.readHostInteger()
             // The full set; the header has room for the first eight only.
             case 8: flags = Flags(rawValue: try value.readHostInteger())
             default: break

@@ -16,10 +16,11 @@ struct MulticastCrowdTests {
     }
 
     @Test(
-        "Hosts that join at once all find each other's services, with nine packets each at most, and are quiet then"
-    )
-    func crowd() {
+        "Hosts that join at once all find each other's services, with nine packets each at most, and are quiet then: on a link that has just come up, and on one of which nobody knows why they do",
+        arguments: [Duration.zero, .seconds(30)])
+    func crowd(_ age: Duration) {
         let wire = VirtualLink(Self.count)
+        wire.run(for: age)
         for host in 0..<Self.count {
             Self.join(wire, host)
             wire.hosts[host].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)

@@ -25,6 +25,30 @@ struct AddressRecordTests {
         #expect(Self.told(Self.own("10.0.0.1", .duplicate), Self.own("10.0.0.2", .deprecated)).isEmpty)
     }
 
+    @Test(
+        "A link is as old as its youngest address; one whose address has no time, or whose machine has just started, is new"
+    )
+    func age() {
+        func upheaval(_ created: [UInt32?], at now: Duration) -> Duration {
+            LinkDriver.upheaval(
+                of: created.map { time in
+                    var address = Self.own("10.0.0.1")
+                    address.created = time
+                    return address
+                }, at: now)
+        }
+        #expect(upheaval([1_000, 20_000], at: .seconds(300)) == .seconds(200))
+        #expect(upheaval([1_000, nil], at: .seconds(300)) == .seconds(300))
+        #expect(upheaval([], at: .seconds(300)) == .seconds(300))
+        #expect(upheaval([1_000], at: .seconds(100)) == .seconds(100))
+        // The clock of the kernel's ticks is a little ahead.
+        #expect(upheaval([30_003], at: .seconds(300)) == .seconds(300))
+        // After 497 days the numbers begin anew.
+        #expect(
+            upheaval([.max - 999], at: .milliseconds(42_949_672_960 + 10_000)) == .milliseconds(42_949_672_960 - 10_000)
+        )
+    }
+
     @Test("C102: a link-local IPv4 address is told only where there is none that reaches further")
     func linkLocal() {
         #expect(Self.told(Self.own("169.254.7.7"), Self.own("fe80::1")) == ["169.254.7.7", "fe80::1"])
