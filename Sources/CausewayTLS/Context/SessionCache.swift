@@ -22,7 +22,7 @@ final class SessionCache: Sendable {
     }
 
     private static let mostPeers = 256
-    /// A server of TLS 1.3 sends two or so, and each may be used once.
+    /// A server of TLS 1.3 sends one or two for each connection, and each may be used once.
     private static let mostSessionsPerPeer = 4
 
     private let state = Mutex(State())
