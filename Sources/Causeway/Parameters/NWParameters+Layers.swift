@@ -32,8 +32,10 @@ extension NWParameters {
         }
         guard !recipes.isEmpty else { return nil }
         let parameters = self
+        let asksForAddresses = recipes.contains(where: \.asksForAddresses)
         return { [recipes] flow in
-            let surroundings = StackSurroundings(flow, endpoint: endpoint, parameters, isDatagram: isDatagram)
+            let surroundings = StackSurroundings(
+                asksForAddresses ? flow.addresses : nil, endpoint: endpoint, parameters, isDatagram: isDatagram)
             return Result { () throws(NWError) in
                 var layers: [StackLayer] = []
                 for recipe in recipes { layers.append(try recipe.makeLayer(in: surroundings)) }
@@ -85,6 +87,15 @@ private enum Recipe: Sendable {
         }
     }
 
+    /// Whether it makes something of where the connection begins and ends, which is two calls to the kernel. A client's TLS has to know
+    /// the endpoint, a server's not even that.
+    var asksForAddresses: Bool {
+        switch self {
+        case .framer, .webSocket: true
+        case .security, .typeLength, .values, .passage: false
+        }
+    }
+
     func makeLayer(in surroundings: StackSurroundings) throws(NWError) -> StackLayer {
         switch self {
         case .security(let configuration):
@@ -113,8 +124,10 @@ private struct StackSurroundings: Sendable {
     let isServer: Bool
     let isDatagram: Bool
 
-    init(_ flow: Flow, endpoint: NWEndpoint?, _ parameters: NWParameters, isDatagram: Bool) {
-        let addresses = flow.addresses
+    init(
+        _ addresses: (local: SocketAddress?, remote: SocketAddress?)?, endpoint: NWEndpoint?,
+        _ parameters: NWParameters, isDatagram: Bool
+    ) {
         remote = endpoint ?? addresses?.remote.map { NWEndpoint($0) } ?? .unix(path: "")
         local = addresses?.local.map { NWEndpoint($0) }
         self.parameters = parameters

@@ -63,9 +63,9 @@ extension ListenerDriver {
     }
 
     /// Whether the interface that has the connection's local address is one that the program lets the listener use.
-    private func isPermitted(_ local: SocketAddress?) -> Bool {
+    private func isPermitted(_ local: @autoclosure () -> SocketAddress?) -> Bool {
         let constraints = settings.value.pathConstraints
-        guard constraints.excludesInterfaces, let address = local?.internetAddress else { return true }
+        guard constraints.excludesInterfaces, let address = local()?.internetAddress else { return true }
         return NetworkStateMonitor.shared.model.holder(of: address).map { constraints.permits($0) } ?? false
     }
 
