@@ -41,7 +41,7 @@ struct SocketSettingsRefusalTests {
         Row("negative connection timeout", { tcp { $0.connectionTimeout = -1 } }),
         Row("negative drop time", { tcp { $0.connectionDropTime = -1 } }),
         Row("negative persist timeout", { tcp { $0.persistTimeout = -1 } }),
-        Row("local name", { local(.hostPort(host: "localhost", port: 80)) }),
+        Row("local name", { local(.hostPort(host: "host.example", port: 80)) }),
         Row("local service", { local(.service(name: "a", type: "_http._tcp", domain: "local", interface: nil)) }),
         Row("IPv4 address, IPv6 only", { local(.hostPort(host: "127.0.0.1", port: 80), .v6) }),
         Row("IPv6 address, IPv4 only", { local(.hostPort(host: "::1", port: 80), .v4) }),

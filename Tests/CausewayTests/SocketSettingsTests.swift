@@ -115,6 +115,9 @@ struct SocketSettingsTests {
             "local IPv6 address", { $0.requiredLocalEndpoint = .hostPort(host: "::1", port: 80) },
             { $0.localAddress = .ipv6(high: 0, low: 1, port: 80, scope: 0) }),
         ParameterRow(
+            "this host by its name", { $0.requiredLocalEndpoint = .hostPort(host: "LocalHost", port: 80) },
+            { $0.localAddress = .ipv4(bits: 0x7f00_0001, port: 80) }),
+        ParameterRow(
             "local path", { $0.requiredLocalEndpoint = .unix(path: "/run/test") },
             { $0.localAddress = .unix(path: "/run/test") }),
         ParameterRow("no IP options", { $0.defaultProtocolStack.internetProtocol = nil }, { _ in }),

@@ -207,7 +207,8 @@ extension ProxyConfiguration {
     /// - Throws: `.posix(.EINVAL)` for a domain that makes no sense: guessing could lead past the proxy.
     func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
         let exception = try Self.firstMatch(excludedDomains, destination)
-        let match = try Self.firstMatch(matchDomains, destination)
+        // Programs write an empty word for every host, as the system's proxy settings do.
+        let match = try Self.firstMatch(matchDomains.map { $0.isEmpty ? "*" : $0 }, destination)
         return exception == nil && (matchDomains.isEmpty || match != nil)
     }
 

@@ -63,7 +63,13 @@ extension NWParameters.Values {
             return SocketAddress(IPv4Address(bits: 0), port: port.rawValue)
         case .unix(let path):
             return .unix(path: path)
-        case .hostPort(.name, _), .service, .url, .opaque:
+        case .hostPort(.name(let name, _), let port):
+            // The one name that needs no question (RFC 6761 §6.3).
+            guard name.lowercased() == "localhost" else { throw .posix(.EINVAL) }
+            return version == .v6
+                ? SocketAddress(IPv6Address.loopback, port: port.rawValue)
+                : SocketAddress(IPv4Address.loopback, port: port.rawValue)
+        case .service, .url, .opaque:
             throw .posix(.EINVAL)
         }
     }

@@ -45,11 +45,11 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// The domains to use the proxy for, each with everything in it. Empty, the default, means all.
     ///
-    /// Here an address (`192.0.2.7`), a network (`10.0.0.0/8`) or `*` may stand as well, and a port behind a domain or an address.
-    /// Something else makes connections fail with `.posix(.EINVAL)`.
+    /// An empty word means every host. Here an address (`192.0.2.7`), a network (`10.0.0.0/8`) or `*` may stand as well, and a port
+    /// behind a domain or an address. Something else makes connections fail with `.posix(.EINVAL)`.
     public var matchDomains: [String] = []
 
-    /// The domains never to use the proxy for, written as in ``matchDomains``. Default none.
+    /// The domains never to use the proxy for, written as in ``matchDomains``, without empty words. Default none.
     public var excludedDomains: [String] = []
 
     /// A SOCKS version 5 proxy (RFC 1928).

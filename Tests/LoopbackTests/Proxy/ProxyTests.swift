@@ -268,25 +268,6 @@ extension Loopback {
             }
         }
 
-        @Test("Domains decide which proxy is meant, if any")
-        func domains() async throws {
-            try await Self.withServer { server in
-                try await TestProxy.with(.socks(), route: { _ in server.endpoint }) { proxy in
-                    var other = ProxyConfiguration(httpCONNECTProxy: try Self.closedPlace())
-                    other.matchDomains = ["example.com"]
-                    var own = ProxyConfiguration(socksv5Proxy: proxy.endpoint)
-                    own.matchDomains = ["test"]
-                    own.excludedDomains = ["127.0.0.0/8"]
-                    let parameters = Self.parameters([other, own])
-                    let through = try await Self.exchange(parameters, server)
-                    #expect(through.usedProxy && through.previousAttemptCount == 0)
-                    let direct = try await Self.exchange(to: server.endpoint, parameters, server)
-                    #expect(!direct.usedProxy && !direct.proxyConfigured)
-                    #expect(proxy.requests.history == ["inner.test:7007"])
-                }
-            }
-        }
-
         @Test("A prohibited interface is not taken to the proxy either")
         func restrictions() async throws {
             try await TestProxy.with(.socks(), route: { _ in nil }) { proxy in
