@@ -1,3 +1,4 @@
+import CausewaySystem
 import FoundationEssentials
 import Testing
 
@@ -37,5 +38,18 @@ struct ListenerServiceTests {
         #expect(service != Service(name: "a", type: "_http._tcp", txtRecord: Data([0])))
         service.noAutoRename = true
         #expect(service != Service(name: "a", type: "_http._tcp"))
+    }
+
+    @Test("A listener that tasks serve, and that has no queue, tells of its service as well")
+    func registrationWithoutQueue() throws {
+        let listener = try NWListener(using: .tcp)
+        let told = Guarded<[NWListener.ServiceRegistrationChange]>([])
+        listener.serviceRegistrationUpdateHandler = { change in told.withLock { $0.append(change) } }
+        let endpoint = NWEndpoint.service(name: "A", type: "_game._tcp", domain: "local.", interface: nil)
+        listener.registered(.add(endpoint))
+        guard case .add(endpoint)? = told.withLock({ $0.first }) else {
+            Issue.record("Nobody was told")
+            return
+        }
     }
 }

@@ -166,10 +166,11 @@ extension NWListener {
         current.change(to: service)
     }
 
-    /// On the listener's queue, in order with its states.
-    private func registered(_ change: ServiceRegistrationChange) {
-        guard let queue else { return }
-        SharedDelivery.on(queue).post(.call { [weak self] in self?.handlers.withLock { $0.registration }?(change) })
+    /// On the listener's queue, in order with its states. One that tasks serve has none: what it calls there hands the news on.
+    func registered(_ change: ServiceRegistrationChange) {
+        let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
+        guard let queue else { return tell() }
+        SharedDelivery.on(queue).post(.call(tell))
     }
 
     /// Called when the service has been registered or withdrawn. What cannot be registered is told by the state, `failed`.
