@@ -152,7 +152,9 @@ int cw_peer_address(int fd, cw_address *out) {
 int cw_take_error(int fd) {
     int value = 0;
     socklen_t length = sizeof value;
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &value, &length) < 0 ? errno : value;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &value, &length) < 0) return errno;
+    // What Linux says of a reset that came behind the peer's end; elsewhere a reset is a reset.
+    return value == EPIPE ? ECONNRESET : value;
 }
 
 int cw_abort_on_close(int fd) {

@@ -137,6 +137,20 @@ extension Loopback {
             try await client.cancel()
         }
 
+        @Test("A reset behind the peer's end is a reset, not a broken pipe")
+        func resetBehindTheEnd() async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
+            let peer = try await listener.accept()
+            try await client.ready()
+            try Socket.shutdownWrite(peer.fd)
+            #expect(try await client.receive().isFinal)
+            peer.reset()
+            try await client.states.expect(.failed(.posix(.ECONNRESET)))
+            try await client.cancel()
+        }
+
         @Test("Content that came before a reset reaches the receive that waits")
         func contentBeforeReset() async throws {
             let listener = try RawSocket.listening(.tcp4)
