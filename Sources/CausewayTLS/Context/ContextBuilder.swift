@@ -215,7 +215,7 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // A ticket costs a sixteenth of a handshake. One from each connection is as many as the client had open at once.
+            // A ticket costs a twenty-fifth of a handshake. One from each connection is as many as the client had open at once.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
             // With early data each ticket is good once, which takes a memory of those given out (RFC 8446 §8.1).
