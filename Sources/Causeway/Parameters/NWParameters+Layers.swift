@@ -128,8 +128,8 @@ private struct StackSurroundings: Sendable {
         _ addresses: (local: SocketAddress?, remote: SocketAddress?)?, endpoint: NWEndpoint?,
         _ parameters: NWParameters, isDatagram: Bool
     ) {
-        remote = endpoint ?? addresses?.remote.map { NWEndpoint($0) } ?? .unix(path: "")
-        local = addresses?.local.map { NWEndpoint($0) }
+        remote = endpoint ?? addresses?.remote.map { NWEndpoint($0.unmapped) } ?? .unix(path: "")
+        local = addresses?.local.map { NWEndpoint($0.unmapped) }
         self.parameters = parameters
         isServer = endpoint == nil
         self.isDatagram = isDatagram

@@ -203,7 +203,9 @@ package final class ConnectionDriver: FlowOwner {
         switch action {
         // Told with the release: a concurrent queue could otherwise let go of the handlers first.
         case .report(.cancelled): break
-        case .report(let state): report(state)
+        case .report(let state):
+            report(state)
+            if case .ready = state { channel?.readyIsTold() }
         case .establish: establish()
         case .tryNextEndpoint:
             leavePath()

@@ -132,9 +132,8 @@ extension StackChannel.State {
 
     /// Takes what the stack has for the transport, within the window.
     mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
-        guard phase == .open || phase == .closing, unacknowledged < window, stack?.mayHaveOutbound == true else {
-            return nil
-        }
+        guard phase == .open || phase == .closing, !isAborted, unacknowledged < window, stack?.mayHaveOutbound == true
+        else { return nil }
         var octets = ByteChain()
         var isFinal = false
         // A datagram may come in several pieces.

@@ -61,10 +61,14 @@ extension StackChannel {
         var outcome: Outcome?
         var whenClosed: (@Sendable () -> Void)?
         var hasSaidGoodbye = false
+        /// Nothing is to leave any more, not even an end: a reset follows.
+        var isAborted = false
 
         var isTurning = false
         var alarm: (deadline: Duration, timer: TimerID)?
         var answers: Deque<Answer> = []
+        /// Answers wait until the program's queue knows that the connection is ready.
+        var isHeld = false
 
         var isReadOutstanding = false
         var transportHasEnded = false

@@ -116,6 +116,15 @@ extension StackChannel {
         }
     }
 
+    /// The program's queue has been given the word that the connection is ready: what it has asked for is answered behind that.
+    package func readyIsTold() {
+        guard state.withLock({ state in state.isHeld }) else { return }
+        onQueue {
+            self.state.withLock { state in state.isHeld = false }
+            self.turn()
+        }
+    }
+
     private func yieldTurn(_ written: Int) {
         // A program that sends from each completion would keep its queue busy for ever, and what has arrived would wait there.
         state.withLock { state in
@@ -138,7 +147,7 @@ extension StackChannel {
             state.answers.append(answer)
         }
         for _ in 0..<Self.stepsAtOnce {
-            if !state.answers.isEmpty {
+            if !state.answers.isEmpty, !state.isHeld {
                 let answer = state.answers.removeFirst()
                 if answer.isForTask, work.resumption.isNothing {
                     work.resumption = answer
@@ -182,6 +191,7 @@ extension StackChannel {
         // Ahead of the last words of the handshake: what the peer makes of those befalls a connection that is ready.
         if case .ready = state.outcome, let report = state.report {
             (state.outcome, state.early) = (nil, [])
+            state.isHeld = state.delivery != nil
             return .perform(.report(.ready, report))
         }
         let loan = state.nextLoan(now, Self.writeWindow)

@@ -44,7 +44,7 @@ package final class StackChannel: Sendable {
             (state.isDirect, state.delivery) = (isDirect, delivery)
             state.attempt += 1
             state.phase = .open
-            (state.isReadOutstanding, state.transportHasEnded) = (false, false)
+            (state.isReadOutstanding, state.transportHasEnded, state.isHeld) = (false, false, false)
             state.unacknowledged = 0
             state.inbox = Inbox()
             // What an earlier stack took and did not pass on is lost with it.
@@ -71,7 +71,7 @@ package final class StackChannel: Sendable {
         state.withLock { state in
             guard state.phase == .open else { return }
             state.stack?.abort(Failure(errno: Errno.connectionAborted))
-            state.phase = .idle
+            (state.phase, state.isHeld) = (.idle, false)
             (state.report, state.outcome) = (nil, nil)
             state.takeBackEarly()
         }
@@ -83,11 +83,12 @@ package final class StackChannel: Sendable {
         let isFirst = state.withLock { state -> Bool in
             guard state.phase != .closing, state.phase != .closed else { return false }
             let hasStack = state.phase == .open
-            state.phase = .closing
+            (state.phase, state.isHeld) = (.closing, false)
             (state.report, state.outcome) = (nil, nil)
             state.end(with: Failure(errno: Errno.cancelled))
             state.whenClosed = completion
             if abortively || !hasStack {
+                state.isAborted = true
                 state.stack?.abort(Failure(errno: Errno.cancelled))
                 state.hasSaidGoodbye = true
                 state.unacknowledged = 0
@@ -142,7 +143,7 @@ package final class StackChannel: Sendable {
             state.keepRest(Machine.now)
             let reason = if case .failed(let known) = state.outcome { known } else { failure }
             state.stack?.abort(reason)
-            state.phase = .failed
+            (state.phase, state.isHeld) = (.failed, false)
             state.end(with: reason)
             return reason
         }

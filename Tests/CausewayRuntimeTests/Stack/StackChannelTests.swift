@@ -22,9 +22,12 @@ extension Runtime {
             }
 
             func begin() {
-                channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [log = stage.log] outcome in
+                channel.begin([StackLayer(LineStage())], within: .seconds(75)) {
+                    [log = stage.log, weak channel = channel] outcome in
                     switch outcome {
-                    case .ready: log.note("ready")
+                    case .ready:
+                        log.note("ready")
+                        channel?.readyIsTold()
                     case .failed(let failure): log.note("failed \(failure.code)")
                     }
                 }
