@@ -81,7 +81,7 @@ package struct ProtocolStack: Sendable {
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
     /// One protocol whose handshake is done: nothing is between the program and it, nor between it and the transport.
-    var isPlain: Bool { isReady && places.count == 1 }
+    package var isPlain: Bool { isReady && places.count == 1 }
     /// How long the handshakes took that are done, from the bottom up.
     package var handshakes: [(stage: StageID, duration: Duration)] {
         places.compactMap { place in

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Reads that one pump does before others get their turn.
-    private static var readBudget: Int { 16 }
+    /// Reads that one pump does before others get their turn, and requests in a row.
+    static var readBudget: Int { 16 }
     /// How much a read may take beyond what is waited for, so that small requests do not cost a system call each.
     static var readAhead: Int { 16 << 10 }
     /// From here on a block is handed over instead of copied.
@@ -38,19 +38,23 @@ extension Flow {
     /// Places a request that nothing stands before, and that nothing which is there can answer. Returns whether it was such.
     @inline(__always)
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
-        state.withLock { state in
+        var isPostponed = false
+        let isPlaced = state.withLock { state in
             guard state.kind == .stream, state.failure == nil, state.receive.isIdle else { return false }
             demand(&state.receive)
             state.waiters.append(waiter)
-            plan = state.beginRead()
+            plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
             return true
         }
+        if isPostponed { requeueRead() }
+        return isPlaced
     }
 
     /// A request that may be answered by what is there.
     func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var aftermath = Aftermath()
         var plan: ReadPlan?
+        var isPostponed = false
         let delivery = state.withLock { state -> Delivery? in
             if let failure = state.failure {
                 state.answer(waiter, ReceivedContent(error: failure), &aftermath)
@@ -58,11 +62,12 @@ extension Flow {
                 demand(&state.receive)
                 state.waiters.append(waiter)
                 state.match(nil, &aftermath)
-                plan = state.beginRead()
+                plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
             }
             return state.delivery
         }
         aftermath.perform(delivery, on: loop)
+        if isPostponed { requeueRead() }
         if let plan { pumpReads(plan) }
     }
 

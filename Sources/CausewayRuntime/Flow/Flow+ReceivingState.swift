@@ -35,6 +35,17 @@ extension Flow.State {
         return plan
     }
 
+    /// The read that a request does itself. Where each finds something at once, a fast peer and its task would keep the loop's thread to
+    /// themselves: now and then others get their turn, and the caller calls ``Flow/requeueRead()``.
+    mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
+        guard hasReadWork else { return nil }
+        readBurst += 1
+        guard readBurst >= Flow.readBudget else { return beginRead() }
+        readBurst = 0
+        isPostponed = isOnLoop()
+        return isPostponed ? nil : beginRead()
+    }
+
     mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Arrived?, _ aftermath: inout Aftermath) {
         isReading = false
         guard closing == nil else { return }

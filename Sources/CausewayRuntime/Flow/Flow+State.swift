@@ -75,6 +75,8 @@ extension Flow {
         var isCorked = false
         /// Immediate writes since the last suspension.
         var burst: UInt8 = 0
+        /// Reads that requests did themselves, since the last that had to wait for others.
+        var readBurst: UInt8 = 0
         var sendingHasEnded = false
         var hasSegmentOffload = true
 

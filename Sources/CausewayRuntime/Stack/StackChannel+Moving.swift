@@ -36,29 +36,53 @@ extension StackChannel.State {
         return answer
     }
 
-    /// Octets that become a program's content on their way through one protocol, if it waits for them and for nothing else.
-    private static var deliveredLength: Int { 4096 }
+    /// Up to so many octets are decrypted in the thread's block and copied from there; a block of their own costs more.
+    private static var copiedLength: Int { 4096 }
+    /// What a piece of ciphertext may bring beyond its own length: the rest of a record whose beginning came before (RFC 8446 §5.1).
+    private static var recordLength: Int { 16 << 10 }
 
-    /// Answers the oldest receive with what a little ciphertext becomes. Returns false if nothing was done.
+    /// Answers the oldest receive with what ciphertext becomes, if that waits for it and for nothing else: what goes through one
+    /// protocol need not be kept in between. Returns false if nothing was done.
     private mutating func deliver(
         lent bytes: UnsafeRawBufferPointer, _ answer: inout StackChannel.Answer, _ now: Duration
     ) -> Bool {
-        guard phase == .open, !isDatagram, bytes.count <= Self.deliveredLength, !waiters.isEmpty, answers.isEmpty,
-            inbox.isUntouched, outcome == nil
+        guard phase == .open, !isDatagram, !waiters.isEmpty, answers.isEmpty, inbox.isUntouched, outcome == nil,
+            stack?.isPlain == true
         else { return false }
         let (minimum, maximum) = (waiters[0].minimum, waiters[0].maximum)
-        let room = UnsafeMutableRawBufferPointer(
-            rebasing: StackChannel.transit[..<min(maximum, Self.deliveredLength)])
-        guard let count = stack?.receive(lent: bytes, into: room, at: now) else { return false }
-        guard count > 0 else { return true }
-        let content = Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
-        guard count >= minimum else {
+        let isShort = bytes.count <= Self.copiedLength
+        let room = min(maximum, isShort ? Self.copiedLength : bytes.count + Self.recordLength)
+        guard let content = isShort ? decrypt(bytes, room, now) : decryptInPlace(bytes, room, now) else { return false }
+        guard content.count > 0 else { return true }
+        guard content.count >= minimum else {
             inbox.content = content
             return true
         }
-        receivedByteCount += UInt64(count)
+        receivedByteCount += UInt64(content.count)
         answer = waiters.removeFirst().answer(ReceivedContent(data: content))
         return true
+    }
+
+    /// - Returns: What `bytes` become, at most `limit` octets; `nil` if something comes first.
+    private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
+        let room = UnsafeMutableRawBufferPointer(rebasing: StackChannel.transit[..<limit])
+        guard let count = stack?.receive(lent: bytes, into: room, at: now) else { return nil }
+        return Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
+    }
+
+    /// The same in memory that becomes the content.
+    private mutating func decryptInPlace(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
+        guard let base = block.baseAddress, let count = stack?.receive(lent: bytes, into: block, at: now) else {
+            block.deallocate()
+            return nil
+        }
+        // Little content in a large block would be large in memory.
+        guard count >= limit / 4 else {
+            defer { block.deallocate() }
+            return Data(UnsafeRawBufferPointer(rebasing: block[..<count]))
+        }
+        return Data(bytesNoCopy: base, count: count, deallocator: .custom { base, _ in base.deallocate() })
     }
 
     private mutating func noteEnd() {

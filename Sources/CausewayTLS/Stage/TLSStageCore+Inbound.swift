@@ -116,6 +116,8 @@ extension TLSStageCore {
         var result = TLSReadResult.needsCiphertext
         // A message longer than the buffer would be cut.
         let capacity = usesDatagrams ? Self.record : limit
+        // Alone: the closure would have the whole stage copied.
+        let engine = engine
         let octets = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             result = engine.read(into: UnsafeMutableRawBufferPointer(buffer))
             if case .octets(let read) = result { count = read }

@@ -131,6 +131,28 @@ extension Runtime {
             await other.value
         }
 
+        @Test("Many receives in a row that find something at once give other tasks their turn")
+        func receiveBurst() async {
+            let stage = Stage()
+            let piece = 16_384
+            stage.kernel.arrive(repeatElement(UInt8(ascii: "x"), count: 200 * piece))
+            let receiver = Task(executorPreference: stage.loop.executor) { [stage] in
+                var count = 0
+                while count < 200 * piece {
+                    guard case .success(let data?) = await stage.flow.receive(minimum: 1, maximum: piece) else { break }
+                    count += data.count
+                }
+                stage.log.note("receiver \(count / piece)")
+            }
+            let other = Task(executorPreference: stage.loop.executor) { [stage] in
+                stage.log.note("other \(stage.kernel.reads.count < 100)")
+            }
+            stage.edge(.readable)
+            #expect(stage.log.all == ["other true", "receiver 200"])
+            await receiver.value
+            await other.value
+        }
+
         @Test("What a task sends stays whole and in order among what callbacks send")
         func mixedSenders() async {
             let stage = Stage(room: 2)

@@ -75,7 +75,7 @@ extension Loopback {
             return (metadata as? NWProtocolTLS.Metadata)?.securityProtocolMetadata
         }
 
-        @Test("4 MiB each way, then the end in either order")
+        @Test("4 MiB each way, whatever sizes are asked for, then the end in either order")
         func transfer() async throws {
             let authority = try Authority()
             try await StackPair.with(
@@ -85,11 +85,19 @@ extension Loopback {
                 for (one, other) in [(pair.client, pair.server), (pair.server, pair.client)] {
                     let outcome = one.send(content)
                     var received = Data()
+                    // Within records, across them, and more than is read at once.
+                    var sizes = [(1, 5), (1, 200_000), (20_000, 20_000), (1, 4_096), (3, 70_000), (90_000, 90_000)]
                     while received.count < content.count {
-                        let piece = try await other.receive()
-                        received += try #require(piece.data)
+                        let (minimum, maximum) = sizes.removeFirst()
+                        sizes.append((minimum, maximum))
+                        let most = min(maximum, content.count - received.count)
+                        let piece = try #require(
+                            try await other.receive(min(minimum, most), most).data)
+                        #expect(piece.count >= min(minimum, most) && piece.count <= most && piece.startIndex == 0)
+                        received += piece
                     }
-                    #expect(received == content)
+                    let isWhole = received == content
+                    #expect(isWhole)
                     #expect(try await outcome.next() == nil)
                 }
                 try await pair.client.sendEnd()
