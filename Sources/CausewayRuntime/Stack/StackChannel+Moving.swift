@@ -36,7 +36,8 @@ extension StackChannel.State {
         return answer
     }
 
-    /// Up to so many octets are decrypted in the thread's block and copied from there; a block of their own costs more.
+    /// Up to so many octets, of the ciphertext or asked for, are decrypted in the thread's block and copied from there; a block of their own
+    /// costs more.
     private static var copiedLength: Int { 4096 }
     /// What a piece of ciphertext may bring beyond its own length: the rest of a record whose beginning came before (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
@@ -50,7 +51,7 @@ extension StackChannel.State {
             stack?.isPlain == true
         else { return false }
         let (minimum, maximum) = (waiters[0].minimum, waiters[0].maximum)
-        let isShort = bytes.count <= Self.copiedLength
+        let isShort = min(bytes.count, maximum) <= Self.copiedLength
         let room = min(maximum, isShort ? Self.copiedLength : bytes.count + Self.recordLength)
         guard let content = isShort ? decrypt(bytes, room, now) : decryptInPlace(bytes, room, now) else { return false }
         guard content.count > 0 else { return true }

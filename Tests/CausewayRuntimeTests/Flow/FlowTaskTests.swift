@@ -153,6 +153,30 @@ extension Runtime {
             await other.value
         }
 
+        @Test("Cancelling a receive that has to wait for others loses no octet")
+        func cancelInBurst() async {
+            let stage = Stage()
+            let piece = 16_384
+            stage.kernel.arrive(repeatElement(UInt8(ascii: "x"), count: 200 * piece))
+            let count = Guarded(0)
+            let read: @Sendable () async -> Void = { [stage] in
+                while count.withLock({ $0 < 200 * piece }) {
+                    switch await stage.flow.receive(minimum: 1, maximum: piece) {
+                    case .success(let data): count.withLock { $0 += data?.count ?? 0 }
+                    case .failure(let failure): return stage.log.note("error \(failure.code)")
+                    }
+                }
+                stage.log.note("read \(count.withLock { $0 } / piece)")
+            }
+            let first = Task(executorPreference: stage.loop.executor) { await read() }
+            let other = Task(executorPreference: stage.loop.executor) { first.cancel() }
+            stage.edge(.readable)
+            #expect(stage.log.all == ["error \(ECANCELED)"])
+            let second = stage.task(read)
+            #expect(stage.log.all == ["error \(ECANCELED)", "read 200"])
+            for task in [first, other, second] { await task.value }
+        }
+
         @Test("What a task sends stays whole and in order among what callbacks send")
         func mixedSenders() async {
             let stage = Stage(room: 2)

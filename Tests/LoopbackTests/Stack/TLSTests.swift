@@ -86,7 +86,8 @@ extension Loopback {
                     let outcome = one.send(content)
                     var received = Data()
                     // Within records, across them, and more than is read at once.
-                    var sizes = [(1, 5), (1, 200_000), (20_000, 20_000), (1, 4_096), (3, 70_000), (90_000, 90_000)]
+                    var sizes = [(1, 1), (1, 5), (1, 200_000), (20_000, 20_000), (1, 4_096), (3, 70_000)]
+                    sizes.append((90_000, 90_000))
                     while received.count < content.count {
                         let (minimum, maximum) = sizes.removeFirst()
                         sizes.append((minimum, maximum))
