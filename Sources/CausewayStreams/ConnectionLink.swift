@@ -131,15 +131,17 @@ final class ConnectionLink: StreamLink {
 
     // MARK: Content
 
+    /// The room is taken in the same step as the right to read: taken before, somebody else's receive could have filled it meanwhile,
+    /// and what came then would have no place.
     private func pumpIn() {
-        guard inbound.room > 0 else { return }
-        let connection = state.withLock { state -> NWConnection? in
-            guard state.isReady, !state.isReading else { return nil }
+        let (connection, room) = state.withLock { state -> (NWConnection?, Int) in
+            let room = inbound.room
+            guard state.isReady, !state.isReading, room > 0 else { return (nil, 0) }
             state.isReading = true
-            return state.connection
+            return (state.connection, room)
         }
         guard let connection else { return }
-        connection.receive(minimumIncompleteLength: 1, maximumLength: max(1, inbound.room)) {
+        connection.receive(minimumIncompleteLength: 1, maximumLength: room) {
             content, context, isComplete, error in
             content?.withUnsafeBytes { _ = self.inbound.write($0) }
             if context?.isFinal == true, isComplete {

@@ -87,6 +87,7 @@ extension Loopback {
 
         // MARK: Blocking
 
+        /// Read in small pieces, the buffer is full nearly always: each read asks for more while the connection's queue does.
         @Test("Without a schedule, reads and writes block: 2 MiB there and back")
         func blocking() async throws {
             try await StreamEnds.with { ends in
@@ -110,7 +111,7 @@ extension Loopback {
                 Thread.detachNewThread {
                     input.open()
                     var all = Data()
-                    var block = [UInt8](repeating: 0, count: 10_000)
+                    var block = [UInt8](repeating: 0, count: 300)
                     while case let count = input.read(&block, maxLength: block.count), count > 0 {
                         all += block[..<count]
                     }
@@ -124,7 +125,9 @@ extension Loopback {
                 }
                 try await peer.sendEnd()
                 #expect(try await written.next() == content.count)
-                #expect(try await received.next() == content)
+                let all = try await received.next()
+                #expect(all.count == content.count)
+                #expect(all == content)
             }
         }
 
