@@ -20,6 +20,19 @@ final class OctetPipe: Sendable {
         var count: Int { octets.count - offset }
     }
 
+    /// How it stands at one moment.
+    struct Level: Sendable {
+        /// Octets to read.
+        var count = 0
+        /// Octets that may be written; 0 when nobody takes any more.
+        var room = 0
+        /// Everything was read, and nothing follows.
+        var isAtEnd = false
+        /// Nobody reads any more.
+        var isAbandoned = false
+        var failure: NWError?
+    }
+
     /// The most octets that it holds.
     let capacity: Int
     private let state = Guarded(State())
@@ -28,19 +41,22 @@ final class OctetPipe: Sendable {
 
     func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
 
-    /// Octets to read.
-    var count: Int { state.withLock { $0.count } }
-    /// Octets that may be written; 0 when nobody takes any more.
-    var room: Int {
-        state.withLock { $0.hasFinished || $0.isAbandoned || $0.failure != nil ? 0 : capacity - $0.count }
+    /// All of it together. Of two things asked for one after the other, the second may have come about with something that undoes the first.
+    var level: Level {
+        state.withLock { state in
+            let isOpen = !state.hasFinished && !state.isAbandoned && state.failure == nil
+            return Level(
+                count: state.count, room: isOpen ? capacity - state.count : 0,
+                isAtEnd: state.hasFinished && state.count == 0, isAbandoned: state.isAbandoned, failure: state.failure)
+        }
     }
-    /// Everything was read, and nothing follows.
-    var isAtEnd: Bool { state.withLock { $0.hasFinished && $0.count == 0 } }
+    var count: Int { level.count }
+    var room: Int { level.room }
+    var isAtEnd: Bool { level.isAtEnd }
+    var isAbandoned: Bool { level.isAbandoned }
+    var failure: NWError? { level.failure }
     /// Nothing more is written.
     var hasFinished: Bool { state.withLock { $0.hasFinished } }
-    /// Nobody reads any more.
-    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
-    var failure: NWError? { state.withLock { $0.failure } }
 
     /// Takes as many octets as there is room for.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {

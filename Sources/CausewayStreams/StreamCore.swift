@@ -47,11 +47,13 @@ final class StreamCore: Sendable {
     // MARK: Life
 
     var facts: StreamProgress.Facts {
-        switch direction {
-        case .input: StreamProgress.Facts(isReady: pipe.count > 0, isAtEnd: pipe.isAtEnd, failure: pipe.failure)
+        let level = pipe.level
+        return switch direction {
+        case .input:
+            StreamProgress.Facts(isReady: level.count > 0, isAtEnd: level.isAtEnd, failure: level.failure)
         case .output:
             StreamProgress.Facts(
-                isReady: pipe.room > 0, failure: pipe.failure ?? (pipe.isAbandoned ? .posix(.EPIPE) : nil))
+                isReady: level.room > 0, failure: level.failure ?? (level.isAbandoned ? .posix(.EPIPE) : nil))
         }
     }
 

@@ -61,8 +61,9 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
 
     /// Ends browsing; `cancelled` is the last callback. A browser cannot be started again.
     public func cancel() {
-        browse.withLock { $0.take() }?.stop()
+        // First the end: a start on another thread, which has not said yet what it began, stops that when it sees it.
         lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
+        browse.withLock { $0.take() }?.stop()
     }
 
     /// The current state. Readable from any thread.

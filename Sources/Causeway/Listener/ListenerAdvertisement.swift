@@ -11,6 +11,8 @@ final class ListenerAdvertisement: Sendable {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
+        /// Somebody is about to bring the registration.
+        var isRegistering = false
         var hasEnded = false
     }
 
@@ -60,15 +62,17 @@ final class ListenerAdvertisement: Sendable {
 
     private func follow() {
         let next = progress.withLock { progress -> (NWListener.Service, UInt16)? in
-            guard !progress.hasEnded, progress.registration == nil, let port = progress.port,
+            guard !progress.hasEnded, progress.registration == nil, !progress.isRegistering, let port = progress.port,
                 let service = progress.service
             else { return nil }
+            progress.isRegistering = true
             return (service, port)
         }
         guard let (service, port) = next else { return }
         do throws(NWError) {
             advertise(service, try service.description(port: port))
         } catch {
+            progress.withLock { $0.isRegistering = false }
             failed(error)
         }
     }
@@ -83,11 +87,14 @@ final class ListenerAdvertisement: Sendable {
             }
         }
         let isLate = progress.withLock { progress in
+            progress.isRegistering = false
             guard !progress.hasEnded, progress.service == service else { return true }
             progress.registration = id
             return false
         }
-        if isLate { engine.withdraw(id) }
+        guard isLate else { return }
+        engine.withdraw(id)
+        follow()
     }
 }
 

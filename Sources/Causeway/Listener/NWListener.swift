@@ -141,7 +141,7 @@ extension NWListener {
         set { update { $0.group = newValue } }
     }
 
-    /// The service to advertise. One that cannot be makes the listener fail: with `kDNSServiceErr_NameConflict` where somebody else has
+    /// The service to advertise; it may be set, changed and taken away at any time. One that cannot be makes the listener fail: with `kDNSServiceErr_NameConflict` where somebody else has
     /// the name and no other may be chosen, `kDNSServiceErr_BadParam` for a type or a name that is none, `ENOTSUP` for a domain beyond the
     /// link, `kDNSServiceErr_ServiceNotRunning` where another program has port 5353 for itself.
     public var service: NWListener.Service? {
@@ -164,6 +164,8 @@ extension NWListener {
             return current
         }
         current.change(to: service)
+        // Nothing was there to begin when the listener became ready.
+        if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 
     /// On the listener's queue, in order with its states. One that tasks serve has none: what it calls there hands the news on.

@@ -58,6 +58,8 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
+        // Cancelled meanwhile, there was no watch to stop.
+        if lifecycle.hasEnded { watch.stop() }
     }
 
     /// Ends watching. A callback that is under way may finish later; no other one follows it.

@@ -134,12 +134,14 @@ package final class SharedDatagramSocket: ReadinessHandler {
         if readiness.touches([.readable, .failed]) { read() }
     }
 
+    /// Room is no longer asked for before it is known who waited for it: whoever comes in between, on another thread, asks again.
     private func resumeBlocked() {
-        let (blocked, registration) = state.withLock { state in
-            defer { state.blocked = [] }
-            return (state.blocked, state.isOpen ? state.registration : nil)
-        }
+        let registration = state.withLock { state in state.isOpen ? state.registration : nil }
         if let registration { loop.update(registration, descriptor, for: .readable) }
+        let blocked = state.withLock { state in
+            defer { state.blocked = [] }
+            return state.blocked
+        }
         for sender in blocked { sender.ready(for: .writable) }
     }
 

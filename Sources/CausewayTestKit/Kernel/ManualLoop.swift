@@ -24,6 +24,7 @@ package final class ManualLoop: EventLoop {
         var updateCount = 0
         var closedCount = 0
         var turnCount = 0
+        var beforeUpdate: (@Sendable () -> Void)?
     }
 
     package let clock: VirtualClock
@@ -58,6 +59,11 @@ package final class ManualLoop: EventLoop {
     package var turnCount: Int { state.withLock { state in state.turnCount } }
 
     // MARK: Driving
+
+    /// Calls `body` when somebody changes an interest next, before the change counts: what another thread does just then.
+    package func beforeNextUpdate(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in state.beforeUpdate = body }
+    }
 
     /// Reports a descriptor's readiness, as one batch of events.
     package func report(_ readiness: Readiness, of registration: Registration) {
@@ -130,6 +136,7 @@ package final class ManualLoop: EventLoop {
     }
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
+        state.withLock { state in state.beforeUpdate.take() }?()
         state.withLock { state in
             state.updateCount += 1
             state.watches[registration.token]?.interest = interest

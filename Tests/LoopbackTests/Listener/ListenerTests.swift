@@ -65,12 +65,14 @@ extension Loopback {
                 (NWListener.Service(type: "http"), NWError.dns(DNSServiceErrorType(kDNSServiceErr_BadParam))),
                 (.init(name: "a\u{7}b", type: "_http._tcp"), .dns(DNSServiceErrorType(kDNSServiceErr_BadParam))),
                 (.init(type: "_http._tcp", domain: "example.com"), .posix(.ENOTSUP)),
-            ])
-        func impossibleService(_ service: NWListener.Service, _ error: NWError) async throws {
+            ], [false, true])
+        func impossibleService(_ wish: (service: NWListener.Service, error: NWError), isLate: Bool) async throws {
+            let (service, error) = wish
             let first = try ListenerProbe(.tcp4)
-            first.listener.service = service
+            if !isLate { first.listener.service = service }
             first.start()
             try await first.states.expect(.ready)
+            if isLate { first.listener.service = service }
             try await first.states.expect(.failed(error))
             first.listener.cancel()
             try await first.states.expect(.cancelled)
