@@ -8,14 +8,6 @@ internal import CausewayWire
 final class ServiceLookup: Sendable {
     enum Wish: Sendable { case place, text }
 
-    /// What is known so far.
-    struct Place: Sendable, Equatable {
-        var host: DNSName?
-        var port: UInt16 = 0
-        var addresses: [SocketAddress] = []
-        var text: [UInt8]?
-    }
-
     private struct State: Sendable {
         var place = Place()
         var told = Place()
@@ -86,27 +78,11 @@ final class ServiceLookup: Sendable {
     // MARK: On the engine's loop
 
     private func heard(_ event: QuestionEvent) {
-        var wanted: DNSName?
-        var stale: [QuestionID] = []
-        state.withLock { state in
-            for record in event.removed {
-                state.place.addresses.removeAll { $0 == record.address(on: event.interface) }
-            }
-            for record in event.added {
-                switch record.data {
-                case .service(_, _, let port, let target):
-                    state.place.port = port
-                    guard state.place.host != target else { continue }
-                    stale = state.addressQuestions
-                    state.addressQuestions = []
-                    (state.place.host, state.place.addresses) = (target, [])
-                    wanted = target
-                case .text(let text): state.place.text = text == [0] ? [] : text
-                default:
-                    guard let address = record.address(on: event.interface) else { continue }
-                    if !state.place.addresses.contains(address) { state.place.addresses.append(address) }
-                }
-            }
+        let (wanted, stale) = state.withLock { state -> (DNSName?, [QuestionID]) in
+            guard let wanted = state.place.heard(added: event.added, removed: event.removed, on: event.interface)
+            else { return (nil, []) }
+            defer { state.addressQuestions = [] }
+            return (wanted, state.addressQuestions)
         }
         for id in stale { engine.stop(id) }
         if let wanted {
@@ -132,34 +108,11 @@ final class ServiceLookup: Sendable {
 
     private func tell() {
         let news = state.withLock { state -> Place? in
-            guard !state.hasEnded, state.place != state.told else { return nil }
-            // The port as well may have come last.
-            let port = state.place.port
-            state.place.addresses = state.place.addresses.map { $0.withPort(port) }
-            state.told = state.place
-            return state.place
+            let place = state.place.told
+            guard !state.hasEnded, place != state.told else { return nil }
+            state.told = place
+            return place
         }
         if let news { handler(news) }
-    }
-}
-
-extension DNSRecord {
-    fileprivate func address(on interface: NWInterface) -> SocketAddress? {
-        switch data {
-        case .ipv4(let address): SocketAddress(address, port: 0)
-        case .ipv6(let address):
-            SocketAddress(IPv6Address(high: address.high, low: address.low, interface: interface), port: 0)
-        default: nil
-        }
-    }
-}
-
-extension SocketAddress {
-    fileprivate func withPort(_ port: UInt16) -> SocketAddress {
-        switch self {
-        case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
-        case .ipv6(let high, let low, _, let scope): .ipv6(high: high, low: low, port: port, scope: scope)
-        case .unix: self
-        }
     }
 }

@@ -141,7 +141,9 @@ extension NWListener {
         set { update { $0.group = newValue } }
     }
 
-    /// The service to advertise; it may be set, changed and taken away at any time. One that cannot be makes the listener fail: with `kDNSServiceErr_NameConflict` where somebody else has
+    /// The service to advertise, which may be set, changed and taken away at any time.
+    ///
+    /// One that cannot be makes the listener fail: with `kDNSServiceErr_NameConflict` where somebody else has
     /// the name and no other may be chosen, `kDNSServiceErr_BadParam` for a type or a name that is none, `ENOTSUP` for a domain beyond the
     /// link, `kDNSServiceErr_ServiceNotRunning` where another program has port 5353 for itself.
     public var service: NWListener.Service? {
