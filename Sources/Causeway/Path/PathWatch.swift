@@ -15,6 +15,13 @@ final class PathWatch: Sendable {
         /// With the path that each knows.
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
+
+        /// As before the first listener. Returns what the watch lived by.
+        mutating func end() -> NetworkStateMonitor.Subscription? {
+            listeners = [:]
+            (isRunning, hasLooked) = (false, false)
+            return subscription.take()
+        }
     }
 
     private let policy: PathPolicy
@@ -44,27 +51,20 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. The last one to go ends the watch.
+    /// Removes a listener. The last one to go ends the watch, in the same step: one that comes in between would end with it.
     func forget(_ id: UInt64) {
         // What is removed is released outside the lock: its end may come back here.
-        let (removed, isLast) = progress.withLock { progress in
-            (progress.listeners.removeValue(forKey: id), progress.listeners.isEmpty)
+        let (removed, ended) = progress.withLock { progress in
+            let removed = progress.listeners.removeValue(forKey: id)
+            return (removed, progress.listeners.isEmpty ? progress.end() : nil)
         }
+        ended?.cancel()
         withExtendedLifetime(removed) {}
-        if isLast { stop() }
     }
 
     func stop() {
-        let (subscription, listeners) = progress.withLock { progress in
-            defer {
-                progress.subscription = nil
-                progress.listeners = [:]
-                progress.isRunning = false
-                progress.hasLooked = false
-            }
-            return (progress.subscription, progress.listeners)
-        }
-        subscription?.cancel()
+        let (listeners, ended) = progress.withLock { progress in (progress.listeners, progress.end()) }
+        ended?.cancel()
         withExtendedLifetime(listeners) {}
     }
 
