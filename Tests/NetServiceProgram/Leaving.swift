@@ -11,10 +11,13 @@ final class Leaving: Sendable {
         listener = try NWListener(using: .tcp)
         var service = NWListener.Service(name: name, type: "_nwleave._tcp")
         service.noAutoRename = manner == "strict"
-        listener.service = service
+        // Some programs name their service when they know the port.
+        let isLate = manner == "cancel"
+        if !isLate { listener.service = service }
         listener.newConnectionHandler = { $0.cancel() }
         if manner == "signal" { ServiceDiscovery.sayGoodbye(before: SIGTERM) }
-        listener.stateUpdateHandler = { state in
+        listener.stateUpdateHandler = { [listener, service] state in
+            if case .ready = state, isLate { listener.service = service }
             if case .failed(let error) = state {
                 report("failed \(error)")
                 exit(1)
