@@ -13,7 +13,7 @@ private struct Answer: Codable, Sendable {
 }
 
 extension Interop {
-    /// TLV and Coder against a program that knows of them only what `DIFFERENCES.md` says.
+    /// TLV and Coder against a program that knows of them only what `Documentation/Differences` says.
     @Suite("Wire formats of the structured interface", .enabled(if: Peer.find("python3") != nil, "no python3"))
     struct StructuredTests {
         /// Answers each TLV message with its octets reversed and its type plus one; each JSON value with its numbers' sum.
