@@ -2,6 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayRuntime
 import CausewaySystem
+import CausewayTypes
 import CausewayWire
 
 /// `nw bridge`: services of one link, found on another.
@@ -89,6 +90,6 @@ struct BridgeCommand: Subcommand {
 
     private func show(_ mark: String, _ event: String, _ service: LinkBridgeDriver.Service, _ on: NWInterface) {
         let object = ["event": event, "name": service.name, "type": service.type, "interface": on.name]
-        printLine(json ? jsonLine(object) : "\(mark) \(service.name)  \(service.type) [\(on.name)]")
+        printLine(json ? PrintableText(json: object) : "\(mark) \(service.name)  \(service.type) [\(on.name)]")
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Causeway
 import CausewaySystem
+import CausewayTypes
 import Dispatch
-import FoundationEssentials
 
 /// `nw browse`: which services are there, and what comes and goes.
 struct BrowseCommand: Subcommand {
@@ -100,7 +100,7 @@ private struct ServiceLine {
     var isJSON: Bool
 
     func show(_ changes: Set<NWBrowser.Result.Change>) {
-        let lines = changes.compactMap { change -> String? in
+        let lines = changes.compactMap { change -> PrintableText? in
             switch change {
             case .added(let result): line("+", "added", result)
             case .removed(let result): line("-", "removed", result)
@@ -108,10 +108,10 @@ private struct ServiceLine {
             case .identical: nil
             }
         }
-        for line in lines.sorted() { printLine(line) }
+        for line in lines.sorted(by: { $0.text < $1.text }) { printLine(line) }
     }
 
-    private func line(_ mark: String, _ event: String, _ result: NWBrowser.Result) -> String? {
+    private func line(_ mark: String, _ event: String, _ result: NWBrowser.Result) -> PrintableText? {
         guard case .service(let name, let type, let domain, _) = result.endpoint else { return nil }
         let interfaces = result.interfaces.map(\.name)
         var text: [String: String] = [:]
@@ -121,9 +121,7 @@ private struct ServiceLine {
             return "\(mark) \(name)  \(type) \(domain) [\(interfaces.joined(separator: " "))]\(pairs)"
         }
         let object = Object(event: event, name: name, type: type, domain: domain, interfaces: interfaces, text: text)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return (try? encoder.encode(object)).map { String(decoding: $0, as: UTF8.self) }
+        return PrintableText(json: object)
     }
 
     private struct Object: Encodable {

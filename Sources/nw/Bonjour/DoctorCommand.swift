@@ -1,6 +1,7 @@
 import ArgumentParser
 import CausewayRuntime
 import CausewaySystem
+import CausewayTypes
 import FoundationEssentials
 
 /// `nw doctor`: whether services can be found and offered here, and what stands in the way.
@@ -35,7 +36,7 @@ struct DoctorCommand: Subcommand {
             diagnosis.lookAtPort()
             diagnosis.lookAtFirewalls()
             if !diagnosis.interfaces.isEmpty { await diagnosis.listen(for: .seconds(time)) }
-            printLine(json ? try diagnosis.json() : diagnosis.text)
+            printLine(json ? diagnosis.json() : diagnosis.text)
             if diagnosis.findings.contains(where: { $0.isObstacle }) { throw ExitCode.failure }
         }
     }
@@ -133,13 +134,11 @@ struct BonjourDiagnosis: Encodable {
         findings.append(Finding(isObstacle: isObstacle, what: what, remedy: remedy))
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    func json() -> PrintableText {
+        PrintableText(json: self, isIndented: true)
     }
 
-    var text: String {
+    var text: PrintableText {
         var lines = ["interfaces: " + (interfaces.isEmpty ? "none" : interfaces.joined(separator: " "))]
         let holders = portHolders.map { holder in
             guard let process = holder.process else { return "user \(holder.user)" }
@@ -153,6 +152,6 @@ struct BonjourDiagnosis: Encodable {
             if let remedy = finding.remedy { lines.append("    \(remedy)") }
         }
         if !findings.contains(where: \.isObstacle) { lines.append("Bonjour works here, as far as can be seen.") }
-        return lines.joined(separator: "\n")
+        return PrintableText(lines: lines)
     }
 }

@@ -119,9 +119,11 @@ struct LinkLocalCommand: Subcommand {
     }
 
     private func explain(_ error: SystemError) -> Failure {
-        guard error.errno == Errno.notPermitted else { return Failure(error.call, NWError(errno: error.errno)) }
+        guard error.errno == Errno.notPermitted else { return Failure("\(error.call)", NWError(errno: error.errno)) }
         return Failure(
-            "setting an address takes capabilities: run as root, or once: "
-                + "setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "nw")")
+            """
+            setting an address takes capabilities: run as root, or once: \
+            setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "nw")
+            """)
     }
 }

@@ -34,7 +34,7 @@ struct LookupCommand: Subcommand {
             let connection = NWConnection(to: service, using: isDatagram ? .udp : makeTCPParameters())
             defer { connection.cancel() }
             try await connection.connect(within: .seconds(timeout))
-            printLine(connection.currentPath?.remoteEndpoint?.label ?? connection.endpoint.label)
+            printLine("\(connection.currentPath?.remoteEndpoint?.label ?? connection.endpoint.label)")
         }
     }
 }

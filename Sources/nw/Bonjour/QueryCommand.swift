@@ -1,5 +1,6 @@
 import ArgumentParser
 import CausewayRuntime
+import CausewayTypes
 
 /// `nw query`: records of a name on the local network.
 struct QueryCommand: Subcommand {
@@ -77,12 +78,12 @@ struct QueryCommand: Subcommand {
         return outcome
     }
 
-    private static func line(_ mark: String, _ record: RecordWatch.Record, _ isJSON: Bool) -> String {
+    private static func line(_ mark: PrintableText, _ record: RecordWatch.Record, _ isJSON: Bool) -> PrintableText {
         guard isJSON else {
             return
                 "\(mark) \(record.name) \(record.timeToLive) \(record.type) \(record.content) [\(record.interface.name)]"
         }
-        return jsonLine([
+        return PrintableText(json: [
             "event": mark == "+" ? "added" : "removed", "name": record.name, "type": record.type,
             "ttl": String(record.timeToLive), "content": record.content, "interface": record.interface.name,
         ])

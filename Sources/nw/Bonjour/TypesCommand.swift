@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayRuntime
-import FoundationEssentials
+import CausewayTypes
 
 /// `nw types`: which types of services there are at all.
 struct TypesCommand: Subcommand {
@@ -38,7 +38,7 @@ struct TypesCommand: Subcommand {
                 let type = record.content.hasSuffix(".local.") ? String(record.content.dropLast(7)) : record.content
                 guard seen.insert(type).inserted else { continue }
                 let object = ["type": type, "domain": "local.", "interface": record.interface.name]
-                printLine(json ? jsonLine(object) : "\(type) local. [\(record.interface.name)]")
+                printLine(json ? PrintableText(json: object) : "\(type) local. [\(record.interface.name)]")
             }
             if seen.isEmpty { throw Failure("nobody on the local network says that he has a service") }
         }
@@ -50,11 +50,4 @@ func interfaceIndex(_ name: String?) throws -> Int? {
     guard let name else { return nil }
     guard let found = NWInterface(name: name) else { throw Failure("no interface \(name)") }
     return found.index
-}
-
-/// One object on one line, its keys in order.
-func jsonLine(_ object: [String: String]) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(object)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
 }

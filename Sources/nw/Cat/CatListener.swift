@@ -47,7 +47,7 @@ struct CatListener: Sendable {
             try await connection.connect(within: options.limit)
             if options.isVerbose {
                 printError(
-                    "nw: cat: connection from \(connection.endpoint.label.printable)\(connection.multipathLabel)")
+                    "nw: cat: connection from \(connection.endpoint.label)\(connection.multipathLabel)")
             }
             try await Relay(connection: connection, options: options).run()
         } catch  where options.acceptsMore {
@@ -61,7 +61,7 @@ struct CatListener: Sendable {
         options.readsInput = false
         options.limit = options.limit ?? Self.datagramPeerLifetime
         try await connection.connect(within: options.limit)
-        if options.isVerbose { printError("nw: cat: datagrams from \(connection.endpoint.label.printable)") }
+        if options.isVerbose { printError("nw: cat: datagrams from \(connection.endpoint.label)") }
         try await Relay(connection: connection, options: options).run()
     }
 

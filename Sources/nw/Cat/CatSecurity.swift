@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayTypes
 import Dispatch
 import FoundationEssentials
 import Synchronization
@@ -104,10 +105,10 @@ struct CatSecurity: ParsableArguments {
 
 /// Judges peers, and remembers why one was not trusted: the connection's own error says only that the program refused.
 final class CatVerdict: Sendable {
-    private let reason = Mutex<String?>(nil)
+    private let reason = Mutex<PrintableText?>(nil)
 
     /// Why the last peer was not trusted.
-    var text: String? { reason.withLock { $0 } }
+    var text: PrintableText? { reason.withLock { $0 } }
 
     /// - Parameter anchors: The only authorities to trust; `nil` for the system's.
     func judge(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {

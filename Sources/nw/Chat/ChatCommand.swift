@@ -112,7 +112,7 @@ struct ChatCommand: Subcommand {
         case .streams:
             let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
             return StreamsLineTransport(
-                Stream.streams(to: endpoint, using: try parameters), peer: endpoint.label.printable)
+                Stream.streams(to: endpoint, using: try parameters), peer: endpoint.label)
         case .sockets:
             return try await SocketLineTransport.connecting(to: host, port: port.rawValue, family: family)
         }
@@ -127,7 +127,7 @@ struct ChatCommand: Subcommand {
         case .streams:
             let connection = try await acceptConnection(using: try parameters, at: host, port, label)
             return StreamsLineTransport(
-                Stream.streams(over: connection), peer: connection.endpoint.label.printable)
+                Stream.streams(over: connection), peer: connection.endpoint.label)
         case .sockets:
             return try await acceptSocket(at: host, port.rawValue, label)
         }

@@ -56,7 +56,7 @@ struct Conversation: Sendable {
 
     private func listen() async throws {
         while let line = try await receive() {
-            try await StandardOutput.write(Data((String(decoding: line, as: UTF8.self).printable + "\n").utf8))
+            try await StandardOutput.write("\(String(decoding: line, as: UTF8.self))\n")
         }
     }
 

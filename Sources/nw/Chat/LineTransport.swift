@@ -36,7 +36,7 @@ enum TransportKind: String, CaseIterable, Sendable {
 struct NetworkLineTransport: LineTransport {
     let connection: NWConnection
 
-    var peer: String { connection.endpoint.label.printable }
+    var peer: String { connection.endpoint.label }
 
     func open() async throws { try await connection.connect(within: nil) }
 

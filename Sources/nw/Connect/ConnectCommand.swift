@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayRuntime
+import CausewayTypes
 import Dispatch
 import FoundationEssentials
 
@@ -71,15 +72,15 @@ struct ConnectCommand: Subcommand {
             } catch {
                 failure = error
             }
-            let report = await ConnectReport(connection, problem: failure.map(describe))
+            let report = await ConnectReport(connection, problem: failure.map { describe($0).text })
             connection.cancel()
             if json {
-                printLine(try report.json())
+                printLine(report.json())
             } else if timeline {
                 printLine(report.picture())
             }
             if let failure { throw failure }
-            if !json, !timeline { printLine(report.winner ?? connection.endpoint.label) }
+            if !json, !timeline { printLine("\(report.winner ?? connection.endpoint.label)") }
         }
     }
 }
@@ -109,7 +110,7 @@ struct ConnectReport: Encodable {
         entries = (facts?.timeline ?? []).map { entry in
             Entry(
                 kind: entry.kind, label: entry.label, start: entry.start * 1_000, end: entry.end.map { $0 * 1_000 },
-                outcome: entry.failure.map { describe($0.networkError) } ?? entry.outcome)
+                outcome: entry.failure.map { describe($0.networkError).text } ?? entry.outcome)
         }
         guard problem == nil, let facts else { return }
         winner = connection.currentPath?.remoteEndpoint?.label
@@ -128,14 +129,12 @@ struct ConnectReport: Encodable {
         }
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    func json() -> PrintableText {
+        PrintableText(json: self, isIndented: true)
     }
 
     /// A line for each entry, with a bar that shows when it was.
-    func picture() -> String {
+    func picture() -> PrintableText {
         let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, total ?? 0, 0.001)
         let width = 40
         var lines = entries.map { entry -> String in
@@ -147,7 +146,7 @@ struct ConnectReport: Encodable {
             let times =
                 Amounts.decimal(entry.start, places: 1) + "-" + (entry.end.map { Amounts.decimal($0, places: 1) } ?? "")
             return bar.padded(to: width) + "  " + (times + " ms").padded(to: 18)
-                + "  \(entry.kind) \(entry.label.printable): \(entry.outcome)"
+                + "  \(entry.kind) \(entry.label): \(entry.outcome)"
         }
         if let winner {
             let way = interface.map { " over \($0)" } ?? ""
@@ -156,6 +155,6 @@ struct ConnectReport: Encodable {
         } else if let problem {
             lines.append("not connected: \(problem)")
         }
-        return lines.joined(separator: "\n")
+        return PrintableText(lines: lines)
     }
 }

@@ -70,6 +70,6 @@ struct DemoLog: Sendable {
 
     private func write(_ text: String) {
         let seconds = Amounts.decimal((ContinuousClock.now - start).inSeconds, places: 3)
-        printLine(String(repeating: " ", count: max(0, 7 - seconds.count)) + "\(seconds) s  \(text)")
+        printLine("\(String(repeating: " ", count: max(0, 7 - seconds.count)))\(seconds) s  \(text)")
     }
 }

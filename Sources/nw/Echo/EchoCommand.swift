@@ -76,7 +76,7 @@ struct EchoCommand: Subcommand {
                 let result = time.map { "time=\(Amounts.milliseconds($0))" } ?? "no answer"
                 printLine("\(size) bytes from \(peer): number=\(number) \(result)")
             }
-            printLine(trips.summary)
+            printLine("\(trips.summary)")
             if trips.lost > 0 { throw ExitCode.failure }
         }
     }

@@ -1,4 +1,5 @@
 import CausewaySystem
+import CausewayTypes
 import FoundationEssentials
 
 /// The process's standard output.
@@ -13,11 +14,19 @@ enum StandardOutput {
             throw Failure("write to standard output failed", error)
         }
     }
+
+    static func write(_ text: PrintableText) async throws { try await write(Data(text.text.utf8)) }
 }
 
 /// Writes one line to standard output, at once.
-func printLine(_ line: String) {
-    var line = line
-    line.append("\n")
-    line.withUTF8 { try? OpenFile.standardOutput.writeAll(UnsafeRawBufferPointer($0)) }
+func printLine(_ line: PrintableText) {
+    try? OpenFile.standardOutput.put(line + "\n")
+}
+
+extension OpenFile {
+    /// The only way of text to a terminal: what peers send is escaped in it.
+    func put(_ text: PrintableText) throws {
+        var text = text.text
+        try text.withUTF8 { try writeAll(UnsafeRawBufferPointer($0)) }
+    }
 }

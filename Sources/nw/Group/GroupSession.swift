@@ -1,4 +1,5 @@
 import Causeway
+import CausewayTypes
 import Dispatch
 import FoundationEssentials
 
@@ -6,7 +7,7 @@ import FoundationEssentials
 struct GroupSession: Sendable {
     private enum Event: Sendable {
         case state(NWConnectionGroup.State)
-        case message(String)
+        case message(PrintableText)
     }
 
     let group: NWConnectionGroup
@@ -43,7 +44,7 @@ struct GroupSession: Sendable {
     private func follow(_ events: AsyncStream<Event>) async throws {
         for await event in events {
             switch event {
-            case .message(let line): try await StandardOutput.write(Data("\(line)\n".utf8))
+            case .message(let line): try await StandardOutput.write("\(line)\n")
             case .state(.failed(let error)): throw Failure("\(group.descriptor.label) failed", error)
             case .state(.waiting(let error)): printError("nw: group: waiting: \(describe(error))")
             case .state(.ready): if command.verbose { printError("nw: group: ready") }
@@ -67,12 +68,12 @@ struct GroupSession: Sendable {
 /// The sender, with -v where it was sent to and over which interface, then the content and whether that is all.
 private func line(
     for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
-) -> String {
+) -> PrintableText {
     let sender = message.remoteEndpoint?.label ?? "?"
     let target = message.localEndpoint?.label ?? "?"
     let interface = message.path?.availableInterfaces.first?.name ?? "?"
     let way = isVerbose ? " to \(target) over \(interface)" : ""
-    let text = String(decoding: content, as: UTF8.self).printable
+    let text = String(decoding: content, as: UTF8.self)
     return "\(sender)\(way): \(text)\(isComplete ? "" : " [more]")"
 }
 

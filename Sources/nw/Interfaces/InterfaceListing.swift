@@ -1,5 +1,6 @@
 import Causeway
 import CausewaySystem
+import CausewayTypes
 import FoundationEssentials
 
 /// What `nw interfaces` shows, in the shape of its JSON.
@@ -39,20 +40,18 @@ struct InterfaceListing: Encodable {
         searchDomains = snapshot.searchDomains
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    func json() -> PrintableText {
+        PrintableText(json: self, isIndented: true)
     }
 
-    func text() -> String {
+    func text() -> PrintableText {
         var lines: [String] = []
         for interface in interfaces {
             let facts: [String?] = [
                 "\(interface.index)", interface.type, interface.flags.joined(separator: ","),
                 interface.mtu.map { "mtu \($0)" }, interface.hardwareAddress,
             ]
-            lines.append("\(interface.name.printable): " + facts.compactMap(\.self).joined(separator: "  "))
+            lines.append("\(interface.name): " + facts.compactMap(\.self).joined(separator: "  "))
             lines += interface.addresses.map { "    \($0)" }
         }
         for gateway in defaultGateways {
@@ -61,8 +60,8 @@ struct InterfaceListing: Encodable {
         }
         if defaultGateways.isEmpty { lines.append("default: none") }
         lines.append("dns: " + (dnsServers.isEmpty ? "none" : dnsServers.joined(separator: ", ")))
-        if !searchDomains.isEmpty { lines.append("search: " + searchDomains.joined(separator: ", ").printable) }
-        return lines.joined(separator: "\n")
+        if !searchDomains.isEmpty { lines.append("search: " + searchDomains.joined(separator: ", ")) }
+        return PrintableText(lines: lines)
     }
 }
 

@@ -24,7 +24,7 @@ struct InterfacesCommand: Subcommand {
                 throw Failure("the kernel does not tell: \(error)")
             }
             let listing = InterfaceListing(snapshot)
-            printLine(json ? try listing.json() : listing.text())
+            printLine(json ? listing.json() : listing.text())
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CausewayPackets
+import CausewayTypes
 
 /// `nw filter`: shows what a filter means.
 struct FilterCommand: Subcommand {
@@ -31,9 +32,9 @@ struct FilterCommand: Subcommand {
             }
             let text = expression.joined(separator: " ")
             do throws(FilterError) {
-                printLine(try PacketFilter(text, linkType: type).explanation)
+                printLine(PrintableText(report: try PacketFilter(text, linkType: type).explanation))
             } catch {
-                throw Failure(error.explained(in: text))
+                throw Failure(PrintableText(report: error.explained(in: text)))
             }
         }
     }

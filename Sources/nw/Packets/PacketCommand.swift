@@ -182,7 +182,7 @@ struct PacketCommand: Subcommand {
             }
         }
         if hex {
-            return printLine(octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            return printLine("\(octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())")
         }
         var options = PacketPrinter.Options()
         options.verbosity = 1

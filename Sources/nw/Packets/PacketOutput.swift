@@ -143,8 +143,10 @@ struct PacketOutput: ~Copyable {
         buffered -= 1
         try finish(before)
         return Failure(
-            "packet \(count) is of \(link.name), those before it of \(before.name): different link types, which pcap cannot hold. "
-                + "Those before it are stored; for all of them, store as .pcapng")
+            """
+            packet \(count) is of \(link.name), those before it of \(before.name): different link types, which pcap cannot hold. \
+            Those before it are stored; for all of them, store as .pcapng
+            """)
     }
 
     /// Begins another file where the present one is old or large enough.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CausewayPackets
 import CausewaySystem
+import CausewayTypes
 
 /// One run of `nw ping`, on a thread of its own.
 final class PingSession {
@@ -184,7 +185,7 @@ final class PingSession {
 
     private func report(_ json: String, _ line: String) {
         guard !command.isQuiet, !command.floods else { return }
-        printLine(command.json ? "{\(json)}" : line)
+        printLine(command.json ? PrintableText(document: "{\(json)}") : "\(line)")
     }
 
     private func finish(_ duration: Duration) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CausewayPackets
 import CausewaySystem
+import CausewayTypes
 
 /// `nw read`: shows the packets of a capture file.
 struct ReadCommand: Subcommand {
@@ -103,7 +104,7 @@ struct PacketFilters {
             compiled[packet.linkType] = filter
             return filter.matches(octets, originalCount: packet.originalCount)
         } catch {
-            failure = Failure(error.explained(in: expression))
+            failure = Failure(PrintableText(report: error.explained(in: expression)))
             return false
         }
     }

@@ -1,4 +1,5 @@
 import CausewaySystem
+import CausewayTypes
 
 /// One run of `nw trace`, on a thread of its own.
 final class TraceSession {
@@ -114,7 +115,9 @@ final class TraceSession {
                 "{\"from\":\"\($0.from)\",\"milliseconds\":\(PingSession.decimals($0.milliseconds))"
                     + ($0.note.isEmpty ? "}" : ",\"note\":\"\($0.note.dropFirst())\"}")
             }
-            return printLine("{\"hop\":\(hop),\"limited\":\(isLimited),\"answers\":[\(list.joined(separator: ","))]}")
+            return printLine(
+                PrintableText(
+                    document: "{\"hop\":\(hop),\"limited\":\(isLimited),\"answers\":[\(list.joined(separator: ","))]}"))
         }
         var line = hop < 10 ? " \(hop) " : "\(hop) "
         var last = ""
@@ -127,6 +130,6 @@ final class TraceSession {
             last = answer.from
             line += "  \(PingSession.decimals(answer.milliseconds)) ms\(answer.note)"
         }
-        printLine(line + (isLimited ? "  (limited)" : ""))
+        printLine("\(line)\(isLimited ? "  (limited)" : "")")
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewaySystem
+import CausewayTypes
 import FoundationEssentials
 
 /// `nw path`: the interfaces and the path to everywhere, once or at each change.
@@ -75,9 +76,9 @@ struct PathCommand: Subcommand {
         switch await probe.run() {
         case .open: printLine("open")
         case .captive(let portal):
-            printLine("captive\(portal.map { ": \($0.absoluteString.printable)" } ?? "")")
+            printLine("captive\(portal.map { ": \($0.absoluteString)" } ?? "")")
             throw ExitCode.failure
-        case .failed(let error): throw Failure(address, error)
+        case .failed(let error): throw Failure("\(address)", error)
         }
     }
 
@@ -90,7 +91,7 @@ struct PathCommand: Subcommand {
         let monitor = makeMonitor()
         defer { monitor.cancel() }
         for await path in monitor {
-            printLine(json ? oneLineJSON(PathReport(path)) : PathTable(PathInquiry.everywhere(), path).text())
+            printLine(json ? PrintableText(json: PathReport(path)) : PathTable(PathInquiry.everywhere(), path).text())
             return
         }
     }
@@ -116,12 +117,12 @@ struct PathTable {
         self.path = path
     }
 
-    func text() -> String {
+    func text() -> PrintableText {
         let rows = inquiry.interfaces.map { known -> [String] in
             let marks = [(known.isExpensive, "expensive"), (known.isConstrained, "constrained")].filter(\.0).map(\.1)
             let state = known.isCarrying ? "works" : known.isUp ? "no carrier" : "off"
             return [
-                known.interface.name.printable, known.interface.type.label, state, marks.joined(separator: " "),
+                known.interface.name, known.interface.type.label, state, marks.joined(separator: " "),
                 known.addresses.joined(separator: " "),
             ]
         }
@@ -129,6 +130,6 @@ struct PathTable {
         let lines = rows.map { row in
             (0..<4).map { row[$0].padded(to: widths[$0]) }.joined(separator: "  ") + "  " + row[4]
         }
-        return (lines + ["path: \(PathReport(path).text)"]).joined(separator: "\n")
+        return PrintableText(lines: lines + ["path: \(PathReport(path).text)"])
     }
 }

@@ -1,6 +1,6 @@
 import Causeway
 import CausewaySystem
-import FoundationEssentials
+import CausewayTypes
 
 /// A path, in the shape of its JSON.
 struct PathReport: Encodable {
@@ -35,7 +35,7 @@ struct PathReport: Encodable {
     /// `satisfied over wlan0 (wifi), then wwan0; ipv4 ipv6 dns`.
     var text: String {
         guard let first = interfaces.first else { return status }
-        let others = interfaces.dropFirst().map { ", then \($0.printable)" }.joined()
+        let others = interfaces.dropFirst().map { ", then \($0)" }.joined()
         let facts = [
             (supportsIPv4, "ipv4"), (supportsIPv6, "ipv6"), (supportsDNS, "dns"), (isExpensive, "expensive"),
             (isConstrained, "constrained"),
@@ -43,7 +43,7 @@ struct PathReport: Encodable {
         let ends = [local.map { "from \($0)" }, remote.map { "to \($0)" }].compactMap(\.self)
         let routers = gateways.isEmpty ? [] : ["gateways \(gateways.joined(separator: " "))"]
         let details = ([facts.joined(separator: " ")] + ends + routers).filter { !$0.isEmpty }
-        return "\(status) over \(first.printable) (\(type ?? "other"))\(others); \(details.joined(separator: "; "))"
+        return "\(status) over \(first) (\(type ?? "other"))\(others); \(details.joined(separator: "; "))"
     }
 }
 
@@ -56,7 +56,7 @@ struct PathEvent: Encodable {
     var value: String?
     var path: PathReport?
 
-    func text() -> String {
+    func text() -> PrintableText {
         "\(Amounts.decimal(Double(time) / 1_000, places: 3).leftPadded(to: 9))  \(event)  \(value ?? path?.text ?? "")"
     }
 }
@@ -74,15 +74,8 @@ struct PathEventLine: Sendable {
         let line = PathEvent(
             time: Int((ContinuousClock.now - start).inSeconds * 1_000), event: event, value: value,
             path: path.map { PathReport($0) })
-        printLine(isJSON ? oneLineJSON(line) : line.text())
+        printLine(isJSON ? PrintableText(json: line) : line.text())
     }
-}
-
-/// One value as one line of JSON.
-func oneLineJSON(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
 }
 
 extension NWEndpoint {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewaySystem
+import CausewayTypes
 import Dispatch
 
 /// `nw status`: which path would be used to a host and why, and what becomes of a connection to it.
@@ -94,20 +95,20 @@ struct StatusCommand: Subcommand {
                     source: way.source?.hostLabel, metric: way.metric, isSystemChoice: way.isSystemChoice)
             }
             let report = Ways(address: address.hostLabel, status: PathReport(inquiry.path).status, ways: ways)
-            printLine(json ? oneLineJSON(report) : text(report))
+            printLine(json ? PrintableText(json: report) : text(report))
         }
     }
 
-    private func text(_ report: Ways) -> String {
+    private func text(_ report: Ways) -> PrintableText {
         let lines = report.ways.enumerated().map { number, way in
             let gateway = way.gateway.map { "through \($0)" } ?? "on the link itself"
             let source = way.source.map { " from \($0)" } ?? ""
             let reason =
                 way.isSystemChoice ? "the system's choice" : number == 0 ? "the first that works" : "if the others fail"
             return
-                "  \(number + 1). \(way.interface.printable) (\(way.type)) \(gateway)\(source), metric \(way.metric): \(reason)"
+                "  \(number + 1). \(way.interface) (\(way.type)) \(gateway)\(source), metric \(way.metric): \(reason)"
         }
-        return (["\(report.address): \(report.status)"] + lines).joined(separator: "\n")
+        return PrintableText(lines: ["\(report.address): \(report.status)"] + lines)
     }
 
     private func endpoints() async throws -> [NWEndpoint] {
@@ -160,8 +161,8 @@ struct StatusCommand: Subcommand {
         case .preparing: "preparing"
         case .ready: "ready"
         case .cancelled: "cancelled"
-        case .waiting(let error): "waiting: \(nw.describe(error))"
-        case .failed(let error): "failed: \(nw.describe(error))"
+        case .waiting(let error): "waiting: \(nw.describe(error).text)"
+        case .failed(let error): "failed: \(nw.describe(error).text)"
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayTypes
 import FoundationEssentials
 
 /// `nw proxy`: which proxy the environment wants for a URL, and why.
@@ -40,7 +41,7 @@ struct ProxyCommand: Subcommand {
         try await reporting("proxy") {
             var answer = try ProxyAnswer(url, ProcessInfo.processInfo.environment, script: pac)
             await answer.ask()
-            printLine(json ? try answer.json() : answer.text)
+            printLine(json ? answer.json() : answer.text)
             if answer.script?.failure != nil { throw ExitCode.failure }
         }
     }
@@ -99,15 +100,13 @@ struct ProxyAnswer: Encodable {
         proxy = answer.ways.first.flatMap { $0 == "direct" ? nil : $0 }
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    func json() -> PrintableText {
+        PrintableText(json: self, isIndented: true)
     }
 
-    var text: String {
-        if let script { return "\(reason.printable):\n\(script.text)" }
+    var text: PrintableText {
+        if let script { return "\(reason):\n\(script.text)" }
         let way = proxy.map { hasCredential ? "\($0) with a credential" : $0 } ?? "direct"
-        return "\(way.printable): \(reason.printable)"
+        return "\(way): \(reason)"
     }
 }

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayTypes
 import FoundationEssentials
 
 /// What a proxy script says, in the shape of the JSON of `nw proxy`.
@@ -39,7 +40,7 @@ struct ScriptAnswer: Encodable {
     }
 
     /// A line for each way, and how the script came to them.
-    var text: String {
+    var text: PrintableText {
         var lines = ways.enumerated().map { "\($0.offset == 0 ? "" : "then ")\($0.element)" }
         lines += unusable.map { "passed over: \($0)" }
         if let failure { lines.append("no way: \(failure)") }
@@ -54,7 +55,7 @@ struct ScriptAnswer: Encodable {
             let words = times.map { "\($0.0) in \(Amounts.decimal($0.1, places: 1)) ms" }
             lines.append("  " + words.joined(separator: ", "))
         }
-        return lines.map(\.printable).joined(separator: "\n")
+        return PrintableText(lines: lines)
     }
 }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayRuntime
 import CausewaySystem
+import CausewayTypes
 import FoundationEssentials
 
 /// `nw resolve`: what is known of a name, from where, and in which order its addresses would be tried.
@@ -50,8 +51,8 @@ struct ResolveCommand: Subcommand {
     func run() async throws {
         try await reporting("resolve") {
             let answer = ResolveAnswer(name: name, try await inquire())
-            printLine(json ? try answer.json() : answer.text(trace: trace))
-            if let problem = answer.problem { throw Failure("\(name.printable): \(problem)") }
+            printLine(json ? answer.json() : answer.text(trace: trace))
+            if let problem = answer.problem { throw Failure("\(name): \(problem)") }
         }
     }
 
@@ -144,29 +145,27 @@ struct ResolveAnswer: Encodable {
                 milliseconds: $0.milliseconds)
         }
         if addresses.isEmpty, records.isEmpty {
-            problem = inquiry.failure.map { describe($0.networkError) } ?? "nothing found"
+            problem = inquiry.failure.map { describe($0.networkError).text } ?? "nothing found"
         }
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    func json() -> PrintableText {
+        PrintableText(json: self, isIndented: true)
     }
 
-    func text(trace: Bool) -> String {
+    func text(trace: Bool) -> PrintableText {
         var lines: [String] = []
         if trace {
             for step in queries {
                 let place = step.server.map { "\(step.origin) \($0)" } ?? step.origin
                 lines.append(
-                    "; \(step.name.printable) \(step.type): \(step.outcome), \(place), "
+                    "; \(step.name) \(step.type): \(step.outcome), \(place), "
                         + "\(Amounts.decimal(step.milliseconds, places: 1)) ms")
             }
         }
         for record in records {
             lines.append(
-                "\(record.name.printable)\t\(record.timeToLive)\tIN\t\(record.type)\t\(record.content.printable)")
+                "\(record.name)\t\(record.timeToLive)\tIN\t\(record.type)\t\(record.content)")
         }
         for address in addresses {
             let facts: [String?] = [
@@ -176,6 +175,6 @@ struct ResolveAnswer: Encodable {
             lines.append(address.address.padded(to: 39) + "  " + facts.compactMap(\.self).joined(separator: ", "))
         }
         if trace { lines.append("; \(Amounts.decimal(milliseconds, places: 1)) ms in all") }
-        return lines.joined(separator: "\n")
+        return PrintableText(lines: lines)
     }
 }

@@ -46,13 +46,4 @@ extension String {
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }
-
-    /// The text with control characters as `\u{1B}`, so that a peer's words cannot drive the terminal.
-    var printable: String {
-        unicodeScalars.reduce(into: "") { text, scalar in
-            let isControl =
-                scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
-            text += isControl ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
-        }
-    }
 }

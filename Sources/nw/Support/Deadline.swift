@@ -58,7 +58,7 @@ extension NWConnection {
         } catch {
             let reason = proxyFailureReason
             cancel()
-            if let reason { throw Failure("connection to \(endpoint.label) failed: \(reason.printable)") }
+            if let reason { throw Failure("connection to \(endpoint.label) failed: \(reason)") }
             throw Failure("connection to \(endpoint.label) failed", error)
         }
     }

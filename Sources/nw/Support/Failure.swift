@@ -1,29 +1,30 @@
 import ArgumentParser
 import Causeway
 import CausewaySystem
+import CausewayTypes
 
 /// Ends a command with exit code 1 and one line on standard error.
 struct Failure: Error {
-    let message: String
+    let message: PrintableText
 
-    init(_ message: String) {
+    init(_ message: PrintableText) {
         self.message = message
     }
 
     /// `connection to 127.0.0.1:1 failed: Connection refused`.
-    init(_ event: String, _ error: any Error) {
+    init(_ event: PrintableText, _ error: any Error) {
         self.message = "\(event): \(describe(error))"
     }
 }
 
 /// The words for an error, without the code that names its domain.
-func describe(_ error: any Error) -> String {
+func describe(_ error: any Error) -> PrintableText {
     if let failure = error as? Failure { return failure.message }
-    guard let error = error as? NWError else { return "\(error)" }
+    guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }
     let text = error.debugDescription
     // "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the words follow the last colon.
-    guard let colon = text.lastIndex(of: ":") else { return text }
-    return String(text[text.index(after: colon)...].drop(while: { $0 == " " }))
+    guard let colon = text.lastIndex(of: ":") else { return PrintableText(foreign: text) }
+    return PrintableText(foreign: text[text.index(after: colon)...].drop(while: { $0 == " " }))
 }
 
 /// Runs a command, turning what it throws into its one line on standard error and exit code 1.
@@ -43,9 +44,7 @@ func reporting(_ command: String, _ body: () async throws -> Void) async throws 
 }
 
 /// Writes one line to standard error.
-func printError(_ line: String) {
-    var line = line
-    line.append("\n")
+func printError(_ line: PrintableText) {
     // Nobody is left to tell when standard error itself fails.
-    line.withUTF8 { try? OpenFile.standardError.writeAll(UnsafeRawBufferPointer($0)) }
+    try? OpenFile.standardError.put(line + "\n")
 }

@@ -63,7 +63,7 @@ extension NWConnection.DataTransferReport {
             let sent = Amounts.bytes(path.sentTransportByteCount)
             let received = Amounts.bytes(path.receivedTransportByteCount)
             let again = Amounts.bytes(path.retransmittedTransportByteCount)
-            return "\(path.interface.name.printable): sent \(sent), received \(received), sent again \(again)"
+            return "\(path.interface.name): sent \(sent), received \(received), sent again \(again)"
         }
     }
 }

@@ -1,4 +1,5 @@
 import CausewaySystem
+import CausewayTypes
 
 /// One line on the terminal that shows how far a transfer is; nothing where standard error is no terminal.
 struct ProgressBar {
@@ -6,7 +7,7 @@ struct ProgressBar {
     /// Redrawing more often costs more than it tells.
     private static let interval = Duration.milliseconds(100)
 
-    private let name: String
+    private let name: PrintableText
     private let byteCount: UInt64
     private let isVisible = OpenFile.standardError.kind == .terminal
     private let start = ContinuousClock.now
@@ -14,7 +15,7 @@ struct ProgressBar {
     private var position: UInt64 = 0
 
     init(_ name: String, byteCount: UInt64) {
-        self.name = String(name.printable.prefix(30)).padded(to: 30)
+        self.name = PrintableText(foreign: PrintableText(foreign: name).text.prefix(30)).padded(to: 30)
         self.byteCount = byteCount
     }
 
@@ -31,13 +32,13 @@ struct ProgressBar {
         draw(ending: "\n")
     }
 
-    private func draw(ending: String) {
+    private func draw(ending: PrintableText) {
         guard isVisible else { return }
         let share = byteCount == 0 ? 1 : Double(position) / Double(byteCount)
         let full = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.width - full)
         let rate = Amounts.rate(position, over: ContinuousClock.now - start)
-        var line = "\r\(name) [\(bar)] \(Amounts.decimal(share * 100, places: 0))% \(rate)   \(ending)"
-        line.withUTF8 { try? OpenFile.standardError.writeAll(UnsafeRawBufferPointer($0)) }
+        let line: PrintableText = "\r\(name) [\(bar)] \(Amounts.decimal(share * 100, places: 0))% \(rate)   \(ending)"
+        try? OpenFile.standardError.put(line)
     }
 }

@@ -76,7 +76,7 @@ struct TLSCommand: Subcommand {
             printError("nw: tls: \(describe(error))")
             throw ExitCode(2)
         }
-        printLine(json ? try diagnosis.json() : diagnosis.text())
+        printLine(json ? diagnosis.json() : diagnosis.text())
         guard diagnosis.isTrusted else { throw ExitCode.failure }
     }
 

@@ -1,10 +1,11 @@
 import CausewayTLS
+import CausewayTypes
 import FoundationEssentials
 
 extension TLSDiagnosis {
     // MARK: Text
 
-    func text() -> String {
+    func text() -> PrintableText {
         var lines = ["\(endpoint): " + (isTrusted ? "trusted" : "NOT TRUSTED") + " as \(host)"]
         if let failure { lines.append("  why:       \(failure)") }
         lines += remedies.map { "  to do:     \($0)" }
@@ -17,7 +18,7 @@ extension TLSDiagnosis {
         lines.append("  sent:      \(sent.count) certificate\(sent.count == 1 ? "" : "s")")
         for (index, entry) in sent.enumerated() { lines += Self.lines(for: entry, index) }
         if let anchor = chain.last { lines.append("  anchor:    \(anchor)") }
-        return lines.map(\.printable).joined(separator: "\n")
+        return PrintableText(lines: lines)
     }
 
     private var times: String {
@@ -96,10 +97,8 @@ extension TLSDiagnosis {
         var chain: [String]
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(object), as: UTF8.self)
+    func json() -> PrintableText {
+        PrintableText(json: object, isIndented: true)
     }
 
     private var object: Object {

@@ -72,7 +72,7 @@ struct FileReceiver {
             return try await lane.run { [directory] in try IncomingFile(in: directory) }
         } catch {
             received.reply = .notWritten
-            received.reason = describe(error)
+            received.reason = describe(error).text
             return nil
         }
     }
@@ -88,7 +88,7 @@ struct FileReceiver {
                 try await lane.run { try open.append(content) }
             } catch {
                 received.reply = .notWritten
-                received.reason = describe(error)
+                received.reason = describe(error).text
                 file = nil
             }
         }
@@ -101,7 +101,7 @@ struct FileReceiver {
             }
         } catch {
             received.reply = .notWritten
-            received.reason = describe(error)
+            received.reason = describe(error).text
         }
     }
 }

@@ -49,9 +49,9 @@ struct FileSender {
         do {
             return try await lane.run { try OutgoingFile(path) }
         } catch let error as Failure {
-            throw NotSent(reason: error.message)
+            throw NotSent(reason: error.message.text)
         } catch {
-            throw NotSent(reason: describe(error))
+            throw NotSent(reason: describe(error).text)
         }
     }
 

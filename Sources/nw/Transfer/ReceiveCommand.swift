@@ -98,14 +98,14 @@ struct ReceiveCommand: Subcommand {
 
     private func receive(over connection: NWConnection) async throws {
         defer { connection.cancel() }
-        let peer = connection.endpoint.label.printable
+        let peer = connection.endpoint.label
         try await connection.connect(within: .seconds(30))
         var receiver = FileReceiver(
             connection: connection, directory: directory, replaces: overwrite, maximumSize: maximumSize)
         var failures = 0
         do {
             while let received = try await receiver.next() {
-                let name = received.name?.printable ?? "a file of an unusable name"
+                let name = received.name ?? "a file of an unusable name"
                 if received.reply == .stored {
                     printLine("\(name): \(Amounts.bytes(received.byteCount)) from \(peer)")
                 } else {

@@ -61,9 +61,9 @@ struct SendCommand: Subcommand {
             } catch let refusal as FileSender.NotSent {
                 // The connection is still in step: the other files may fare better.
                 failures += 1
-                printError("nw: send: \(path.printable): \(refusal.reason)")
+                printError("nw: send: \(path): \(refusal.reason)")
             } catch {
-                throw Failure("\(path.printable): \(describe(error))")
+                throw Failure("\(path): \(describe(error))")
             }
         }
         if verbose { await tell(report, of: connection) }

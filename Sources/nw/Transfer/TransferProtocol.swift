@@ -1,3 +1,4 @@
+import CausewayTypes
 import FoundationEssentials
 
 /// The protocol of `nw send` and `nw receive`, version 1.
@@ -53,7 +54,7 @@ struct TransferHeader: Equatable, Sendable {
     /// Reads a name, refusing what could leave the folder, hide there or mislead whoever reads it.
     static func safeName(_ octets: Data) throws(Malformed) -> String {
         guard let name = String(validating: octets, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
-            !name.hasPrefix(IncomingFile.temporaryPrefix), name.printable == name,
+            !name.hasPrefix(IncomingFile.temporaryPrefix), PrintableText(foreign: name).text == name,
             !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(UInt8(ascii: "\\"))
         else { throw .badName }
         return name

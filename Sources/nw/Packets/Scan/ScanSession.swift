@@ -1,5 +1,6 @@
 import CausewayPackets
 import CausewaySystem
+import CausewayTypes
 
 /// One run of `nw scan`, on a thread of its own.
 final class ScanSession {
@@ -164,7 +165,7 @@ final class ScanSession {
             let report = ScanReport(name: target.name, address: target.address, technique: technique, rows: rows)
             openPorts += report.openCount
             if command.onlyOpen, report.openCount == 0 { continue }
-            printLine(command.json ? report.json : report.text)
+            printLine(command.json ? PrintableText(document: report.json) : PrintableText(report: report.text))
         }
     }
 
@@ -175,7 +176,10 @@ final class ScanSession {
         if command.json {
             let state = isUp ? "up" : finding.state == .unknown ? "unknown" : "down"
             printLine(
-                "{\"host\":\"\(target.address)\",\"state\":\"\(state)\",\"reason\":\"\(finding.reason.name)\"}")
+                PrintableText(
+                    document:
+                        "{\"host\":\"\(target.address)\",\"state\":\"\(state)\",\"reason\":\"\(finding.reason.name)\"}")
+            )
         } else if isUp {
             printLine("\(target.name) is up (\(finding.reason.name))")
         }
@@ -184,16 +188,13 @@ final class ScanSession {
     private func progress(_ settled: Int, _ total: Int, _ rate: Double) {
         guard showsProgress, clock.now - lastProgress > .milliseconds(500) else { return }
         lastProgress = clock.now
-        let text = "\rnw: scan: \(settled * 100 / max(total, 1)) % of \(total) probes, at most \(Int(rate)) a second "
-        text.utf8.withContiguousStorageIfAvailable {
-            try? OpenFile.standardError.writeAll(UnsafeRawBufferPointer($0))
-        }
+        let text: PrintableText =
+            "\rnw: scan: \(settled * 100 / max(total, 1)) % of \(total) probes, at most \(Int(rate)) a second "
+        try? OpenFile.standardError.put(text)
     }
 
     private func clearProgress() {
         guard showsProgress else { return }
-        "\r\u{1B}[K".utf8.withContiguousStorageIfAvailable {
-            try? OpenFile.standardError.writeAll(UnsafeRawBufferPointer($0))
-        }
+        try? OpenFile.standardError.put("\r\u{1B}[K")
     }
 }

@@ -36,7 +36,7 @@ struct ScanTarget: Sendable {
 
     private static func targets(of word: String, _ family: SocketAddress.Family?) async throws -> [ScanTarget] {
         let range: TargetRange
-        do { range = try TargetRange(word) } catch { throw Failure(error.description) }
+        do { range = try TargetRange(word) } catch { throw Failure("\(error.description)") }
         if case .name(let name) = range {
             let host = try await HostAddress.find(name, family: family)
             guard let address = host.socketAddress.internetAddress else { throw Failure("\(name) has no address") }
