@@ -32,6 +32,10 @@ package enum DNSFailure: Error, Hashable, Sendable {
     case code(UInt16)
     /// No server can be reached from here.
     case unreachable
+    /// The servers' hosts say that nothing listens there.
+    case connectionRefused
+    /// The answer is too long for a datagram, and the server does not answer over TCP.
+    case truncated
     /// Aliases lead in a circle, or too far.
     case aliasLoop
 }

@@ -8,6 +8,7 @@ extension DNSClient {
         guard let known = exchanges[exchange], let message = try? DNSMessage(parsing: octets.span),
             message.id == known.id, message.flags.contains(.isResponse), message.operation == 0
         else { return [] }
+        noteExtensions(known, at: now)
         if known.hasExtensions, message.rejectsExtensions {
             // A server of before 1999 (RFC 6891 §7): the same question again, as it was asked then.
             health[known.server, default: ServerHealth()].lacksExtensions = true
@@ -18,8 +19,9 @@ extension DNSClient {
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
         // A server that does not keep the case, or somebody who guesses: over TCP nobody can guess.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
-        if known.carrier == .udp, !isExact || message.flags.contains(.isTruncated) {
-            if isExact { noteAnswer(known, at: now) }
+        let isUnproven = known.hasRandomCase && !isExact
+        if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
+            if isUnproven { noteChangedCase(known) } else { noteTruncated(message, known, at: now) }
             forget(exchange)
             return [.forget(exchange)] + send(known.asking, to: known.server, over: .tcp, at: now)
         }
@@ -31,6 +33,45 @@ extension DNSClient {
         // Over TCP the connection's own time would be counted too.
         let time = exchange.carrier == .udp ? now - exchange.sentAt : nil
         health[exchange.server, default: ServerHealth()].answered(after: time)
+        if exchange.carrier == .tcp { health[exchange.server]?.answersStreams = true }
+    }
+
+    /// An answer to a question without EDNS, while the same one with EDNS was dropped, tells what the server does with such questions.
+    private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
+        if known.hasExtensions {
+            health[known.server, default: ServerHealth()].answersExtensions = true
+        } else if health[known.server]?.answersExtensions != true,
+            askings[known.asking]?.exchanges.contains(where: {
+                exchanges[$0]?.server == known.server && exchanges[$0]?.hasExtensions == true
+            }) == true
+        {
+            health[known.server, default: ServerHealth()].droppedExtensions(at: now)
+        }
+    }
+
+    /// The server does not keep the case of a question. If it has no TCP either, it is asked once more without that proof.
+    private mutating func noteChangedCase(_ known: Exchange) {
+        health[known.server, default: ServerHealth()].changesCase = true
+        if health[known.server]?.answersStreams != true { askings[known.asking]?.addSpare(known.server) }
+    }
+
+    /// Addresses of an answer that was cut off are used where its whole cannot be had. They are not remembered. Of other types a part is
+    /// no answer (RFC 2181 §9).
+    private mutating func noteTruncated(_ message: DNSMessage, _ known: Exchange, at now: Duration) {
+        noteAnswer(known, at: now)
+        guard let asking = askings[known.asking] else { return }
+        let question = DNSQuestion(asking.target, asking.question.type)
+        var partial = DNSAnswer(.failed(.truncated), for: asking.target)
+        if [.a, .aaaa].contains(question.type),
+            case .answer(let found) = DNSReading(
+                message.respelled(as: question.name, whereLike: known.question.name), to: question),
+            !found.records.isEmpty
+        {
+            partial = found
+        }
+        (partial.server, partial.carrier) = (known.server, .udp)
+        (partial.timeToLive, partial.isAuthentic) = (.zero, false)
+        askings[known.asking]?.partial = partial
     }
 
     private mutating func read(

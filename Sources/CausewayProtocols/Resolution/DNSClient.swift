@@ -27,6 +27,8 @@ package struct DNSClient: ~Copyable {
         var question: DNSQuestion
         var sentAt: Duration
         var hasExtensions: Bool
+        /// The question's case was chosen at random, and the answer has to repeat it.
+        var hasRandomCase: Bool
     }
 
     /// One question with all that was done for it.
@@ -39,10 +41,14 @@ package struct DNSClient: ~Copyable {
         var askers: [QuestionID]
         let startedAt: Duration
         /// Servers in the order of asking, each as often as it is asked.
-        var plan: [DNSServer]
+        var plan: [DNSTry]
         var next = 0
         var exchanges: [ExchangeID] = []
         var failure: DNSFailure?
+        /// The server that ``failure`` is about.
+        var failedServer: DNSServer?
+        /// What an answer held that was too long for a datagram; its whole did not come over TCP yet.
+        var partial: DNSAnswer?
         var timer: TimerHeap<UInt64>.ID?
         /// Counts the times that aliases had to be asked for.
         var follows = 0
@@ -72,14 +78,14 @@ package struct DNSClient: ~Copyable {
     private var keys: [QuestionID: QuestionKey] = [:]
     private var usedIDs: Set<UInt16> = []
     private var timers = TimerHeap<UInt64>()
-    private var lastID: UInt64 = 0
-    private var rotation = 0
+    var lastID: UInt64 = 0
+    var rotation = 0
     /// Waiting for room.
     private var backlog: Deque<UInt64> = []
     /// When more of them are sent whatever was answered. Its body is no asking's number.
     private var backlogTimer: TimerHeap<UInt64>.ID?
     private var isResuming = false
-    private var random: any RandomNumberGenerator & Sendable
+    var random: any RandomNumberGenerator & Sendable
 
     package init(
         _ servers: [DNSServer], _ settings: ResolverConfiguration.Options = .init(),
@@ -137,10 +143,12 @@ package struct DNSClient: ~Copyable {
     }
 
     /// The message could not be sent, or the server's host refused it.
-    package mutating func failed(_ exchange: ExchangeID, isUnreachable: Bool, at now: Duration) -> [Action] {
+    package mutating func failed(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = exchanges[exchange] else { return [] }
-        if !isUnreachable { health[lost.server, default: ServerHealth()].wasSilent(at: now) }
-        return giveUp(exchange, because: isUnreachable ? .unreachable : .timedOut, at: now)
+        // Where only the server's TCP is missing, it did answer over UDP.
+        let isStreamOnly = lost.carrier == .tcp && !settings.usesTCP
+        if failure != .unreachable, !isStreamOnly { health[lost.server, default: ServerHealth()].wasSilent(at: now) }
+        return giveUp(exchange, because: failure, at: now)
     }
 
     /// Time has come. Early, late and twice do no harm.
@@ -160,66 +168,14 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Asking
 
-    /// Living servers in their order, then those that were silent lately; all of them as often as they may be asked.
-    private mutating func makePlan(at now: Duration) -> [DNSServer] {
-        var order = servers
-        if settings.rotates, order.count > 1 {
-            rotation = (rotation + 1) % order.count
-            order = Array(order[rotation...] + order[..<rotation])
-        }
-        let isShunned = { (health: ServerHealth?) in health?.isShunned(at: now) ?? false }
-        let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
-        return (0..<max(1, settings.attempts)).flatMap { _ in known + shunned }
-    }
-
-    /// Sends to the next server; where there is none, waits for the last one, and then it is over.
-    mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
-        guard let asking = askings[id] else { return [] }
-        guard asking.next < asking.plan.count else {
-            let failure = asking.exchanges.isEmpty ? asking.failure ?? .unreachable : .timedOut
-            return finish(id, .init(.failed(failure), for: asking.target), at: now)
-        }
-        let server = asking.plan[asking.next]
-        let round = asking.next / max(1, asking.plan.count / max(1, settings.attempts))
-        askings[id]?.next += 1
-        let isLast = asking.next + 1 == asking.plan.count
-        let patience = health[server, default: ServerHealth()].patience(atMost: settings.timeout, round: round)
-        setTimer(id, at: now + (isLast ? settings.timeout : patience))
-        // Where there are too many messages, nobody waits for the answers to two.
-        let isCrowded = exchanges.count >= Self.exchangeLimit
-        let given = isCrowded ? asking.exchanges : []
-        for exchange in given { forget(exchange) }
-        return given.map { .forget($0) } + send(id, to: server, over: settings.usesTCP ? .tcp : .udp, at: now)
-    }
-
-    mutating func send(
-        _ id: UInt64, to server: DNSServer, over carrier: DNSCarrier, extended: Bool = true, at now: Duration
-    ) -> [Action] {
-        guard let asking = askings[id] else { return [] }
-        var message = DNSMessage()
-        message.id = freshID()
-        message.flags = settings.trustsAuthenticatedData ? [.recursionDesired, .isAuthentic] : .recursionDesired
-        let name = asking.target.withRandomCase(using: &random)
-        let question = DNSQuestion(name, asking.question.type)
-        message.questions = [question]
-        let isExtended = extended && health[server]?.lacksExtensions != true
-        if isExtended { message.extensions = DNSExtensions(payloadByteCount: Self.payloadByteCount) }
-        lastID += 1
-        exchanges[lastID] = Exchange(
-            asking: id, server: server, carrier: carrier, id: message.id, question: question, sentAt: now,
-            hasExtensions: isExtended)
-        askings[id]?.exchanges.append(lastID)
-        return [.send(lastID, message.encoded(), id: message.id, to: server, over: carrier)]
-    }
-
-    private mutating func freshID() -> UInt16 {
+    mutating func freshID() -> UInt16 {
         while true {
             let id = UInt16(truncatingIfNeeded: random.next())
             if usedIDs.insert(id).inserted { return id }
         }
     }
 
-    private mutating func setTimer(_ id: UInt64, at time: Duration) {
+    mutating func setTimer(_ id: UInt64, at time: Duration) {
         if let timer = askings[id]?.timer { timers.cancel(timer) }
         askings[id]?.timer = timers.add(at: time, id)
     }
@@ -230,6 +186,8 @@ package struct DNSClient: ~Copyable {
     mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
         askings[lost.asking]?.failure = failure
+        askings[lost.asking]?.failedServer = lost.server
+        if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.dropSpares(of: lost.server) }
         guard let asking = askings[lost.asking] else { return [.forget(exchange)] }
         // Somebody else may still answer: wait for that one as long as its time runs.
         let mayGoOn = asking.next < asking.plan.count

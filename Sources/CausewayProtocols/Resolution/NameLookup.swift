@@ -196,7 +196,7 @@ package struct NameLookup: Sendable {
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
         // Other names would be asked of the same silent servers.
-        if problem == .timedOut || problem == .unreachable { return dnsEnded() }
+        if [.timedOut, .unreachable, .connectionRefused].contains(problem) { return dnsEnded() }
         return nextName()
     }
 
@@ -210,7 +210,7 @@ package struct NameLookup: Sendable {
     private mutating func note(_ finding: DNSAnswer.Finding) {
         guard case .failed(let failure) = finding else { return }
         problem = NameProblem(failure)
-        worstStatus = failure == .timedOut ? .tryagain : .unavail
+        worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail
     }
 
     // MARK: Ends
@@ -240,6 +240,8 @@ package enum NameProblem: Error, Hashable, Sendable {
     /// No server answered in time; the same question may succeed later.
     case timedOut
     case refused
+    /// Nothing listens at the addresses of the servers.
+    case connectionRefused
     case serverFailure
     /// No server can be reached from here.
     case unreachable
@@ -250,7 +252,8 @@ package enum NameProblem: Error, Hashable, Sendable {
         switch failure {
         case .timedOut: self = .timedOut
         case .unreachable: self = .unreachable
-        case .aliasLoop: self = .serverFailure
+        case .aliasLoop, .truncated: self = .serverFailure
+        case .connectionRefused: self = .connectionRefused
         case .code(let code): self = code == DNSResponseCode.refused.rawValue ? .refused : .serverFailure
         }
     }

@@ -11,8 +11,29 @@ struct ServerHealth: Sendable {
     private var shunnedUntil: Duration?
     private var smoothedTime: Duration?
     private var variation: Duration = .zero
+    /// How long a server that dropped a question with EDNS(0) is asked without.
+    static let extensionPause: Duration = .seconds(600)
+
     /// It took a question with EDNS(0) for a mistake (RFC 6891 §7).
     var lacksExtensions = false
+    /// It has answered a question with EDNS(0).
+    var answersExtensions = false
+    private var dropsExtensionsUntil: Duration?
+    /// It does not repeat the case of a question's name.
+    var changesCase = false
+    var answersStreams = false
+
+    /// The case of names proves nothing about its answers, and there is no TCP to prove them.
+    var needsPlainCase: Bool { changesCase && !answersStreams }
+
+    func refusesExtensions(at now: Duration) -> Bool {
+        lacksExtensions || dropsExtensionsUntil.map { $0 > now } ?? false
+    }
+
+    /// Whether silence may be for EDNS(0) alone.
+    func mayDropExtensions(at now: Duration) -> Bool { !answersExtensions && !refusesExtensions(at: now) }
+
+    mutating func droppedExtensions(at now: Duration) { dropsExtensionsUntil = now + Self.extensionPause }
 
     func isShunned(at now: Duration) -> Bool { shunnedUntil.map { $0 > now } ?? false }
 

@@ -12,7 +12,7 @@ final class DNSLanes: Sendable {
 
     enum Event {
         case received([UInt8], ExchangeID)
-        case failed(ExchangeID, isUnreachable: Bool)
+        case failed(ExchangeID, DNSFailure)
     }
 
     /// Questions for which one port is good.
@@ -67,12 +67,15 @@ final class DNSLanes: Sendable {
     }
 
     private func fail(_ exchange: ExchangeID, _ code: CInt) {
-        let isUnreachable = [
+        let unreachable = [
             Errno.networkUnreachable, Errno.hostUnreachable, Errno.networkDown, Errno.addressNotAvailable,
             Errno.noDevice,
-        ].contains(code)
+        ]
+        let failure: DNSFailure =
+            unreachable.contains(code)
+            ? .unreachable : code == Errno.connectionRefused ? .connectionRefused : .timedOut
         // Not from within an action: the machine is told once it has settled.
-        loop.execute { [report] in report(.failed(exchange, isUnreachable: isUnreachable)) }
+        loop.execute { [report] in report(.failed(exchange, failure)) }
     }
 
     // MARK: Sockets

@@ -230,6 +230,8 @@ package struct NameInquiry: Sendable {
         case .noSuchRecord: "no such record"
         case .failed(.timedOut): "no answer in time"
         case .failed(.unreachable): "no server reachable"
+        case .failed(.connectionRefused): "connection refused"
+        case .failed(.truncated): "truncated, and no answer over TCP"
         case .failed(.aliasLoop): "aliases in a circle"
         case .failed(.code(let code)): code == 2 ? "server failure" : code == 5 ? "refused" : "error \(code)"
         }

@@ -138,7 +138,7 @@ extension NameProblem {
         switch self {
         case .notFound: Failure(.dns, -65_554)
         case .timedOut: Failure(.dns, -65_568)
-        case .refused: Failure(.dns, -65_553)
+        case .refused, .connectionRefused: Failure(.dns, -65_553)
         case .serverFailure: Failure(.dns, -65_537)
         case .invalidName: Failure(.dns, -65_540)
         case .unreachable: Failure(errno: Errno.networkDown)

@@ -258,8 +258,8 @@ package final class ResolverEngine: Sendable {
         switch event {
         case .received(let octets, let exchange):
             perform(box.channel.value.client.received(octets, for: exchange, at: now), box)
-        case .failed(let exchange, let isUnreachable):
-            perform(box.channel.value.client.failed(exchange, isUnreachable: isUnreachable, at: now), box)
+        case .failed(let exchange, let failure):
+            perform(box.channel.value.client.failed(exchange, because: failure, at: now), box)
         }
     }
 }

@@ -91,9 +91,9 @@ struct DNSClientServerTests {
     func unreachable() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.attempts = 1 }
         let id = desk.ask(name)
-        desk.take(desk.client.failed(desk.sent[0].exchange, isUnreachable: true, at: desk.now))
+        desk.take(desk.client.failed(desk.sent[0].exchange, because: .unreachable, at: desk.now))
         #expect(desk.sent.count == 2)
-        desk.take(desk.client.failed(desk.sent[1].exchange, isUnreachable: true, at: desk.now))
+        desk.take(desk.client.failed(desk.sent[1].exchange, because: .unreachable, at: desk.now))
         #expect(desk.answers[id]?.finding == .failed(.unreachable))
     }
 
@@ -174,7 +174,10 @@ struct DNSClientServerTests {
                 }
             case 4:
                 if let sent = desk.sent.randomElement(using: &numbers) {
-                    desk.take(desk.client.failed(sent.exchange, isUnreachable: .random(using: &numbers), at: desk.now))
+                    desk.take(
+                        desk.client.failed(
+                            sent.exchange, because: .random(using: &numbers) ? .unreachable : .connectionRefused,
+                            at: desk.now))
                 }
             case 5: desk.advance(to: desk.now + .milliseconds(Int.random(in: 0...2_000, using: &numbers)))
             default:
