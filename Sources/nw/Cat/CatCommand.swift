@@ -17,13 +17,14 @@ struct CatCommand: Subcommand {
         discussion: """
             Copying goes on until the peer and standard input have both ended; if standard input is a terminal, until \
             the peer has. The end of standard input reaches the peer at once with -N, else when the program ends. \
-            PORT 0 with -l takes any free port, which -v names. To a WebSocket each line goes as a text message, and each \
+            PORT 0 with -l takes any free port, which -v names. With -lk each client is sent what standard input brings while it \
+            is connected, and is served until it ends its direction. To a WebSocket each line goes as a text message, and each \
             message comes as a line; with -N the end of standard input closes it.
 
             Examples:
               nw cat -N example.com 7 < request   send a file, print the answer
               nw cat -l 9000 > copy               store what one client sends
-              nw cat -lk 9000                     print what client after client sends
+              nw cat -lk 9000                     print what all clients send
               nw cat -u -w 2 127.0.0.1 9000       a datagram per line; end when idle
               nw cat -z -v localhost 20-25        which ports answer
               nw cat --tls example.com 443        through TLS, with the server's certificate verified
@@ -66,7 +67,7 @@ struct CatCommand: Subcommand {
     @Flag(name: [.customShort("z")], help: "Only connect to each port, send nothing; fail if none answers.")
     var scan = false
 
-    @Flag(name: [.customShort("k")], help: "With -l: take the next connection when one ends.")
+    @Flag(name: [.customShort("k")], help: "With -l: serve any number of clients, side by side.")
     var keep = false
 
     @Option(name: [.customShort("s")], help: ArgumentHelp("Local address.", valueName: "address"))

@@ -2,10 +2,15 @@ import Causeway
 import Dispatch
 
 /// `nw cat -l`.
+///
+/// With -k clients are served side by side, as ncat does: one that is silent, or that never ends its TLS handshake, keeps no other
+/// waiting.
 struct CatListener: Sendable {
-    /// The most UDP peers that -k follows at once, and how long a silent one is remembered.
-    private static let datagramPeers = 256
+    /// The most peers that -k serves at once, and how long a silent UDP peer is remembered.
+    private static let peerLimit = 256
     private static let datagramPeerLifetime = Duration.seconds(60)
+    /// The longest TLS handshake that -k waits for unless -w says otherwise.
+    private static let handshakeLimit = Duration.seconds(30)
 
     let options: CatOptions
     let label: String
@@ -17,46 +22,69 @@ struct CatListener: Sendable {
         } catch {
             throw Failure("listening on \(label) failed", error)
         }
-        let manyAtOnce = options.isDatagram && options.acceptsMore
-        listener.newConnectionLimit = manyAtOnce ? Self.datagramPeers : 1
         defer { listener.cancel() }
+        let places = ConnectionPlaces(of: listener, count: options.acceptsMore ? Self.peerLimit : 1)
+        let input = SharedInput()
         try await withThrowingTaskGroup(of: Void.self) { group in
+            if options.acceptsMore, options.readsInput, !options.isDatagram {
+                group.addTask { await distribute(input) }
+            }
             for await event in listener.events() {
                 switch event {
                 case .state(.ready): announce(listener)
                 case .state(.failed(let error)), .state(.waiting(let error)):
                     throw Failure("listening on \(label) failed", error)
                 case .state: break
-                case .connection(let connection) where manyAtOnce:
+                case .connection(let connection) where options.acceptsMore:
+                    places.refill()
                     group.addTask {
-                        try? await follow(connection)
-                        listener.newConnectionLimit += 1
+                        await follow(connection, input)
+                        places.free()
                     }
-                case .connection(let connection):
-                    try await serve(connection)
-                    if !options.acceptsMore { return }
-                    listener.newConnectionLimit = 1
+                case .connection(let connection): return try await serve(connection)
                 }
             }
         }
     }
 
-    /// Serves one connection. With -k its failure is reported and the next one is taken.
     private func serve(_ connection: NWConnection) async throws {
+        try await connection.connect(within: options.limit)
+        report(connection)
+        try await Relay(connection: connection, options: options).run()
+    }
+
+    /// Serves one of several clients. Its failure is reported and ends nothing else.
+    private func follow(_ connection: NWConnection, _ input: SharedInput) async {
         do {
-            try await connection.connect(within: options.limit)
-            if options.isVerbose {
-                printError(
-                    "nw: cat: connection from \(connection.endpoint.label)\(connection.multipathLabel)")
+            if options.isDatagram { return try await followDatagrams(connection) }
+            try await connection.connect(within: options.limit ?? (options.isSecure ? Self.handshakeLimit : nil))
+            report(connection)
+            let share = input.join {
+                printError("nw: cat: \(connection.endpoint.label) takes no input: disconnected")
+                connection.cancel()
             }
-            try await Relay(connection: connection, options: options).run()
-        } catch  where options.acceptsMore {
-            printError("nw: cat: \(describe(error))")
+            defer { share.leave() }
+            try await Relay(connection: connection, options: options, input: share).run()
+        } catch {
+            if !Task.isCancelled { printError("nw: cat: \(describe(error))") }
         }
     }
 
+    private func distribute(_ input: SharedInput) async {
+        do {
+            try await input.distribute()
+        } catch {
+            if !Task.isCancelled { printError("nw: cat: \(describe(error))") }
+        }
+    }
+
+    private func report(_ connection: NWConnection) {
+        guard options.isVerbose else { return }
+        printError("nw: cat: connection from \(connection.endpoint.label)\(connection.multipathLabel)")
+    }
+
     /// Prints what one UDP peer sends while others may be sending too.
-    private func follow(_ connection: NWConnection) async throws {
+    private func followDatagrams(_ connection: NWConnection) async throws {
         var options = options
         options.readsInput = false
         options.limit = options.limit ?? Self.datagramPeerLifetime

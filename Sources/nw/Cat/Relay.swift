@@ -21,6 +21,7 @@ struct Relay: Sendable {
 
     let connection: NWConnection
     let options: CatOptions
+    var input: any RelayInput = StandardInput.shared
 
     /// Returns when both directions ended, nothing moved for the time allowed, or there is no reason to go on.
     func run() async throws {
@@ -58,6 +59,7 @@ struct Relay: Sendable {
                 case .peer:
                     peerEnded = true
                     if StandardInput.shared.isTerminal { return }
+                    input.peerEnded()
                 }
             }
         }
@@ -66,7 +68,7 @@ struct Relay: Sendable {
     private func upload(_ activity: Activity) async throws {
         let datagramLimit = options.isSecure ? Self.secureDatagramChunk : Self.datagramChunk
         let limit = options.isDatagram ? datagramLimit : Self.streamChunk
-        while let chunk = try await StandardInput.shared.next(atMost: limit) {
+        while let chunk = try await input.next(atMost: limit) {
             activity.note()
             do {
                 if let ecn = options.ecn {

@@ -1,0 +1,165 @@
+import FoundationEssentials
+import Synchronization
+
+/// Where a ``Relay`` takes what it sends.
+protocol RelayInput: Sendable {
+    /// Waits for input. `nil` at its end.
+    func next(atMost limit: Int) async throws -> Data?
+    /// The peer has ended its direction.
+    func peerEnded()
+}
+
+extension StandardInput: RelayInput {
+    /// Input may go on to a peer that only listens.
+    func peerEnded() {}
+}
+
+/// Gives standard input to every client that is connected, as ncat does.
+///
+/// The next piece is read when all clients have taken the one before, so memory is bounded and a slow client slows the input down. A
+/// client that takes nothing for five seconds while others wait is disconnected.
+final class SharedInput: Sendable {
+    private static let chunk = 65_536
+    private static let patience = 5
+
+    private struct Client {
+        /// Number of the last piece that it took.
+        var taken: Int
+        var hasPeerEnded = false
+        let wake: AsyncStream<Void>.Continuation
+        let drop: @Sendable () -> Void
+    }
+
+    private struct State {
+        /// Counts the pieces read so far. The latest one is `piece`.
+        var number = 0
+        var piece = Data()
+        var isAtEnd = false
+        var clients: [Int: Client] = [:]
+        var lastClient = 0
+
+        var lagging: [Client] { clients.values.filter { $0.taken < number } }
+    }
+
+    private let state = Mutex(State())
+    private let changes: AsyncStream<Void>
+    private let changed: AsyncStream<Void>.Continuation
+
+    init() {
+        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Adds a client, which gets what is read from now on.
+    ///
+    /// - Parameter drop: Ends the client's connection.
+    func join(drop: @escaping @Sendable () -> Void) -> Share {
+        let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let identifier = state.withLock { state in
+            state.lastClient += 1
+            state.clients[state.lastClient] = Client(taken: state.number, wake: wake, drop: drop)
+            return state.lastClient
+        }
+        changed.yield()
+        return Share(input: self, identifier: identifier, wakes: wakes)
+    }
+
+    /// Reads standard input and hands it out until it ends. Nothing is read while there is no client.
+    func distribute() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { [changed] in
+                while true {
+                    try await Task.sleep(for: .seconds(1))
+                    changed.yield()
+                }
+            }
+            try await waitUntil { $0.clients.isEmpty == false }
+            while let piece = try await StandardInput.shared.next(atMost: Self.chunk) {
+                handOut(piece)
+                try await waitUntilTaken()
+                try await waitUntil { $0.clients.isEmpty == false }
+            }
+            state.withLock { state in
+                state.isAtEnd = true
+                for client in state.clients.values { client.wake.yield() }
+            }
+        }
+    }
+
+    private func handOut(_ piece: Data) {
+        state.withLock { state in
+            state.piece = piece
+            state.number += 1
+            for client in state.clients.values { client.wake.yield() }
+        }
+    }
+
+    private func waitUntilTaken() async throws {
+        let deadline = ContinuousClock.now + .seconds(Self.patience)
+        var iterator = changes.makeAsyncIterator()
+        while true {
+            let (lagging, count) = state.withLock { ($0.lagging, $0.clients.count) }
+            if lagging.isEmpty { return }
+            if lagging.count < count, ContinuousClock.now > deadline { for client in lagging { client.drop() } }
+            guard await iterator.next() != nil else { throw CancellationError() }
+        }
+    }
+
+    private func waitUntil(_ condition: (State) -> Bool) async throws {
+        var iterator = changes.makeAsyncIterator()
+        while !state.withLock({ condition($0) }) {
+            guard await iterator.next() != nil else { throw CancellationError() }
+        }
+    }
+
+    /// One client's view of the input.
+    struct Share: RelayInput {
+        fileprivate let input: SharedInput
+        fileprivate let identifier: Int
+        fileprivate let wakes: AsyncStream<Void>
+
+        private enum Step {
+            case piece(Data)
+            case end
+            case wait
+        }
+
+        /// - Parameter limit: No less than what the input is read by.
+        func next(atMost limit: Int) async throws -> Data? {
+            var iterator = wakes.makeAsyncIterator()
+            while true {
+                switch step() {
+                case .piece(let piece):
+                    input.changed.yield()
+                    return piece
+                case .end: return nil
+                case .wait: guard await iterator.next() != nil else { throw CancellationError() }
+                }
+            }
+        }
+
+        private func step() -> Step {
+            input.state.withLock { state in
+                guard let client = state.clients[identifier] else { return .end }
+                if client.taken < state.number {
+                    state.clients[identifier]?.taken = state.number
+                    return .piece(state.piece)
+                }
+                return state.isAtEnd || client.hasPeerEnded ? .end : .wait
+            }
+        }
+
+        /// A client that has said all it wants to say is sent what it is due, and no more.
+        func peerEnded() {
+            input.state.withLock { state in
+                state.clients[identifier]?.hasPeerEnded = true
+                state.clients[identifier]?.wake.yield()
+            }
+        }
+
+        func leave() {
+            _ = input.state.withLock { $0.clients.removeValue(forKey: identifier) }
+            input.changed.yield()
+        }
+    }
+}
