@@ -97,9 +97,32 @@ extension Interop {
             #expect(throws: TransferHeader.Malformed.badName) { try TransferHeader.safeName(Data(name.utf8)) }
         }
 
-        @Test(arguments: ["a", "a b", "..a", "a..", ".profile", "Größe.txt", "写真.jpg"])
+        @Test(arguments: ["a", "a b", "a..", "a.profile", "Größe.txt", "写真.jpg"])
         func acceptedName(_ name: String) throws {
             #expect(try TransferHeader.safeName(Data(name.utf8)) == name)
+        }
+
+        @Test("Hidden names are refused unless they are allowed", arguments: [".bashrc", "..a", ".ssh", "..."])
+        func hiddenName(_ name: String) throws {
+            #expect(throws: TransferHeader.Malformed.badName) { try TransferHeader.safeName(Data(name.utf8)) }
+            #expect(try TransferHeader.safeName(Data(name.utf8), allowsHidden: true) == name)
+        }
+
+        @Test("A hidden file is stored with --hidden only", arguments: [false, true])
+        func hiddenFile(isAllowed: Bool) async throws {
+            try await Scratch.run { scratch in
+                let inbox = try scratch.newDirectory("inbox")
+                let url = scratch.directory.appendingPathComponent(".bashrc")
+                try Data("echo".utf8).write(to: url)
+                let options = isAllowed ? ["--once", "--hidden"] : ["--once"]
+                let (receiver, port) = try await Self.receive(into: inbox, options, in: scratch)
+                let sender = try scratch.startNW(["send", url.path, "127.0.0.1", "\(port)"])
+                #expect(try await sender.finished() == (isAllowed ? 0 : 1))
+                #expect(try await receiver.finished() == (isAllowed ? 0 : 1))
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: inbox.path) == (isAllowed ? [".bashrc"] : []))
+                if !isAllowed { #expect(receiver.errors.contains("--hidden takes such files"), "\(receiver.errors)") }
+            }
         }
 
         @Test("Octets that are no UTF-8 are no name")

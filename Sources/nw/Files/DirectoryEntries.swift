@@ -35,6 +35,20 @@ enum DirectoryEntries {
         return lstat(path, &information) == 0
     }
 
+    /// The names in a directory that begin with `prefix`, in no particular order.
+    static func names(in directory: String, beginningWith prefix: String) throws(NWError) -> [String] {
+        guard let stream = opendir(directory) else { throw NWError(errno: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name.hasPrefix(prefix) { names.append(name) }
+        }
+        return names
+    }
+
     /// Creates a directory under `/tmp` (or `TMPDIR`) that only this user can enter, and returns its path.
     static func makeTemporaryDirectory(named prefix: String) throws(NWError) -> String {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"

@@ -7,14 +7,14 @@ import CausewaySystem
 struct OpenFile: ~Copyable, Sendable {
     /// What an open file is, so far as a program that streams it cares.
     enum Kind: Equatable, Sendable {
-        /// A file on disk of this many octets at the time of asking.
+        /// A file on disk of this many bytes at the time of asking.
         case regular(byteCount: UInt64)
         case terminal
         /// A pipe, socket, device or directory.
         case other
     }
 
-    private let descriptor: Int32
+    let descriptor: Int32
     /// Standard streams belong to the process and outlive every value that names them.
     private let closesAtEnd: Bool
 
@@ -44,6 +44,11 @@ struct OpenFile: ~Copyable, Sendable {
     /// - Throws: `.posix(.EEXIST)` if anything has that name already, a dangling link included.
     init(creating path: String) throws(NWError) {
         try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+    }
+
+    /// Opens an existing file to look at it or lock it: never follows a link, never waits for a pipe's other end.
+    init(inspecting path: String) throws(NWError) {
+        try self.init(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     }
 
     private init(_ path: String, _ flags: Int32) throws(NWError) {

@@ -1,30 +1,35 @@
 import Causeway
-import CausewayWire
 import FoundationEssentials
 
 /// The receiving side of one connection of the transfer protocol.
 struct FileReceiver {
+    /// What is received, and under which conditions.
+    struct Rules: Sendable {
+        var directory: String
+        /// Replace files that exist.
+        var replaces = false
+        /// Take names that begin with a dot.
+        var allowsHidden = false
+        var maximumSize: UInt64?
+    }
+
     /// One file that was read from the connection, whether or not it was stored.
     struct Received: Sendable {
-        /// `nil` if the name was refused.
-        var name: String?
+        /// The sender's word for it.
+        var shownName: String
         var byteCount: UInt64
         var reply: TransferReply
         var reason: String
     }
 
     private let connection: NWConnection
-    private let directory: String
-    private let replaces: Bool
-    private let maximumSize: UInt64?
+    private let rules: Rules
     private let lane = FileLane("nw.receive")
     private var reader: StreamReader
 
-    init(connection: NWConnection, directory: String, replaces: Bool, maximumSize: UInt64?) {
+    init(connection: NWConnection, rules: Rules) {
         self.connection = connection
-        self.directory = directory
-        self.replaces = replaces
-        self.maximumSize = maximumSize
+        self.rules = rules
         reader = StreamReader(connection)
     }
 
@@ -35,18 +40,25 @@ struct FileReceiver {
     mutating func next() async throws -> Received? {
         guard let fixed = try await reader.exactly(TransferHeader.fixedByteCount) else { return nil }
         let (nameLength, byteCount) = try TransferHeader.lengths(in: fixed)
-        guard let octets = try await reader.exactly(nameLength) else { throw StreamReader.UnexpectedEnd() }
-        let name = try? TransferHeader.safeName(octets)
-        var received = Received(name: name, byteCount: byteCount, reply: .stored, reason: "")
+        guard let bytes = try await reader.exactly(nameLength) else { throw StreamReader.UnexpectedEnd() }
+        let name = try? TransferHeader.safeName(bytes, allowsHidden: rules.allowsHidden)
+        var received = Received(
+            shownName: String(decoding: bytes, as: UTF8.self), byteCount: byteCount, reply: .stored,
+            reason: "")
         var file: IncomingFile?
         if let refusal = await refusal(of: name, byteCount) {
             received.reply = refusal
+            if name == nil, (try? TransferHeader.safeName(bytes, allowsHidden: true)) != nil {
+                received.reason = "its name begins with a dot; --hidden takes such files"
+            }
         } else {
             file = try await opening(&received)
         }
         do {
             try await readContent(into: &file, &received)
-            guard let digest = try await reader.exactly(SHA256.byteCount) else { throw StreamReader.UnexpectedEnd() }
+            guard let digest = try await reader.exactly(ContentDigest.byteCount) else {
+                throw StreamReader.UnexpectedEnd()
+            }
             if let name, let file { await finish(file, name, digest, &received) }
         } catch {
             // Now, not when the last reference goes: the process may end before that.
@@ -61,15 +73,15 @@ struct FileReceiver {
     /// Why a file will not be stored, as far as its header shows.
     private func refusal(of name: String?, _ byteCount: UInt64) async -> TransferReply? {
         guard let name else { return .nameRefused }
-        if let maximumSize, byteCount > maximumSize { return .tooLarge }
-        let path = "\(directory)/\(name)"
+        if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }
+        let path = "\(rules.directory)/\(name)"
         let isTaken = (try? await lane.run { DirectoryEntries.exists(path) }) ?? false
-        return isTaken && !replaces ? .nameTaken : nil
+        return isTaken && !rules.replaces ? .nameTaken : nil
     }
 
     private func opening(_ received: inout Received) async throws -> IncomingFile? {
         do {
-            return try await lane.run { [directory] in try IncomingFile(in: directory) }
+            return try await lane.run { [rules] in try IncomingFile(in: rules.directory) }
         } catch {
             received.reply = .notWritten
             received.reason = describe(error).text
@@ -77,27 +89,46 @@ struct FileReceiver {
         }
     }
 
-    /// Reads all of the content, also when there is no file for it: the next header follows it.
+    /// Reads all of the content, also when there is no file for it: the next header follows it. A piece is hashed and written while
+    /// the connection brings the next one.
     private mutating func readContent(into file: inout IncomingFile?, _ received: inout Received) async throws {
         var rest = received.byteCount
-        while rest > 0 {
-            guard let content = try await reader.next(atMost: rest) else { throw StreamReader.UnexpectedEnd() }
-            rest -= UInt64(content.count)
-            guard let open = file else { continue }
-            do {
-                try await lane.run { try open.append(content) }
-            } catch {
+        var content = try await next(&rest)
+        while let piece = content {
+            let (lane, open) = (lane, file)
+            async let failure = Self.append(piece, to: open, on: lane)
+            content = try await next(&rest)
+            if let failure = await failure {
                 received.reply = .notWritten
-                received.reason = describe(error).text
+                received.reason = failure
                 file = nil
             }
         }
     }
 
+    /// Waits for the next piece of the content. `nil` when nothing of it is left.
+    private mutating func next(_ rest: inout UInt64) async throws -> Data? {
+        guard rest > 0 else { return nil }
+        guard let content = try await reader.next(atMost: rest) else { throw StreamReader.UnexpectedEnd() }
+        rest -= UInt64(content.count)
+        return content
+    }
+
+    /// Hashes and writes one piece, if there is a file for it. Returns why that failed.
+    private static func append(_ content: Data, to file: IncomingFile?, on lane: FileLane) async -> String? {
+        guard let file else { return nil }
+        do {
+            try await lane.run { try file.append(content) }
+            return nil
+        } catch {
+            return describe(error).text
+        }
+    }
+
     private func finish(_ file: IncomingFile, _ name: String, _ digest: Data, _ received: inout Received) async {
         do {
-            received.reply = try await lane.run { [replaces] in
-                try file.finish(name: name, digest: digest, replacing: replaces)
+            received.reply = try await lane.run { [rules] in
+                try file.finish(name: name, digest: digest, replacing: rules.replaces)
             }
         } catch {
             received.reply = .notWritten

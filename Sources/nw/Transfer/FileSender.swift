@@ -1,5 +1,4 @@
 import Causeway
-import CausewayWire
 import FoundationEssentials
 
 /// The sending side of one connection of the transfer protocol.
@@ -9,7 +8,7 @@ struct FileSender {
         let reason: String
     }
 
-    /// Octets read from the disk and given to the connection at a time.
+    /// Bytes read from the disk and given to the connection at a time.
     private static let chunk = 262_144
 
     private let connection: NWConnection
@@ -31,18 +30,36 @@ struct FileSender {
         try await connection.send(header)
         var progress = ProgressBar(name, byteCount: file.byteCount)
         defer { progress.finish() }
-        var sent: UInt64 = 0
-        while sent < file.byteCount {
-            let limit = Int(min(UInt64(Self.chunk), file.byteCount - sent))
-            guard let content = try await lane.run({ try file.next(atMost: limit) }) else {
-                throw Failure("the file became shorter while it was sent")
-            }
-            try await connection.send(content)
-            sent += UInt64(content.count)
-            progress.advance(to: sent)
-        }
+        try await sendContent(of: file) { progress.advance(to: $0) }
         try await connection.send(try await lane.run { file.digest() })
         try await awaitReply()
+    }
+
+    /// Sends the content. The next piece is read and hashed while the connection takes the one before.
+    private func sendContent(of file: OutgoingFile, _ note: (UInt64) -> Void) async throws {
+        let lane = lane
+        var left = file.byteCount
+        var content = try await Self.read(file, atMost: left, on: lane)
+        while let piece = content {
+            left -= UInt64(piece.count)
+            let limit = left
+            async let following = Self.read(file, atMost: limit, on: lane)
+            try await connection.send(piece)
+            note(file.byteCount - left)
+            content = try await following
+        }
+    }
+
+    /// Reads the next piece, of at most `limit` bytes. `nil` when nothing is left to send.
+    private static func read(
+        _ file: OutgoingFile, atMost limit: UInt64, on lane: FileLane
+    ) async throws -> Data? {
+        guard limit > 0 else { return nil }
+        let count = Int(min(UInt64(chunk), limit))
+        guard let content = try await lane.run({ try file.next(atMost: count) }) else {
+            throw Failure("the file became shorter while it was sent")
+        }
+        return content
     }
 
     private func open(_ path: String) async throws -> OutgoingFile {
@@ -69,7 +86,7 @@ struct FileSender {
 private final class OutgoingFile: @unchecked Sendable {
     let byteCount: UInt64
     private let file: OpenFile
-    private var hash = SHA256()
+    private var hash = ContentDigest()
 
     init(_ path: String) throws {
         let file = try OpenFile(reading: path)
@@ -80,7 +97,7 @@ private final class OutgoingFile: @unchecked Sendable {
 
     func next(atMost limit: Int) throws -> Data? {
         guard let content = try file.readChunk(atMost: limit) else { return nil }
-        hash.update(content.bytes)
+        hash.update(content)
         return content
     }
 

@@ -1,5 +1,4 @@
 import Causeway
-import CausewayWire
 import FoundationEssentials
 
 /// A file being received: under a temporary name until it is whole, on the disk and known to be right.
@@ -13,15 +12,47 @@ final class IncomingFile: @unchecked Sendable {
     private let directory: String
     private let temporaryPath: String
     private let file: OpenFile
-    private var hash = SHA256()
+    private var hash = ContentDigest()
     /// Whether there is nothing left to clean up.
     private var isSettled = false
 
     init(in directory: String) throws(NWError) {
         self.directory = directory
-        let random = String(UInt64.random(in: .min ... .max), radix: 36)
-        temporaryPath = "\(directory)/\(Self.temporaryPrefix)\(random)"
-        file = try OpenFile(creating: temporaryPath)
+        let created = try Self.createTemporary(in: directory)
+        temporaryPath = created.path
+        file = created.file
+    }
+
+    private struct TemporaryFile: ~Copyable {
+        let path: String
+        let file: OpenFile
+    }
+
+    /// Creates a temporary file and locks it, so that other runs see that it is in use.
+    private static func createTemporary(in directory: String) throws(NWError) -> TemporaryFile {
+        while true {
+            let random = String(UInt64.random(in: .min ... .max), radix: 36)
+            let path = "\(directory)/\(temporaryPrefix)\(random)"
+            let file = try OpenFile(creating: path)
+            // Between the two calls a run that starts may take the file for one that was left behind, and remove it.
+            if file.lock() != .heldByAnother, file.isLinked {
+                return TemporaryFile(path: path, file: file)
+            }
+        }
+    }
+
+    /// Removes the temporary files in a directory that no process has open any more: those of runs that were killed.
+    ///
+    /// - Returns: The number of files removed.
+    static func removeAbandoned(in directory: String) -> Int {
+        let names = (try? DirectoryEntries.names(in: directory, beginningWith: temporaryPrefix)) ?? []
+        return names.count { name in
+            let path = "\(directory)/\(name)"
+            guard let file = try? OpenFile(inspecting: path), file.isOwnRegularFile, file.lock() == .taken else {
+                return false
+            }
+            return (try? DirectoryEntries.removeFile(path)) != nil
+        }
     }
 
     deinit {
@@ -35,7 +66,7 @@ final class IncomingFile: @unchecked Sendable {
     }
 
     func append(_ content: Data) throws {
-        hash.update(content.bytes)
+        hash.update(content)
         do {
             try file.writeAll(content)
         } catch {
@@ -50,18 +81,40 @@ final class IncomingFile: @unchecked Sendable {
         guard hash.finish() == [UInt8](digest) else { return .checksumMismatch }
         try file.synchronize()
         do {
-            let path = "\(directory)/\(name)"
-            if replacing {
-                try DirectoryEntries.move(temporaryPath, to: path)
-            } else {
-                try DirectoryEntries.moveWithoutReplacing(temporaryPath, to: path)
-            }
-        } catch .posix(.EEXIST) {
+            try keep(as: name, replacing: replacing)
+        } catch NWError.posix(.EEXIST) {
             return .nameTaken
+        }
+        return .stored
+    }
+
+    /// Gives the file the name `base.fileExtension`, or `base-2.fileExtension` and so on where that is taken.
+    ///
+    /// - Returns: The name.
+    func store(as base: String, fileExtension: String) throws -> String {
+        defer { discard() }
+        try file.synchronize()
+        var number = 1
+        while true {
+            let name = base + (number == 1 ? "" : "-\(number)") + ".\(fileExtension)"
+            do {
+                try keep(as: name, replacing: false)
+                return name
+            } catch NWError.posix(.EEXIST) {
+                number += 1
+            }
+        }
+    }
+
+    private func keep(as name: String, replacing: Bool) throws {
+        let path = "\(directory)/\(name)"
+        if replacing {
+            try DirectoryEntries.move(temporaryPath, to: path)
+        } else {
+            try DirectoryEntries.moveWithoutReplacing(temporaryPath, to: path)
         }
         isSettled = true
         // The name too has to be on the disk before the sender hears that its file is safe.
         try OpenFile(directory: directory).synchronize()
-        return .stored
     }
 }

@@ -1,20 +1,29 @@
 import ArgumentParser
 import Causeway
 import FoundationEssentials
-import Synchronization
 
-/// `nw receive`: takes files from `nw send` into a directory.
+/// `nw receive`: takes files into a directory, from `nw send` or, one per connection, from any program.
 struct ReceiveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "receive",
-        abstract: "Receive files from `nw send` into a directory.",
+        abstract: "Receive files from `nw send` into a directory; with --raw from any program, one per connection.",
         discussion: """
             A file appears under its name only when it is whole, its SHA-256 is right and the disk holds it. \
-            Files that exist are kept unless --overwrite is given.
+            Files that exist are kept unless --overwrite is given. Unfinished files of a run that was killed are removed at \
+            the start. With --raw, all that a connection brings until its end is one file, named for its time, its sender and \
+            its type.
 
             Examples:
               nw receive inbox --port 9100
               nw receive . --port 9100 --host ::1 --once --overwrite
+              nw receive inbox --port 2006 --raw -v     for `nc HOST 2006 < picture.png` and the like
+              nw receive inbox --port 9100 --json | jq .name
+
+            Exit codes:
+              0       ended by a signal while no peer was connected; with --once, all files were stored
+              1       the directory or the port cannot be used; with --once, a file was not stored
+              64      wrong usage
+              130, 143  ended by SIGINT or SIGTERM, and a connection was cut
             """)
 
     @Argument(help: "Directory that takes the files.")
@@ -32,14 +41,29 @@ struct ReceiveCommand: Subcommand {
     @Flag(help: "Replace files that exist.")
     var overwrite = false
 
+    @Flag(help: "Take files whose names begin with a dot.")
+    var hidden = false
+
+    @Flag(help: "Store all that a connection brings as one file: no protocol.")
+    var raw = false
+
     @Option(help: ArgumentHelp("Refuse larger files.", valueName: "bytes"))
     var maximumSize: UInt64?
+
+    @Flag(name: .shortAndLong, help: "Report each peer on standard error.")
+    var verbose = false
+
+    @Flag(help: "Print one JSON object per event.")
+    var json = false
 
     @OptionGroup var multipath: MultipathOptions
 
     func validate() throws {
         if let host, case .name = NWEndpoint.Host(host) {
             throw ValidationError("--host needs an address, not a name.")
+        }
+        if raw, overwrite || hidden {
+            throw ValidationError("--raw chooses the names: not with --overwrite or --hidden.")
         }
     }
 
@@ -50,21 +74,37 @@ struct ReceiveCommand: Subcommand {
             } catch {
                 throw Failure("cannot receive into \(directory)", error)
             }
-            let parameters = makeTCPParameters()
-            multipath.apply(to: parameters)
-            // A sender that vanishes would hold its half of a file for ever.
-            let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
-            options?.enableKeepalive = true
-            options?.keepaliveIdle = 60
-            if let host {
-                let port = NWEndpoint.Port(integerLiteral: port)
-                parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port)
+            let session = ReceiveSession(
+                rules: .init(
+                    directory: directory, replaces: overwrite, allowsHidden: hidden, maximumSize: maximumSize),
+                isRaw: raw, isVerbose: verbose, isJSON: json)
+            await session.removeAbandonedFiles()
+            let parameters = makeParameters()
+            do {
+                try await untilInterrupted {
+                    try await multipath.whileGiven { try await listen(for: session, using: parameters) }
+                }
+            } catch let code as ExitCode where code.rawValue > 128 && !session.hasCutPeer {
+                // Nothing was cut: an interrupt is how this program usually ends.
             }
-            try await untilInterrupted { try await multipath.whileGiven { try await listen(using: parameters) } }
         }
     }
 
-    private func listen(using parameters: NWParameters) async throws {
+    private func makeParameters() -> NWParameters {
+        let parameters = makeTCPParameters()
+        multipath.apply(to: parameters)
+        // A sender that vanishes would hold its half of a file for ever.
+        let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
+        options?.enableKeepalive = true
+        options?.keepaliveIdle = 60
+        if let host {
+            let port = NWEndpoint.Port(integerLiteral: port)
+            parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port)
+        }
+        return parameters
+    }
+
+    private func listen(for session: ReceiveSession, using parameters: NWParameters) async throws {
         let label = "listening on port \(port)"
         let listener: NWListener
         do {
@@ -78,15 +118,15 @@ struct ReceiveCommand: Subcommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for await event in listener.events() {
                 switch event {
-                case .state(.ready): printLine("listening on port \(listener.port?.rawValue ?? port)")
+                case .state(.ready): session.tell(.listening(on: listener.port?.rawValue ?? port))
                 case .state(.failed(let error)), .state(.waiting(let error)): throw Failure("\(label) failed", error)
                 case .state: break
                 case .connection(let connection) where once:
-                    return try await receive(over: connection)
+                    return try await session.receive(over: connection)
                 case .connection(let connection):
                     group.addTask {
                         do {
-                            try await receive(over: connection)
+                            try await session.receive(over: connection)
                         } catch {
                             printError("nw: receive: \(describe(error))")
                         }
@@ -94,32 +134,5 @@ struct ReceiveCommand: Subcommand {
                 }
             }
         }
-    }
-
-    private func receive(over connection: NWConnection) async throws {
-        defer { connection.cancel() }
-        let peer = connection.endpoint.label
-        try await connection.connect(within: .seconds(30))
-        var receiver = FileReceiver(
-            connection: connection, directory: directory, replaces: overwrite, maximumSize: maximumSize)
-        var failures = 0
-        do {
-            while let received = try await receiver.next() {
-                let name = received.name ?? "a file of an unusable name"
-                if received.reply == .stored {
-                    printLine("\(name): \(Amounts.bytes(received.byteCount)) from \(peer)")
-                } else {
-                    failures += 1
-                    printError("nw: receive: \(name) from \(peer) not stored: \(received.reason)")
-                }
-            }
-        } catch is StreamReader.UnexpectedEnd {
-            throw Failure("\(peer) ended in the middle of a file")
-        } catch is TransferHeader.Malformed {
-            throw Failure("\(peer) does not speak the protocol of `nw send`")
-        } catch {
-            throw Failure("receive from \(peer) failed", error)
-        }
-        if failures > 0 { throw Failure("\(failures) of the files from \(peer) not stored") }
     }
 }

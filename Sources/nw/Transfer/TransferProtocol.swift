@@ -51,9 +51,14 @@ struct TransferHeader: Equatable, Sendable {
         return (name, bytes[6..<14].reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// Reads a name, refusing what could leave the folder, hide there or mislead whoever reads it.
-    static func safeName(_ octets: Data) throws(Malformed) -> String {
-        guard let name = String(validating: octets, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
+    /// Reads a name. Refuses one that leads out of the directory, is hidden there, or misleads its reader.
+    ///
+    /// A hidden file may change what programs do: `.bashrc` runs with the next shell.
+    ///
+    /// - Parameter allowsHidden: Whether a name may begin with a dot.
+    static func safeName(_ bytes: Data, allowsHidden: Bool = false) throws(Malformed) -> String {
+        guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
+            allowsHidden || !name.hasPrefix("."),
             !name.hasPrefix(IncomingFile.temporaryPrefix), PrintableText(foreign: name).text == name,
             !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(UInt8(ascii: "\\"))
         else { throw .badName }

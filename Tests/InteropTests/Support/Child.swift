@@ -51,7 +51,11 @@ final class Child {
     var errors: String { (try? String(contentsOf: errorURL, encoding: .utf8)) ?? "" }
 
     func write(_ text: String) throws {
-        try held?.write(contentsOf: Data(text.utf8))
+        try write(Data(text.utf8))
+    }
+
+    func write(_ bytes: Data) throws {
+        try held?.write(contentsOf: bytes)
     }
 
     func endInput() throws {

@@ -1,0 +1,32 @@
+import CausewaySystem
+
+/// Locks that tell other processes that a file is in use. The kernel drops them when the process ends, however it ends.
+extension OpenFile {
+    enum Lock: Equatable, Sendable {
+        case taken
+        case heldByAnother
+        /// The file system has no locks.
+        case unavailable
+    }
+
+    /// Locks the file for this process alone, without waiting.
+    func lock() -> Lock {
+        var result: Int32
+        repeat { result = flock(descriptor, LOCK_EX | LOCK_NB) } while result != 0 && errno == EINTR
+        if result == 0 { return .taken }
+        return errno == EWOULDBLOCK ? .heldByAnother : .unavailable
+    }
+
+    /// Whether the file still has a name.
+    var isLinked: Bool { status.map { $0.st_nlink > 0 } ?? false }
+
+    /// Whether this is a regular file of the user that this process runs as.
+    var isOwnRegularFile: Bool {
+        status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_uid == geteuid() } ?? false
+    }
+
+    private var status: stat? {
+        var information = stat()
+        return fstat(descriptor, &information) == 0 ? information : nil
+    }
+}

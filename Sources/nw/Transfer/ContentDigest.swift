@@ -1,0 +1,25 @@
+import CausewayTLS
+import CausewayWire
+import FoundationEssentials
+
+/// SHA-256 of a file's content, in pieces: by OpenSSL where this host has it, else by portable code.
+struct ContentDigest {
+    /// Bytes of a digest.
+    static let byteCount = SHA256.byteCount
+
+    private let library: LibrarySHA256?
+    private var portable = SHA256()
+
+    /// - Parameter isPortable: Whether to leave OpenSSL out even where it is installed.
+    init(isPortable: Bool = false) {
+        library = isPortable ? nil : LibrarySHA256()
+    }
+
+    mutating func update(_ content: Data) {
+        guard let library else { return portable.update(content.bytes) }
+        content.withUnsafeBytes { library.update($0) }
+    }
+
+    /// Ends the input and returns the digest.
+    mutating func finish() -> [UInt8] { library?.finish() ?? portable.finish() }
+}

@@ -1,0 +1,71 @@
+import Causeway
+import CausewaySystem
+import FoundationEssentials
+
+/// Stores everything that one connection brings as one file. The end of the stream is the end of the file.
+struct RawFileReceiver {
+    struct Stored: Sendable {
+        var name: String
+        var byteCount: UInt64
+        var kind: ContentKind
+    }
+
+    /// The most that one receive takes, in bytes.
+    private static let chunk = 262_144
+
+    let connection: NWConnection
+    let directory: String
+    let maximumSize: UInt64?
+    private let lane = FileLane("nw.receive")
+
+    init(connection: NWConnection, directory: String, maximumSize: UInt64?) {
+        self.connection = connection
+        self.directory = directory
+        self.maximumSize = maximumSize
+    }
+
+    /// Receives until the peer ends its stream, and gives the file its name: when it came, and from where.
+    ///
+    /// - Throws: What the connection or the disk failed with; ``Failure`` if the content is larger than allowed. Then nothing of
+    ///   the file remains.
+    func receive() async throws -> Stored {
+        let (lane, directory) = (lane, directory)
+        let file = try await lane.run { try IncomingFile(in: directory) }
+        do {
+            var beginning = Data()
+            var byteCount: UInt64 = 0
+            var content = try await connection.receive(atMost: Self.chunk)
+            while let piece = content {
+                byteCount += UInt64(piece.count)
+                if let maximumSize, byteCount > maximumSize { throw Failure("more than \(maximumSize) bytes") }
+                if beginning.count < 512 { beginning.append(piece.prefix(512)) }
+                async let written: Void = lane.run { try file.append(piece) }
+                content = try await connection.receive(atMost: Self.chunk)
+                try await written
+            }
+            let kind = ContentKind(of: beginning)
+            let base = "\(Self.timeLabel())-\(Self.label(of: connection.endpoint))"
+            let name = try await lane.run { try file.store(as: base, fileExtension: kind.fileExtension) }
+            return Stored(name: name, byteCount: byteCount, kind: kind)
+        } catch {
+            // Now, not when the last reference goes: the process may end before that.
+            await lane.finish { file.discard() }
+            throw error
+        }
+    }
+
+    /// `127.0.0.1-51234`, `fe80--1-51234`: usable in a name on every file system.
+    private static func label(of peer: NWEndpoint) -> String {
+        String(peer.label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }.drop { $0 == "-" })
+    }
+
+    /// The time of day in UTC, such as `20260102T030405Z`.
+    private static func timeLabel() -> String {
+        var now = time(nil)
+        var fields = tm()
+        gmtime_r(&now, &fields)
+        var text = [CChar](repeating: 0, count: 32)
+        let count = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &fields)
+        return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,120 @@
+import Causeway
+import CausewaySystem
+import CausewayTypes
+import FoundationEssentials
+import Synchronization
+
+/// Something that `nw receive` reports, in the shape of its JSON.
+struct ReceiveEvent: Encodable, Sendable {
+    /// `listening`, `connected`, `stored`, `refused` or `ended`.
+    var event: String
+    var port: UInt16?
+    var peer: String?
+    var name: String?
+    var bytes: UInt64?
+    /// What the file holds, such as `PNG image`. Only of raw files.
+    var kind: String?
+    /// Why a file was not stored.
+    var reason: String?
+
+    static func listening(on port: UInt16) -> Self { Self(event: "listening", port: port) }
+}
+
+/// What all connections of one `nw receive` share.
+final class ReceiveSession: Sendable {
+    private let rules: FileReceiver.Rules
+    private let isRaw: Bool
+    private let isVerbose: Bool
+    private let isJSON: Bool
+    private let cutMark = Atomic(false)
+
+    init(rules: FileReceiver.Rules, isRaw: Bool, isVerbose: Bool, isJSON: Bool) {
+        self.rules = rules
+        self.isRaw = isRaw
+        self.isVerbose = isVerbose
+        self.isJSON = isJSON
+    }
+
+    /// Whether cancellation ended a connection before its peer did.
+    var hasCutPeer: Bool { cutMark.load(ordering: .acquiring) }
+
+    /// Removes what runs that were killed left behind. Files of runs that go on stay.
+    func removeAbandonedFiles() async {
+        let count = try? await FileLane("nw.receive").run { [rules] in
+            IncomingFile.removeAbandoned(in: rules.directory)
+        }
+        guard let count, count > 0 else { return }
+        printError("nw: receive: removed \(count) unfinished \(count == 1 ? "file" : "files") of a run that was killed")
+    }
+
+    func tell(_ event: ReceiveEvent) {
+        if isJSON { return printLine(PrintableText(json: event)) }
+        let peer = event.peer ?? ""
+        switch event.event {
+        case "listening": printLine("listening on port \(event.port ?? 0)")
+        case "stored":
+            let kind: PrintableText = event.kind.map { " (\($0))" } ?? ""
+            printLine("\(event.name ?? ""): \(Amounts.bytes(event.bytes ?? 0))\(kind) from \(peer)")
+        case "refused":
+            // The end of a raw connection is told by the failure itself.
+            guard let name = event.name else { return }
+            printError("nw: receive: \(name) from \(peer) not stored: \(event.reason ?? "")")
+        default: if isVerbose { printError("nw: receive: \(peer) \(event.event)") }
+        }
+    }
+
+    /// Receives all files of one connection.
+    ///
+    /// - Throws: ``Failure`` if one of them was not stored.
+    func receive(over connection: NWConnection) async throws {
+        defer { connection.cancel() }
+        do {
+            try await connection.connect(within: .seconds(30))
+            let peer = connection.endpoint.label
+            tell(ReceiveEvent(event: "connected", peer: peer))
+            defer { tell(ReceiveEvent(event: "ended", peer: peer)) }
+            try await isRaw ? receiveRaw(over: connection, peer) : receiveFiles(over: connection, peer)
+        } catch {
+            if Task.isCancelled { cutMark.store(true, ordering: .releasing) }
+            throw error
+        }
+    }
+
+    private func receiveFiles(over connection: NWConnection, _ peer: String) async throws {
+        var receiver = FileReceiver(connection: connection, rules: rules)
+        var failures = 0
+        do {
+            while let received = try await receiver.next() {
+                let isStored = received.reply == .stored
+                if !isStored { failures += 1 }
+                tell(
+                    ReceiveEvent(
+                        event: isStored ? "stored" : "refused", peer: peer, name: received.shownName,
+                        bytes: received.byteCount, reason: isStored ? nil : received.reason))
+            }
+        } catch is StreamReader.UnexpectedEnd {
+            throw Failure("\(peer) ended in the middle of a file")
+        } catch is TransferHeader.Malformed {
+            throw Failure("\(peer) does not speak the protocol of `nw send`; --raw takes plain content")
+        } catch {
+            throw Failure("receive from \(peer) failed", error)
+        }
+        if failures > 0 { throw Failure("\(failures) of the files from \(peer) not stored") }
+    }
+
+    private func receiveRaw(over connection: NWConnection, _ peer: String) async throws {
+        let receiver = RawFileReceiver(
+            connection: connection, directory: rules.directory, maximumSize: rules.maximumSize)
+        do {
+            let stored = try await receiver.receive()
+            tell(
+                ReceiveEvent(
+                    event: "stored", peer: peer, name: stored.name, bytes: stored.byteCount, kind: stored.kind.label))
+        } catch {
+            tell(ReceiveEvent(event: "refused", peer: peer, reason: describe(error).text))
+            // A peer that still sends learns that it does so without effect.
+            connection.forceCancel()
+            throw Failure("a file from \(peer) was not stored: \(describe(error))")
+        }
+    }
+}
