@@ -23,6 +23,8 @@ package struct SourceAddress: Hashable, Sendable {
         // A connected datagram socket has asked for the route, and has sent nothing.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }
         if let interface, (try? Socket.bindToInterface(named: interface, socket.rawValue)) == nil { return nil }
+        // A broadcast address has a route like any other, which the kernel keeps from sockets that have not asked for it.
+        if destination.family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: socket.rawValue) }
         guard (try? Socket.connect(socket.rawValue, to: destination)) != nil else { return nil }
         switch Socket.localAddress(socket.rawValue) {
         case .ipv4(let bits, _): return .ipv4(IPv4Address(bits: bits))

@@ -28,7 +28,10 @@ struct PacketCommand: Subcommand {
     @Argument(help: "An address; for udp and tcp with a port, 10.0.0.1:80 or [::1]:80.")
     var target: String
 
-    @Option(help: ArgumentHelp("Sender's address. (default: unspecified)", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Sender's address. (default: with --send the one that the route gives, else unspecified)",
+            valueName: "address"))
     var source: String?
 
     @Option(help: ArgumentHelp("Sender's port. (default: random)", valueName: "port"))
@@ -58,8 +61,10 @@ struct PacketCommand: Subcommand {
     @Option(help: ArgumentHelp("TCP's window.", valueName: "octets"))
     var window: UInt16 = 1024
 
-    @Option(help: ArgumentHelp("Sender's hardware address.", valueName: "address"))
-    var sourceMac = "00:00:00:00:00:00"
+    @Option(
+        help: ArgumentHelp(
+            "Sender's hardware address. (default: with --send the interface's own)", valueName: "address"))
+    var sourceMac: String?
 
     @Option(
         name: .customShort("w"), help: ArgumentHelp("Store the packet in this new capture file.", valueName: "file"))
@@ -73,6 +78,12 @@ struct PacketCommand: Subcommand {
 
     @Option(help: ArgumentHelp("Interface to send ARP on.", valueName: "name"))
     var interface: String?
+
+    func validate() throws {
+        if let letter = flags.uppercased().first(where: { Self.flagLetters[$0] == nil }) {
+            throw ValidationError("--flags: '\(letter)' is not a TCP flag; the letters are FSRPAUEW.")
+        }
+    }
 
     func run() async throws {
         try await reporting("packet") { try make() }
@@ -96,8 +107,8 @@ struct PacketCommand: Subcommand {
 
     private func arp(_ builder: inout PacketBuilder) throws {
         guard let wanted = IPv4Address(target) else { throw Failure("\(target) is no IPv4 address") }
-        guard let hardware = MACAddress(sourceMac) else { throw Failure("\(sourceMac) is no hardware address") }
-        guard let sender = IPv4Address(source ?? "0.0.0.0") else { throw Failure("\(source ?? "") is no IPv4 address") }
+        let hardware = try senderHardware()
+        let sender = try sender(toward: wanted)
         builder.add(EthernetHeader(destination: .broadcast, source: hardware, type: .arp))
         builder.add(
             ARPPacket(operation: .request, senderHardware: hardware, senderAddress: sender, targetAddress: wanted))
@@ -108,9 +119,7 @@ struct PacketCommand: Subcommand {
         let number: IPProtocolNumber
         if let destination = IPv4Address(host) {
             number = kind == .udp ? .udp : kind == .tcp ? .tcp : .icmp
-            guard let sender = IPv4Address(source ?? "0.0.0.0") else {
-                throw Failure("\(source ?? "") is no IPv4 address")
-            }
+            let sender = try sender(toward: destination)
             var header = IPv4Header(
                 source: sender, destination: destination, proto: number, timeToLive: ttl,
                 identification: id ?? UInt16.random(in: 0...UInt16.max))
@@ -122,7 +131,7 @@ struct PacketCommand: Subcommand {
         guard let destination = IPv6Address(host) else {
             throw Failure("\(host) is no address; names are not looked up")
         }
-        guard let sender = IPv6Address(source ?? "::") else { throw Failure("\(source ?? "") is no IPv6 address") }
+        let sender = try sender(toward: destination)
         number = kind == .udp ? .udp : kind == .tcp ? .tcp : .icmp6
         var header = IPv6Header(source: sender, destination: destination, nextHeader: number, hopLimit: ttl)
         header.trafficClass = tos
@@ -162,11 +171,12 @@ struct PacketCommand: Subcommand {
         if !data.isEmpty { builder.add(payload: Array(data.utf8)) }
     }
 
+    private static let flagLetters: [Character: TCPHeader.Flags] = [
+        "F": .fin, "S": .syn, "R": .rst, "P": .psh, "A": .ack, ".": .ack, "U": .urg, "E": .ece, "W": .cwr,
+    ]
+
     private var tcpFlags: TCPHeader.Flags {
-        let letters: [Character: TCPHeader.Flags] = [
-            "F": .fin, "S": .syn, "R": .rst, "P": .psh, "A": .ack, ".": .ack, "U": .urg, "E": .ece, "W": .cwr,
-        ]
-        return TCPHeader.Flags(flags.uppercased().compactMap { letters[$0] })
+        TCPHeader.Flags(flags.uppercased().compactMap { Self.flagLetters[$0] })
     }
 
     private func show(_ octets: [UInt8], _ linkType: LinkType) throws {
