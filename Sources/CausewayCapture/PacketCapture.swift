@@ -24,7 +24,7 @@ public struct PacketCapture: ~Copyable {
         let index = try Self.index(options.interface)
         let linkType = try Self.linkType(options.interface)
         var ring = try Self.ring(index, options)
-        let filter = try Self.attach(options.filter, linkType, &ring)
+        let filter = try Self.attach(options, linkType, &ring)
         try Self.start(&ring, options)
         self.init(ring, linkType, filter, options)
     }
@@ -79,12 +79,14 @@ public struct PacketCapture: ~Copyable {
 
     /// Gives the kernel what it can run of a filter. Returns the filter where it must run here as well.
     private static func attach(
-        _ expression: String, _ linkType: LinkType, _ ring: inout PacketRing
+        _ options: CaptureOptions, _ linkType: LinkType, _ ring: inout PacketRing
     ) throws(CaptureError) -> PacketFilter? {
+        let expression = options.filter
         guard !expression.isEmpty else { return nil }
         let filter: PacketFilter
         var settings = FilterSettings()
         settings.isLive = true
+        settings.netmask = options.interface.flatMap(netmask)
         do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
@@ -94,6 +96,15 @@ public struct PacketCapture: ~Copyable {
         }
         do { try ring.attach(program) } catch { throw CaptureError("the kernel refused the filter", error) }
         return nil
+    }
+
+    /// The mask of the interface's first IPv4 network; `nil` where it has none.
+    private static func netmask(_ interface: String) -> UInt32? {
+        guard let snapshot = try? NetworkSnapshot.current(),
+            let found = snapshot.interfaces.first(where: { $0.interface.name == interface })
+        else { return nil }
+        let length = found.addresses.first { if case .ipv4 = $0.address { true } else { false } }?.prefixLength
+        return length.map { $0 == 0 ? 0 : UInt32.max << UInt32(32 - min($0, 32)) }
     }
 
     /// Hands over the packets that are there; where there are none, waits for some first.

@@ -62,6 +62,8 @@ struct FilterDataTests {
             let text = item.optunopt ?? item.unopt ?? item.opt ?? ""
             // One entry shows how a program is printed; others tell the address families of other systems.
             if item.aliases.contains(where: { $0.hasPrefix("_") }) { continue }
+            // IGRP is protocol 9, as in released versions of libpcap; their development version has EIGRP's number for it.
+            if item.aliases[0] == "igrp" { continue }
             if type == .null || type == .loop, item.aliases[0].hasSuffix("ip6"), !Self.isLinux(text, type) { continue }
             if type == .null || type == .loop, text.contains("jeq"), item.aliases[0].hasSuffix("\\ip"),
                 !text.contains(type == .null ? "#0x2000000" : "#0x2 ")

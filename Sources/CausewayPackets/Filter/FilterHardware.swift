@@ -4,7 +4,8 @@ extension FilterLayout {
     func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
         switch addresses {
         case .none, .short: nil
-        case .long(let destination, let source): directed(direction, address(bits, source), address(bits, destination))
+        case .long(let destination, let source):
+            ofFrame(directed(direction, address(bits, source), address(bits, destination)))
         case .wireless:
             directed(direction, wirelessSource { address(bits, $0) }, wirelessDestination { address(bits, $0) })
         }
@@ -24,6 +25,9 @@ extension FilterLayout {
             .equal(linkHeader(2, offset), UInt32(truncatingIfNeeded: bits >> 32)),
         ])
     }
+
+    /// What is asked of a frame's header, where a packet has one.
+    func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {
         switch qualifiers.proto {
@@ -51,7 +55,7 @@ extension FilterLayout {
         case nil, .link:
             func isGroup(_ offset: Int) -> FilterNode { .equal(linkHeader(1, offset), 1, mask: 1) }
             switch addresses {
-            case .long(let destination, _): return isGroup(destination)
+            case .long(let destination, _): return ofFrame(isGroup(destination))
             case .short(let destination, _, let everybody): return .equal(linkHeader(1, destination), everybody)
             case .wireless: return wirelessDestination(isGroup)
             case .none: throw .init("'multicast' needs hardware addresses, and the link type is \(linkType.name)")

@@ -9,10 +9,10 @@ struct FilterLayout: Sendable {
         case cooked
         /// An Ethernet type, and nothing else.
         case etherType
-        /// A protocol family of four octets, as a number in network byte order.
-        case loopback(ipv4: UInt32, ipv6: UInt32)
-        /// A protocol family of one octet.
-        case family(ipv4: UInt32, ipv6: UInt32)
+        /// A protocol family of four bytes, in any of its numbers as read in network byte order.
+        case loopback(FilterFamilies)
+        /// A protocol family of one byte.
+        case family(FilterFamilies)
         /// An IP header comes first; `only` tells which version, if just one can come.
         case rawIP(only: Int?)
         case ppp
@@ -82,6 +82,8 @@ struct FilterLayout: Sendable {
 
     /// The slot that `networkAt` counts from, where the type lies elsewhere.
     private var networkSlot: Int?
+    /// What must hold for a link's header to be there at all: some tunnels carry IP itself as well as frames.
+    private(set) var frameCondition: FilterNode?
 
     func load(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: offset, place: FilterPlace(slot: slot))
@@ -103,8 +105,14 @@ struct FilterLayout: Sendable {
     }
 
     /// A frame of Ethernet begins at a slot.
-    mutating func enterFrame(_ slot: Int) {
-        (self.slot, linkSlot, linkAt, networkSlot) = (slot, slot, 0, nil)
+    ///
+    /// - Parameter networkSlot: Where the network layer is counted from, if not from there: the two are the same place where there is a
+    ///   frame, and are not where the network layer comes without one.
+    mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
+        (self.slot, linkSlot, linkAt, self.networkSlot) = (slot, slot, 0, networkSlot)
+        frameCondition = networkSlot.map {
+            .relation(.place(FilterPlace(slot: slot)), .equal, .place(FilterPlace(slot: $0)))
+        }
         (link, typeAt, networkAt, labels) = (.ethernet, 12, 14, 0)
         addresses = .long(destination: 0, source: 6)
     }

@@ -9,6 +9,7 @@ extension FilterLayout {
         let types = FilterRanges.merged([0x8100...0x8100, 0x88A8...0x88A8, 0x9100...0x9100])
         var nodes = [FilterNode.member(load(2, typeAt), mask: .max, types)]
         if link == .wireless { nodes.insert(carriesData, at: 0) }
+        if let frameCondition { nodes.insert(frameCondition, at: 0) }
         let control = link == .cooked ? networkAt : typeAt + 2
         if let number { nodes.append(.equal(load(2, control), number, mask: 0xFFF)) }
         if link != .cooked {
@@ -56,23 +57,14 @@ extension FilterLayout {
     /// Geneve (RFC 8926) and VXLAN (RFC 7348): the frame inside has a place that only the packet knows.
     mutating func overlay(isGeneve: Bool, _ network: UInt32?) throws(FilterMeaningError) -> FilterNode {
         if let network, network > 0xFF_FFFF { throw .init("a virtual network has at most 24 bits, not \(network)") }
-        let port: UInt32 = isGeneve ? 6081 : 4789
-        let slot = slots
-        guard slot < 8 else { throw .init("too many tunnels within each other") }
-        func tunnel(_ at: (Int, Int) -> FilterLoad, _ offset: Int) -> [FilterNode] {
-            let flags = isGeneve ? FilterNode.equal(at(1, 8), 0, mask: 0xC0) : .equal(at(1, 8), 0x08, mask: 0x08)
-            var nodes = [FilterNode.equal(at(2, 2), port), flags]
-            if let network { nodes.append(.equal(at(4, 12), network << 8, mask: 0xFFFF_FF00)) }
-            let udp = at(1, 0)
-            nodes.append(.mark(slot: slot, .binary(.place(udp.place), .add, .number(UInt32(udp.offset + 16)))))
-            return nodes
-        }
+        let tunnel = FilterTunnel(isGeneve: isGeneve, network: network, slot: slots)
+        guard slots + tunnel.slotCount <= 8 else { throw .init("too many tunnels within each other") }
         let version4 = FilterNode.all(
-            [type(0x800), .equal(self.network(1, 9), 17), firstFragment] + tunnel({ transport($0, $1) }, 0))
+            [type(0x800), .equal(self.network(1, 9), 17), firstFragment] + tunnel.nodes { transport($0, $1) })
         let version6 = FilterNode.all(
-            [type(0x86DD), .equal(self.network(1, 6), 17)] + tunnel({ self.network($0, 40 + $1) }, 0))
-        slots += 1
-        enterFrame(slot)
+            [type(0x86DD), .equal(self.network(1, 6), 17)] + tunnel.nodes { self.network($0, 40 + $1) })
+        enterFrame(slots, networkSlot: isGeneve ? slots + 1 : nil)
+        slots += tunnel.slotCount
         return .any([version4, version6])
     }
 
@@ -81,7 +73,7 @@ extension FilterLayout {
         switch link {
         case .ethernet:
             let hasLength = FilterNode.not(.test(load(2, typeAt), mask: .max, .greater, 1500))
-            return (.all([hasLength, .not(.equal(load(2, typeAt + 2), 0xFFFF))]), typeAt + 4)
+            return (ofFrame(.all([hasLength, .not(.equal(load(2, typeAt + 2), 0xFFFF))])), typeAt + 4)
         case .llc: return (.constant(true), typeAt - 4)
         case .wireless: return (carriesData, typeAt - 4)
         default: throw .init("'llc' needs Ethernet or another link of IEEE 802, and the link type is \(linkType.name)")
@@ -121,7 +113,7 @@ extension FilterLayout {
                 case .sctp: 132
                 case .icmp: 1
                 case .igmp: 2
-                case .igrp: 88
+                case .igrp: 9
                 case .pim: 103
                 default: 112
                 }

@@ -22,7 +22,7 @@ extension FilterLayout {
         case .icmp: ipProtocol(1, version6: false)
         case .icmp6: ipProtocol(58, version4: false)
         case .igmp: ipProtocol(2, version6: false)
-        case .igrp: ipProtocol(88, version6: false)
+        case .igrp: ipProtocol(9, version6: false)
         case .pim: ipProtocol(103)
         case .vrrp, .carp: ipProtocol(112, version6: false)
         case .ah: ipProtocol(51)

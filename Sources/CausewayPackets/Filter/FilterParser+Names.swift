@@ -11,7 +11,10 @@ extension FilterParser {
         case .gateway: return try fail("the hardware address of '\(name)' is not known", at: first)
         case .port:
             guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
-            return try ports(try port(name, first)...(try port(name, first)), first, qualifiers)
+            let number = try port(name, first)
+            var qualifiers = qualifiers
+            if qualifiers.proto == nil { qualifiers.proto = ServiceNames.transport(of: name.lowercased()) }
+            return try ports(number...number, first, qualifiers)
         case .portrange:
             guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
             if let number = FilterNames.services[name] { return try ports(number...number, first, qualifiers) }

@@ -6,8 +6,8 @@ extension FilterLayout {
         case .ethernet: ethernet(type)
         case .cooked: cooked(type)
         case .etherType: .equal(load(2, typeAt), type)
-        case .loopback(let ipv4, let ipv6): family(type, load(4, typeAt), ipv4, ipv6)
-        case .family(let ipv4, let ipv6): family(type, load(1, typeAt), ipv4, ipv6)
+        case .loopback(let families): families.node(type, load(4, typeAt))
+        case .family(let families): families.node(type, load(1, typeAt))
         case .rawIP(let only): rawIP(type, only)
         case .ppp: ppp(type)
         case .pppBSD:
@@ -42,14 +42,6 @@ extension FilterLayout {
     func isisTypes(_ types: [UInt32]) -> FilterNode {
         let at = link == .frameRelay ? networkAt : isoAt
         return .any(types.map { .all([isoProtocol(0x83), .equal(load(1, at + 4), $0, mask: 0x1F)]) })
-    }
-
-    private func family(_ type: UInt32, _ load: FilterLoad, _ ipv4: UInt32, _ ipv6: UInt32) -> FilterNode {
-        switch type {
-        case 0x800: .equal(load, ipv4)
-        case 0x86DD: .equal(load, ipv6)
-        default: .constant(false)
-        }
     }
 
     private func rawIP(_ type: UInt32, _ only: Int?) -> FilterNode {

@@ -3,6 +3,23 @@ public enum ServiceNames {
     /// What usually listens on a port, or `nil`.
     public static func name(of port: UInt16) -> String? { byPort[port] }
 
+    /// Services that are registered for one transport only: in a filter their names mean no other.
+    static func transport(of name: String) -> FilterProtocol? {
+        if tcpOnly.contains(name) { return .tcp }
+        return udpOnly.contains(name) ? .udp : nil
+    }
+
+    private static let tcpOnly: Set<String> = [
+        "ftp-data", "ftp", "ssh", "telnet", "smtp", "whois", "gopher", "finger", "http", "pop3", "auth", "nntp",
+        "epmap", "netbios-ssn", "imap2", "imap", "bgp", "microsoft-ds", "submissions", "exec", "login", "shell",
+        "printer", "submission", "ipp", "rsync", "ftps-data", "ftps", "telnets", "imaps", "pop3s", "socks",
+        "ms-sql-s", "mysql", "svn", "xmpp-client", "postgresql", "amqps", "x11", "redis", "ircd", "http-alt", "git",
+    ]
+    private static let udpOnly: Set<String> = [
+        "bootps", "bootpc", "tftp", "ntp", "netbios-ns", "netbios-dgm", "isakmp", "route", "dhcpv6-client",
+        "dhcpv6-server", "ms-sql-m", "mdns",
+    ]
+
     static let byPort: [UInt16: String] = Dictionary(
         table.map { ($0.1, $0.0) }, uniquingKeysWith: { first, _ in first })
 

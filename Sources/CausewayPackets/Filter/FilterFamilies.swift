@@ -1,0 +1,31 @@
+/// The numbers that protocol families have on the systems that capture: each kind of BSD has its own for IPv6.
+struct FilterFamilies: Sendable, Equatable {
+    var ipv4: [UInt32]
+    var ipv6: [UInt32]
+
+    private static let inet: UInt32 = 2
+    /// Linux; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS and iOS.
+    private static let inet6: [UInt32] = [10, 24, 28, 30]
+
+    /// In network byte order, or of one byte.
+    static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
+    /// In the byte order of the host that captured, which nothing in a packet tells.
+    static let anyOrder = FilterFamilies(
+        ipv4: [inet, inet.byteSwapped], ipv6: inet6 + inet6.map(\.byteSwapped))
+    /// Solaris, whose numbers these links have on every system.
+    static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [26])
+
+    /// Whether the family that is loaded is the one of an Ethernet type.
+    func node(_ type: UInt32, _ load: FilterLoad) -> FilterNode {
+        switch type {
+        case 0x800: Self.node(ipv4, load)
+        case 0x86DD: Self.node(ipv6, load)
+        default: .constant(false)
+        }
+    }
+
+    private static func node(_ numbers: [UInt32], _ load: FilterLoad) -> FilterNode {
+        if numbers.count == 1 { return .equal(load, numbers[0]) }
+        return .member(load, mask: .max, FilterRanges.merged(numbers.map { $0...$0 }))
+    }
+}
