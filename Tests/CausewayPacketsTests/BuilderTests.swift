@@ -161,9 +161,9 @@ struct BuilderTests {
         let name = Array("example.com".utf8)
         let list: [UInt8] = [0, UInt8(name.count + 3), 0, 0, UInt8(name.count)] + name
         hello += [0, UInt8(list.count + 4), 0, 0, 0, UInt8(list.count)] + list
-        let found = ClientHello.serverName(in: Octets(hello.span))
+        let found = ClientHello(Octets(hello.span))?.serverName
         #expect(found == "example.com")
-        for length in 0..<hello.count { _ = ClientHello.serverName(in: Octets(hello.span).prefix(length)) }
+        for length in 0..<hello.count { _ = ClientHello(Octets(hello.span).prefix(length)) }
     }
 
     /// RFC 1071 §3's example, and odd lengths.

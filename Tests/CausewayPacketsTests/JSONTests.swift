@@ -22,13 +22,16 @@ struct JSONTests {
         var json = PacketJSON()
         var buffer = Array("before\n".utf8)
         json.append(packet, Octets(octets.span), to: &buffer)
+        let ethernet = #""source":"02:00:00:00:00:01","destination":"ff:ff:ff:ff:ff:ff","type":2048"#
+        let ipv4 =
+            #""source":"10.0.0.1","destination":"192.168.1.1","protocol":6,"ttl":64,"id":0,"tos":0,"#
+            + #""fragmentOffset":0,"dontFragment":false,"moreFragments":false"#
+        let tcp =
+            #""sourcePort":4000,"destinationPort":80,"sequence":0,"acknowledgement":0,"window":1024,"flags":"S""#
         let expected = """
             {"time":"12.000034000","length":57,"captured":57,"link":"EN10MB","interface":0,\
-            "layers":["ethernet","ipv4","tcp"],\
-            "ethernet":{"source":"02:00:00:00:00:01","destination":"ff:ff:ff:ff:ff:ff","type":2048},\
-            "ipv4":{"source":"10.0.0.1","destination":"192.168.1.1","protocol":6,"ttl":64,"id":0,"tos":0,\
-            "fragmentOffset":0,"dontFragment":false,"moreFragments":false},\
-            "tcp":{"sourcePort":4000,"destinationPort":80,"sequence":0,"acknowledgement":0,"window":1024,"flags":"S"},\
+            "layers":[{"layer":"ethernet",\(ethernet)},{"layer":"ipv4",\(ipv4)},{"layer":"tcp",\(tcp)}],\
+            "ethernet":{\(ethernet)},"ipv4":{\(ipv4)},"tcp":{\(tcp)},\
             "networkChecksum":"good","transportChecksum":"good","payload":3}
             """
         #expect(String(decoding: buffer, as: UTF8.self) == "before\n" + expected + "\n")

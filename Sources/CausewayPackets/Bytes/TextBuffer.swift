@@ -76,6 +76,17 @@ package struct TextBuffer: Sendable {
         }
         count = start &+ length &+ openingLength &+ 3
     }
+    /// Text that stands in the buffer already, once more.
+    mutating func putAgain(_ place: Range<Int>) {
+        let start = count
+        require(place.count)
+        unsafe storage.withUnsafeMutableBytes { room in
+            precondition(place.lowerBound >= 0 && place.upperBound <= start)
+            let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[start...])
+            unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: room[place]))
+        }
+        count = start &+ place.count
+    }
     package mutating func put(octets more: [UInt8]) {
         unsafe more.withUnsafeBufferPointer { unsafe copy($0) }
     }

@@ -1,14 +1,36 @@
 /// What a TLS client says first, as far as it is in one packet.
-enum ClientHello {
-    /// The name of the server that is asked for (RFC 6066 §3), or `nil` where this is no ClientHello or holds none.
-    static func serverName(in octets: borrowing Octets) -> String? {
-        (try? find(octets)) ?? nil
+struct ClientHello: Equatable {
+    /// The name of the server that is asked for (RFC 6066 §3).
+    private(set) var serverName: String?
+    /// The application protocols that are offered, in the order of preference (RFC 7301 §3.1).
+    private(set) var protocols: [String] = []
+
+    /// Extensions that are looked at.
+    private enum Extension {
+        static let serverName: UInt16 = 0
+        static let applicationProtocols: UInt16 = 16
+    }
+    private static let (handshakeRecord, majorVersion, clientHello): (UInt8, UInt8, UInt8) = (22, 3, 1)
+    private static let (recordHeader, messageHeader, versionAndRandom) = (5, 4, 2 + 32)
+    /// More names than any client offers.
+    private static let mostProtocols = 32
+
+    /// A record with a ClientHello at its beginning (RFC 8446 §5.1, §4.1.2); `nil` where this is none.
+    init?(_ octets: borrowing Octets) {
+        guard let isHello = try? Self.isHello(octets), isHello else { return nil }
+        // Of one that is cut off there is what comes before.
+        try? readExtensions(octets)
     }
 
-    private static func find(_ octets: borrowing Octets) throws(CutOff) -> String? {
-        // Record: handshake; message: ClientHello (RFC 8446 §5.1, §4).
-        guard try octets.u8(0) == 22, try octets.u8(1) == 3, try octets.u8(5) == 1 else { return nil }
-        var offset = 9 + 2 + 32
+    private static func isHello(_ octets: borrowing Octets) throws(CutOff) -> Bool {
+        let (type, version) = (try octets.u8(0), try octets.u8(1))
+        let message = try octets.u8(recordHeader)
+        return type == handshakeRecord && version == majorVersion && message == clientHello
+    }
+
+    private mutating func readExtensions(_ octets: borrowing Octets) throws(CutOff) {
+        var offset = Self.recordHeader + Self.messageHeader + Self.versionAndRandom
+        // Session identifier, cipher suites, compression methods.
         offset += 1 + Int(try octets.u8(offset))
         offset += 2 + Int(try octets.u16(offset))
         offset += 1 + Int(try octets.u8(offset))
@@ -18,14 +40,32 @@ enum ClientHello {
             let type = try octets.u16(offset)
             let length = Int(try octets.u16(offset + 2))
             offset += 4
-            if type == 0 {
-                guard try octets.u8(offset + 2) == 0 else { return nil }
-                let count = Int(try octets.u16(offset + 3))
-                try octets.require(count, at: offset + 5)
-                return String(decoding: octets.clamped(offset + 5, offset + 5 + count).array, as: UTF8.self)
+            let content = octets.clamped(offset, min(offset + length, end))
+            switch type {
+            case Extension.serverName: serverName = try Self.hostName(content)
+            case Extension.applicationProtocols: try readProtocols(content)
+            default: break
             }
             offset += length
         }
-        return nil
+    }
+
+    private static func hostName(_ content: borrowing Octets) throws(CutOff) -> String? {
+        guard try content.u8(2) == 0 else { return nil }
+        return try text(content, at: 5, Int(try content.u16(3)))
+    }
+
+    private mutating func readProtocols(_ content: borrowing Octets) throws(CutOff) {
+        var offset = 2
+        while offset < content.count, protocols.count < Self.mostProtocols {
+            let length = Int(try content.u8(offset))
+            protocols.append(try Self.text(content, at: offset + 1, length))
+            offset += 1 + length
+        }
+    }
+
+    private static func text(_ octets: borrowing Octets, at offset: Int, _ length: Int) throws(CutOff) -> String {
+        try octets.require(length, at: offset)
+        return String(decoding: octets.clamped(offset, offset + length).array, as: UTF8.self)
     }
 }

@@ -163,7 +163,7 @@ extension LayerWalk {
         case 0x880B:
             // The address and control octets may be left out.
             if try p.u16(offset) == 0xFF03 { offset &+= 2 }
-            return .pppProtocol(try p.u16(offset))
+            return .pppProtocol
         default: return .etherType(type)
         }
     }

@@ -51,7 +51,7 @@ struct LayerWalk {
         case llc
         case ipProtocol(UInt8, overIPv6: Bool)
         case mpls, pppoe, ppp
-        case pppProtocol(UInt16)
+        case pppProtocol
         case udpPayload(source: UInt16, destination: UInt16)
 
         init?(_ linkType: LinkType) {
@@ -115,13 +115,14 @@ struct LayerWalk {
         case .pppoe:
             let type = try p.u8(offset &+ 1)
             guard try take(.pppoe, 6, &layers) else { return nil }
-            return type == 0 ? .pppProtocol(try p.u16(offset)) : nil
+            return type == 0 ? .pppProtocol : nil
         case .ppp:
             // Address and control may be left out.
             if try p.u16(offset) == 0xFF03 { offset &+= 2 }
-            return .pppProtocol(try p.u16(offset))
-        case .pppProtocol(let number):
-            guard try take(.ppp, 2, &layers) else { return nil }
+            return .pppProtocol
+        case .pppProtocol:
+            let (number, byteCount) = try PPPProtocol.number(p, at: offset)
+            guard try take(.ppp, byteCount, &layers) else { return nil }
             switch number {
             case 0x21: return .ipv4
             case 0x57: return .ipv6

@@ -71,5 +71,10 @@ public struct Packet: ~Escapable {
         return try? DNSMessage(parsing: payload.rawSpan)
     }
     /// The server's name in a TLS ClientHello.
-    public var serverName: String? { tcp == nil ? nil : ClientHello.serverName(in: payload) }
+    public var serverName: String? { clientHello?.serverName }
+    /// What a TLS client says first.
+    var clientHello: ClientHello? {
+        guard let layer = layers.innermostTransport, layer.kind == .tcp else { return nil }
+        return ClientHello(payload)
+    }
 }

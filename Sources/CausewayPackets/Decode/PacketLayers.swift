@@ -111,7 +111,10 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    @inline(__always) mutating func noteNetwork() { network = UInt8(truncatingIfNeeded: count &- 1) }
+    /// What carried the network layer is no transport of what is within it.
+    @inline(__always) mutating func noteNetwork() {
+        (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
+    }
     @inline(__always) mutating func noteTransport() { transport = UInt8(truncatingIfNeeded: count &- 1) }
 
     /// The innermost network layer.

@@ -1,7 +1,7 @@
 /// Reads capture files: pcap of both byte orders, with micro- or nanoseconds, the modified form, and pcapng.
 ///
 /// A machine without I/O: octets are fed in portions of any size, packets come out. It holds no more than one portion and one packet.
-/// A gzip file is recognized and refused with a message.
+/// Compressed files are recognized and refused with a message.
 ///
 /// ```swift
 /// var reader = CaptureFileReader()
@@ -123,9 +123,7 @@ public struct CaptureFileReader: Sendable {
             format = .pcapng
             return true
         }
-        if magic & 0xFFFF == 0x8B1F {
-            throw .malformed("it is compressed with gzip: decompress it first (gunzip)", offset: 0)
-        }
+        if let program = Self.compressor(magic) { throw .compressed(program) }
         guard let kind = PcapHeader.Kind(magic: magic) else { throw .notACapture }
         guard buffer.count - position >= PcapHeader.byteCount else {
             if isFinished { throw .truncated(offset: 0) }
@@ -134,6 +132,18 @@ public struct CaptureFileReader: Sendable {
         format = .pcap(PcapHeader(kind, self))
         position += PcapHeader.byteCount
         return true
+    }
+
+    /// The program whose files begin so, if any.
+    private static func compressor(_ magic: UInt32) -> String? {
+        if magic & 0xFFFF == 0x8B1F { return "gzip" }
+        if magic & 0xFF_FFFF == 0x68_5A42 { return "bzip2" }
+        switch magic {
+        case 0x587A_37FD: return "xz"
+        case 0xFD2F_B528: return "zstd"
+        case 0x184D_2204: return "lz4"
+        default: return nil
+        }
     }
 
     /// Four octets in the order of little-endian hosts.

@@ -49,6 +49,8 @@ public struct CapturedPacket: Hashable, Sendable {
 public enum CaptureFileError: Error, Hashable, Sendable {
     /// The first octets are those of no capture file.
     case notACapture
+    /// The file is compressed, by the program that is named.
+    case compressed(String)
     /// The file says something that cannot be. `offset` is in octets from its beginning.
     case malformed(String, offset: Int)
     /// The file ends within a packet. What came before is whole.
@@ -59,6 +61,7 @@ extension CaptureFileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notACapture: "not a capture file: neither pcap nor pcapng"
+        case .compressed(let program): "compressed with \(program): decompress it first"
         case .malformed(let what, let offset): "damaged capture file: \(what), at octet \(offset)"
         case .truncated(let offset): "the capture file ends within a packet, at octet \(offset)"
         }

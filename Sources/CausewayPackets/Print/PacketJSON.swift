@@ -3,11 +3,12 @@ import CausewayWire
 
 /// Packets as JSON, one object a line: for programs.
 ///
-/// Layers are named in their order; each that has fields here is a member of its own. What was cut off or wrong is in `issues`, checksums say
-/// what they are worth. Times are decimal seconds, exact, as a string.
+/// `layers` has an object for every header, from the outermost, with its name as `layer`. The members beside it (`ethernet`, `vlan`, `arp`,
+/// `ipv4`, `ipv6`, `tcp`, `udp`, `icmp`) repeat those of the innermost level of encapsulation, so that they belong together. What was cut
+/// off or wrong is in `issues`, checksums say what they are worth. Times are decimal seconds, exact, as a string.
 public struct PacketJSON: Sendable {
-    private var out = TextBuffer()
-    private var needsComma = false
+    var out = TextBuffer()
+    var needsComma = false
     /// Of the packet before, in quotation marks: usually this one's too.
     private var linkName: (type: LinkType, text: TextBuffer)?
 
@@ -39,15 +40,12 @@ public struct PacketJSON: Sendable {
         name(of: packet.linkType)
         number("interface", packet.interface)
         layers(view)
-        link(view)
-        network(view)
-        transport(view)
         issues(view.issues)
         let sums = view.checksums(offloaded: checksumOffloaded)
         if sums.network != .notPresent { word("networkChecksum", sums.network.word) }
         if sums.transport != .notPresent { word("transportChecksum", sums.transport.word) }
         number("payload", view.layers.payloadOriginalCount)
-        if let name = view.serverName { text("tlsServerName", name) }
+        if let hello = view.clientHello { clientHello(hello) }
         domainNames(view)
         out.put("}\n")
     }
@@ -58,93 +56,6 @@ public struct PacketJSON: Sendable {
         out.put(".")
         out.decimal(time.nanoseconds, width: 9, padding: 0x30)
         out.put("\"")
-    }
-
-    private mutating func layers(_ packet: borrowing Packet) {
-        key("layers", "[")
-        for index in 0..<packet.layers.count {
-            if index > 0 { out.put(",") }
-            quoted(packet.layers[index].kind.word)
-        }
-        out.put("]")
-        needsComma = true
-    }
-
-    private mutating func link(_ packet: borrowing Packet) {
-        if let header = packet.ethernet {
-            begin("ethernet")
-            hardware("source", header.source)
-            hardware("destination", header.destination)
-            number("type", header.type.rawValue)
-            end()
-        }
-        if let tag = packet.vlan {
-            begin("vlan")
-            number("id", tag.identifier)
-            number("priority", tag.priority)
-            end()
-        }
-        if let arp = packet.arp {
-            begin("arp")
-            number("operation", arp.operation.rawValue)
-            hardware("senderHardware", arp.senderHardware)
-            address("sender", arp.senderAddress)
-            hardware("targetHardware", arp.targetHardware)
-            address("target", arp.targetAddress)
-            end()
-        }
-    }
-
-    private mutating func network(_ packet: borrowing Packet) {
-        if let header = packet.ipv4 {
-            begin("ipv4")
-            address("source", header.source)
-            address("destination", header.destination)
-            number("protocol", header.proto.rawValue)
-            number("ttl", header.timeToLive)
-            number("id", header.identification)
-            number("tos", header.typeOfService)
-            number("fragmentOffset", Int(header.fragmentOffset) * 8)
-            flag("dontFragment", header.dontFragment)
-            flag("moreFragments", header.moreFragments)
-            end()
-        } else if let header = packet.ipv6 {
-            begin("ipv6")
-            address("source", header.source)
-            address("destination", header.destination)
-            number("nextHeader", header.nextHeader.rawValue)
-            number("hopLimit", header.hopLimit)
-            number("flowLabel", header.flowLabel)
-            end()
-        }
-    }
-
-    private mutating func transport(_ packet: borrowing Packet) {
-        if let header = packet.tcp {
-            begin("tcp")
-            number("sourcePort", header.sourcePort)
-            number("destinationPort", header.destinationPort)
-            number("sequence", header.sequence)
-            number("acknowledgement", header.acknowledgement)
-            number("window", header.window)
-            key("flags", "\"")
-            out.put(header.flags)
-            out.put("\"")
-            end()
-        } else if let header = packet.udp {
-            begin("udp")
-            number("sourcePort", header.sourcePort)
-            number("destinationPort", header.destinationPort)
-            number("length", header.length ?? 0)
-            end()
-        } else if let header = packet.icmp {
-            begin("icmp")
-            number("type", header.type)
-            number("code", header.code)
-            number("id", header.identifier)
-            number("sequence", header.sequence)
-            end()
-        }
     }
 
     private mutating func domainNames(_ packet: borrowing Packet) {
@@ -163,6 +74,17 @@ public struct PacketJSON: Sendable {
         needsComma = true
         number("answers", message.answers.count)
         end()
+    }
+
+    private mutating func clientHello(_ hello: ClientHello) {
+        if let name = hello.serverName { text("tlsServerName", name) }
+        guard !hello.protocols.isEmpty else { return }
+        key("tlsProtocols", "[")
+        for (index, name) in hello.protocols.enumerated() {
+            if index > 0 { out.put(",") }
+            string(name)
+        }
+        out.put("]")
     }
 
     private mutating func issues(_ issues: PacketLayers.Issues) {
@@ -187,52 +109,52 @@ public struct PacketJSON: Sendable {
     }
 
     @inline(__always)
-    private mutating func key(_ name: StaticString, _ opening: StaticString = "") {
+    mutating func key(_ name: StaticString, _ opening: StaticString = "") {
         out.key(name, afterComma: needsComma, opening)
         needsComma = true
     }
     @inline(__always)
-    private mutating func begin(_ name: StaticString) {
+    mutating func begin(_ name: StaticString) {
         key(name, "{")
         needsComma = false
     }
-    private mutating func end() {
+    mutating func end() {
         out.put("}")
         needsComma = true
     }
     @inline(__always)
-    private mutating func number<T: BinaryInteger>(_ name: StaticString, _ value: T) {
+    mutating func number<T: BinaryInteger>(_ name: StaticString, _ value: T) {
         key(name)
         out.decimal(value)
     }
     @inline(__always)
-    private mutating func flag(_ name: StaticString, _ value: Bool) {
+    mutating func flag(_ name: StaticString, _ value: Bool) {
         if value { key(name, "true") } else { key(name, "false") }
     }
     /// A member whose value needs no escapes.
-    private mutating func word(_ name: StaticString, _ value: StaticString) {
+    mutating func word(_ name: StaticString, _ value: StaticString) {
         key(name)
         quoted(value)
     }
-    private mutating func quoted(_ value: StaticString) {
+    mutating func quoted(_ value: StaticString) {
         out.put("\"")
         out.put(value)
         out.put("\"")
     }
     @inline(__always)
-    private mutating func hardware(_ name: StaticString, _ address: MACAddress) {
+    mutating func hardware(_ name: StaticString, _ address: MACAddress) {
         key(name, "\"")
         out.mac(address.bits)
         out.put("\"")
     }
     @inline(__always)
-    private mutating func address(_ name: StaticString, _ address: IPv4Address) {
+    mutating func address(_ name: StaticString, _ address: IPv4Address) {
         key(name, "\"")
         out.ipv4(address.bits)
         out.put("\"")
     }
     @inline(__always)
-    private mutating func address(_ name: StaticString, _ address: IPv6Address) {
+    mutating func address(_ name: StaticString, _ address: IPv6Address) {
         key(name, "\"")
         out.ipv6(high: address.high, low: address.low)
         out.put("\"")
@@ -244,11 +166,11 @@ public struct PacketJSON: Sendable {
         linkName = (type, text)
         out.put(text)
     }
-    private mutating func text(_ name: StaticString, _ value: String) {
+    mutating func text(_ name: StaticString, _ value: String) {
         key(name)
         string(value)
     }
-    private mutating func string(_ value: String) { out.json(value) }
+    mutating func string(_ value: String) { out.json(value) }
 }
 
 extension TCPHeader.Flags {
@@ -264,12 +186,23 @@ extension TextBuffer {
     /// A string in quotation marks (RFC 8259 §7).
     mutating func json(_ value: String) {
         put("\"")
+        var isLead = false
         for octet in value.utf8 {
+            // The controls beyond ASCII begin with this octet: terminals obey them as they do the others.
+            let wasLead = isLead
+            isLead = octet == 0xC2
+            if isLead { continue }
+            if wasLead, octet < 0xA0 {
+                put("\\u")
+                hex(octet, width: 4)
+                continue
+            }
+            if wasLead { put(octet: 0xC2) }
             switch octet {
             case 0x22, 0x5C:
                 put("\\")
                 put(octet: octet)
-            case 0..<0x20:
+            case 0..<0x20, 0x7F:
                 put("\\u")
                 hex(octet, width: 4)
             default: put(octet: octet)

@@ -152,7 +152,7 @@ extension PacketPrinter {
         type(try p.u16(offset))
         var number = try p.u16(offset + 2)
         if isMulticast {
-            if number & 0x8000 != 0 { out.put(" (QU)") }
+            out.put(number & 0x8000 != 0 ? " (QU)" : " (QM)")
             number &= 0x7FFF
         }
         if number != 1 { recordClass(number) }

@@ -59,7 +59,7 @@ extension PacketPrinter {
         part = "ppp"
         var offset = 0
         if try p.u16(0) == 0xFF03 { offset = 2 }
-        let number = try p.u16(offset)
+        let (number, size) = try PPPProtocol.number(p, at: offset)
         let names: [UInt16: StaticString] = [
             0x21: "IP", 0x57: "IP6", 0xC021: "LCP", 0x8021: "IPCP", 0x8057: "IP6CP", 0xC023: "PAP", 0xC223: "CHAP",
             0x80FD: "CCP", 0xC025: "LQR",
@@ -70,17 +70,17 @@ extension PacketPrinter {
             put(", length ", length, ": ")
         }
         switch number {
-        case 0x21: try ipv4(p.from(offset + 2), length - offset - 2)
-        case 0x57: try ipv6(p.from(offset + 2), length - offset - 2)
-        case 0x281, 0x283: try mpls(p.from(offset + 2), length - offset - 2)
-        case 0xC021, 0x8021, 0x8057: try control(p.from(offset + 2), length - offset - 2, names[number] ?? "")
+        case 0x21: try ipv4(p.from(offset + size), length - offset - size)
+        case 0x57: try ipv6(p.from(offset + size), length - offset - size)
+        case 0x281, 0x283: try mpls(p.from(offset + size), length - offset - size)
+        case 0xC021, 0x8021, 0x8057: try control(p.from(offset + size), length - offset - size, names[number] ?? "")
         default:
             if let name = names[number] {
                 out.put(name)
             } else {
                 putHex("unknown PPP protocol (0x", number, width: 4, ")")
             }
-            unknown(p.from(offset + 2), "\n\t")
+            unknown(p.from(offset + size), "\n\t")
         }
     }
 

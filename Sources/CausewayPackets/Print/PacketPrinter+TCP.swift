@@ -13,7 +13,7 @@ extension PacketPrinter {
         let header = Int(control >> 12) * 4
         if header < 20 {
             put(" tcp ", whole - header)
-            put(" [bad hdr length ", header, ", too short, < 20]")
+            put(" [bad hdr length ", header, " - too short, < 20]")
             return
         }
         var (sequence, acknowledgement) = (try p.u32(4), try p.u32(8))
@@ -24,12 +24,16 @@ extension PacketPrinter {
             put("tcp ", length)
             if header > whole {
                 put(" [bad hdr length ", header)
-                put(", too long, > ", whole, "]")
+                put(" - too long, > ", whole, "]")
             }
             return
         }
         let start = relative(source, destination, carrier, flags, &sequence, &acknowledgement)
         tcpFlags(control)
+        if header > whole {
+            put(" [bad hdr length ", header)
+            return put(" - too long, > ", whole, "]")
+        }
         if verbosity > 0, !carrier.isFragmented { tcpChecksum(p, whole, carrier) }
         if verbosity > 1 || length > 0 || !flags.isDisjoint(with: [.syn, .fin, .rst]) {
             put(", seq ", sequence)
@@ -41,10 +45,6 @@ extension PacketPrinter {
         if header > 20, try !tcpOptions(p, header, flags, start) { return }
         put(", length ", length)
         guard length > 0 else { return }
-        if header > whole {
-            put(" [bad hdr length ", header)
-            return put(", too long, > ", whole, "]")
-        }
         try tcpContent(p.from(header), length, source, destination, flags)
     }
 
@@ -212,60 +212,4 @@ extension PacketPrinter {
             put(":", try p.u32(offset + place + 4) &- base, "}")
         }
     }
-
-    /// What follows the header, where the ports tell.
-    private mutating func tcpContent(
-        _ p: borrowing Octets, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
-    ) throws(CutOff) {
-        func either(_ port: UInt16) -> Bool { source == port || destination == port }
-        // A reset carries its reason, if anything (RFC 9293 §3.5.3).
-        if flags.contains(.rst) {
-            if verbosity > 0 { try resetReason(p, length) }
-            return
-        }
-        if options.expectsDNS || either(53) { return try dns(p, length, isStream: true, isMulticast: false) }
-        if either(22) { return ssh(p) }
-        if either(80) || either(8080) || either(3128) { return textLines("HTTP", Self.httpWords, p, length) }
-        if either(25) || either(587) { return textLines("SMTP", Self.smtpWords, p, length) }
-        if either(21) { return textLines("FTP", Self.ftpWords, p, length) }
-        if either(554) || either(8554) { return textLines("RTSP", Self.rtspWords, p, length) }
-    }
-
-    private mutating func resetReason(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
-        out.put(length > 30 ? " [RST+ " : " [RST ")
-        visible(p.prefix(min(length, 30)))
-        out.put("]")
-        if p.count < length { throw CutOff() }
-    }
-
-    /// The first line says which version speaks.
-    private mutating func ssh(_ p: borrowing Octets) {
-        var index = 0
-        guard p.count >= 4, p[0] == 0x53, p[1] == 0x53, p[2] == 0x48, p[3] == 0x2D else { return }
-        out.put(": SSH: ")
-        while index < p.count, p[index] != 0x0A, p[index] != 0x0D {
-            guard p[index] >= 0x20, p[index] < 0x7F else { break }
-            out.put(octet: p[index])
-            index += 1
-        }
-    }
-
-    static let httpWords = [
-        "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "PROPFIND", "PROPPATCH",
-        "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "SEARCH", "NOTIFY", "POLL", "SUBSCRIBE", "UNSUBSCRIBE", "BCOPY",
-        "BDELETE", "BMOVE", "BPROPFIND", "BPROPPATCH", "ORDERPATCH",
-    ]
-    static let smtpWords = [
-        "EHLO", "HELO", "MAIL", "RCPT", "DATA", "RSET", "VRFY", "EXPN", "NOOP", "QUIT", "HELP", "SEND", "SOML", "SAML",
-        "TURN", "STARTTLS", "AUTH",
-    ]
-    static let ftpWords = [
-        "ACCT", "APPE", "CWD", "DELE", "HELP", "LIST", "MDTM", "MKD", "MODE", "NLST", "NOOP", "PASS", "PASV", "PORT",
-        "PWD", "QUIT", "RETR", "RMD", "RNFR", "RNTO", "SITE", "SIZE", "STAT", "STOR", "STOU", "STRU", "SYST", "TYPE",
-        "USER", "AUTH", "EPSV", "EPRT", "FEAT", "OPTS", "CDUP", "ABOR", "ALLO", "REIN", "REST", "SMNT",
-    ]
-    static let rtspWords = [
-        "DESCRIBE", "ANNOUNCE", "GET_PARAMETER", "OPTIONS", "SET_PARAMETER", "PLAY", "PAUSE", "SETUP", "RECORD",
-        "TEARDOWN", "REDIRECT",
-    ]
 }

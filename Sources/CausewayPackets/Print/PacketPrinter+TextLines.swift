@@ -1,45 +1,57 @@
 /// Protocols of lines, of which the first one is shown.
+struct TextProtocol {
+    /// Where a status of three digits stands in an answer.
+    enum StatusPlace { case first, second }
+
+    var name: StaticString
+    /// As it is named where a line is cut off.
+    var part: StaticString
+    var status = StatusPlace.first
+    /// Words that begin a request, in upper case.
+    var words: [String]
+}
+
 extension PacketPrinter {
-    /// Protocols of lines: the first line, or all of them where verbosity asks for it.
-    mutating func textLines(_ name: StaticString, _ words: [String], _ p: borrowing Octets, _ length: Int) {
-        out.put(": ")
-        out.put(name)
-        guard isText(p, words) else { return put(", length: ", length) }
+    /// The first line, or all of them where verbosity asks for it; of other text, such as the rest of an answer, only the name.
+    mutating func textLines(_ proto: TextProtocol, _ p: borrowing Octets, _ length: Int) {
+        out.put(proto.name)
+        guard beginsMessage(p, proto) else { return }
+        part = proto.part
         guard verbosity > 0 else {
-            out.put(": ")
-            _ = textLine(p, 0)
+            _ = textLine(p, 0, length, ": ")
             return
         }
         put(", length: ", length)
         var offset = 0
-        while offset < p.count {
-            guard lineEnd(p, offset) != nil else { break }
-            out.put("\n\t")
-            offset = textLine(p, offset)
+        while offset < length, let next = textLine(p, offset, length, "\n\t") { offset = next }
+    }
+
+    /// The first word is one of the protocol's, or a status is where the protocol has it.
+    private func beginsMessage(_ p: borrowing Octets, _ proto: TextProtocol) -> Bool {
+        guard let (first, next) = token(p, 0) else { return false }
+        if proto.words.contains(where: { isWord(p, first, $0) }) { return true }
+        switch proto.status {
+        case .first: return isStatus(p, first)
+        case .second: return token(p, next).map { isStatus(p, $0.0) } ?? false
         }
     }
 
-    /// The first word is one of the protocol's, or the second is a status of three digits.
-    private func isText(_ p: borrowing Octets, _ words: [String]) -> Bool {
-        var (first, second) = (0..<0, 0..<0)
-        var (count, start, index) = (0, 0, 0)
-        let end = min(p.count, 256)
-        while index < end {
-            let octet = p[index]
-            guard octet < 0x80, octet >= 0x20 || octet == 0x0D || octet == 0x0A || octet == 0x09 else { return false }
-            if octet <= 0x20 {
-                if count == 0 { first = start..<index } else { second = start..<index }
-                (count, start) = (count + 1, index + 1)
-                if count == 2 || octet == 0x0A { break }
-            }
-            index += 1
+    private static let longestToken = 127
+
+    /// A word up to the next white space, and where the one behind it begins; `nil` where there is none.
+    private func token(_ p: borrowing Octets, _ start: Int) -> (Range<Int>, next: Int)? {
+        var end = start
+        while end < p.count, !isSpace(p[end]) {
+            guard p[end] > 0x20, p[end] < 0x7F, end - start < Self.longestToken else { return nil }
+            end += 1
         }
-        // What no space has ended.
-        if index == end, start < end, count < 2 {
-            if count == 0 { first = start..<end } else { second = start..<end }
-        }
-        return words.contains { isWord(p, first, $0) } || isStatus(p, first) || isStatus(p, second)
+        guard end > start else { return nil }
+        var next = end
+        while next < p.count, isSpace(p[next]), p[next] != 0x0A, p[next] != 0x0D { next += 1 }
+        return (start..<end, next)
     }
+
+    private func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
 
     /// Whether a word of a packet is `word`, which is in upper case.
     private func isWord(_ p: borrowing Octets, _ place: Range<Int>, _ word: String) -> Bool {
@@ -53,32 +65,54 @@ extension PacketPrinter {
         return true
     }
 
+    /// Three digits, behind which others than digits may follow: `220-` begins an answer of several lines.
     private func isStatus(_ p: borrowing Octets, _ place: Range<Int>) -> Bool {
-        guard place.count == 3 else { return false }
-        for index in place where !(0x30...0x39).contains(p[index]) { return false }
-        return true
+        func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(p[index]) }
+        guard place.count >= 3 else { return false }
+        let start = place.lowerBound
+        guard isDigit(start), isDigit(start + 1), isDigit(start + 2) else { return false }
+        return place.count == 3 || !isDigit(start + 3)
     }
 
-    private func lineEnd(_ p: borrowing Octets, _ start: Int) -> Int? {
-        var index = start
-        while index < p.count {
-            if p[index] == 0x0A { return index > start && p[index - 1] == 0x0D ? index - 1 : index }
-            let octet = p[index]
-            guard octet < 0x80, octet >= 0x20 || octet == 0x09 || octet == 0x0D else { return nil }
-            index += 1
+    /// Prints a line; returns where the next one begins, `nil` where this was no text, or is not whole.
+    private mutating func textLine(
+        _ p: borrowing Octets, _ start: Int, _ length: Int, _ before: StaticString
+    ) -> Int? {
+        var end = start
+        while end < length {
+            guard end < p.count else { return cutLine(p, start, end, before) }
+            let octet = p[end]
+            if octet == 0x0A { return wholeLine(p, start, end, before, end + 1) }
+            if octet == 0x0D {
+                guard end + 1 < length else { return nil }
+                guard end + 1 < p.count else { return cutLine(p, start, end, before) }
+                guard p[end + 1] == 0x0A else { return nil }
+                return wholeLine(p, start, end, before, end + 2)
+            }
+            guard octet == 0x09 || (0x20..<0x7F).contains(octet) else { return nil }
+            end += 1
         }
-        return index
+        return cutLine(p, start, end, before)
     }
 
-    /// Prints a line; returns where the next one begins.
-    private mutating func textLine(_ p: borrowing Octets, _ start: Int) -> Int {
-        var index = start
-        while index < p.count, p[index] != 0x0A {
-            if p[index] == 0x0D, index + 1 < p.count, p[index + 1] == 0x0A { break }
-            visible(p[index])
-            index += 1
-        }
-        while index < p.count, p[index] != 0x0A { index += 1 }
-        return index + 1
+    private mutating func wholeLine(
+        _ p: borrowing Octets, _ start: Int, _ end: Int, _ before: StaticString, _ next: Int
+    ) -> Int {
+        out.put(before)
+        for index in start..<end { out.put(octet: p[index]) }
+        return next
+    }
+
+    private mutating func cutLine(_ p: borrowing Octets, _ start: Int, _ end: Int, _ before: StaticString) -> Int? {
+        _ = wholeLine(p, start, min(end, p.count), before, end)
+        cutOff()
+        return nil
+    }
+
+    /// Notes that octets are missing from here on.
+    mutating func cutOff() {
+        out.put(" [|")
+        out.put(part)
+        out.put("]")
     }
 }
