@@ -70,7 +70,7 @@ struct ScanTextTests {
 
                 """)
         #expect(
-            report.json
+            report.json()
                 == #"{"host":"web","address":"192.0.2.1","ports":[{"port":22,"protocol":"tcp","state":"filtered","reason":"admin-prohibited","service":"ssh"},{"port":443,"protocol":"tcp","state":"open","reason":"syn-ack","service":"https"}],"others":[{"count":100,"state":"closed","reason":"reset"}]}"#
         )
     }

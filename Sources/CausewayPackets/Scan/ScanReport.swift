@@ -67,7 +67,9 @@ package struct ScanReport: Sendable {
     }
 
     /// One object, on one line.
-    package var json: String {
+    ///
+    /// - Parameter state: Of the host itself, where that is all that is known.
+    package func json(state: String? = nil) -> String {
         let ports = shown.map { row in
             let service = ServiceNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""
             return
@@ -77,7 +79,7 @@ package struct ScanReport: Sendable {
             "{\"count\":\($0.count),\"state\":\"\($0.finding.state.rawValue)\",\"reason\":\"\($0.finding.reason.name)\"}"
         }
         return
-            "{\"host\":\"\(Self.escaped(name))\",\"address\":\"\(address)\",\"ports\":[\(ports.joined(separator: ","))],\"others\":[\(others.joined(separator: ","))]}"
+            "{\"host\":\"\(Self.escaped(name))\",\"address\":\"\(address)\",\(state.map { "\"state\":\"\($0)\"," } ?? "")\"ports\":[\(ports.joined(separator: ","))],\"others\":[\(others.joined(separator: ","))]}"
     }
 
     private static func escaped(_ text: String) -> String {

@@ -58,7 +58,8 @@ package struct NameInquiry: Sendable {
     package static func addresses(of host: String, family: SocketAddress.Family? = nil) async -> NameInquiry {
         if let literal = literal(host) {
             var inquiry = NameInquiry()
-            inquiry.order([literal], [])
+            let translated = family == .ipv4 ? [] : await AddressTranslation.addresses(for: [literal.0])
+            inquiry.order([(literal.0, literal.1)] + translated.map { ($0, nil) }, [])
             return inquiry
         }
         var families: Set<NameLookup.Family> = [.ipv4, .ipv6]
@@ -72,7 +73,7 @@ package struct NameInquiry: Sendable {
         }
         feed.onTermination = { reason in if case .cancelled = reason { resolution.cancel() } }
         var inquiry = NameInquiry()
-        var found: [(SocketAddress, AddressOrigin)] = []
+        var found: [(SocketAddress, AddressOrigin?)] = []
         var answers: [DNSAnswer] = []
         for await event in events {
             switch event {
@@ -84,9 +85,18 @@ package struct NameInquiry: Sendable {
             case .ended(let problem): inquiry.failure = problem?.failure
             }
         }
+        if family != .ipv4 {
+            found += await AddressTranslation.addresses(for: found.map(\.0)).map { ($0, nil) }
+        }
         inquiry.order(found, answers)
         inquiry.milliseconds = (Machine.now - started) / .milliseconds(1)
         return inquiry
+    }
+
+    /// Adds the addresses under which a translator leads to an IPv4 address; none where the network has IPv4.
+    package mutating func addTranslation(of text: String) async {
+        guard let literal = Self.literal(text) else { return }
+        order(await AddressTranslation.addresses(for: [literal.0]).map { ($0, nil) }, [])
     }
 
     private static func literal(_ host: String) -> (SocketAddress, AddressOrigin)? {
@@ -97,9 +107,10 @@ package struct NameInquiry: Sendable {
         }
     }
 
-    private mutating func order(_ found: [(SocketAddress, AddressOrigin)], _ answers: [DNSAnswer]) {
+    /// - Parameter found: Addresses and where they are from; without an origin those that were made for a translator.
+    private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
         let sources = SourceAddress.toward(found.map(\.0))
-        let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin)? in
+        let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in
             guard let address = item.0.internetAddress else { return nil }
             let facts = source.map {
                 Destination.Source($0.address, prefixLength: $0.prefixLength, isDeprecated: $0.isDeprecated)
@@ -115,7 +126,8 @@ package struct NameInquiry: Sendable {
             let rule = next.map { Self.text(AddressOrder.decide(destination, $0).rule) }
             addresses.append(
                 Address(
-                    address: address, text: destination.address.description, origin: Self.text(origin),
+                    address: address, text: destination.address.description,
+                    origin: origin.map(Self.text) ?? "translated",
                     timeToLive: answer.map { Int($0.timeToLive.components.seconds) },
                     source: destination.source?.address.description, rule: isLast ? nil : rule))
         }

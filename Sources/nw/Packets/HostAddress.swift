@@ -1,4 +1,5 @@
 import Causeway
+import CausewayRuntime
 import CausewaySystem
 
 /// A host's address, for the tools that send packets of their own.
@@ -17,7 +18,7 @@ struct HostAddress: Sendable {
                 guard family == nil || literal.socketAddress.family == family else {
                     throw Failure("\(host) is of the other family")
                 }
-                return literal
+                return await literal.reachable(family)
             }
             guard let first = try await addresses(ofHost: host, family: family).first else {
                 throw Failure("\(host) has no address")
@@ -30,6 +31,14 @@ struct HostAddress: Sendable {
         }
     }
 
+    /// The host as this network reaches it: behind a translator where there is no IPv4, unless IPv4 was asked for.
+    func reachable(_ family: SocketAddress.Family?) async -> HostAddress {
+        guard family == nil, !isIPv6,
+            let translated = await AddressTranslation.addresses(for: [socketAddress]).first
+        else { return self }
+        return HostAddress(translated)
+    }
+
     private init?(literal: String) {
         switch NWEndpoint.Host(literal) {
         case .ipv4(let address): self.init(SocketAddress(address, port: 0))
@@ -38,7 +47,7 @@ struct HostAddress: Sendable {
         }
     }
 
-    private init(_ address: SocketAddress) {
+    init(_ address: SocketAddress) {
         socketAddress = address
         text = address.internetAddress.map { "\($0)" } ?? ""
     }

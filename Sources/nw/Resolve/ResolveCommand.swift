@@ -61,7 +61,9 @@ struct ResolveCommand: Subcommand {
             if let type { return try await NameInquiry.records(of: name, type: type, server: server) }
             if let reverse = NameInquiry.reverseName(of: name) {
                 if server == nil, let known = NameInquiry.knownName(of: name) { return .known(known, for: reverse) }
-                return try await NameInquiry.records(of: reverse, type: "PTR", server: server)
+                var inquiry = try await NameInquiry.records(of: reverse, type: "PTR", server: server)
+                await inquiry.addTranslation(of: name)
+                return inquiry
             }
             let family: SocketAddress.Family? = v4Only ? .ipv4 : v6Only ? .ipv6 : nil
             guard let server else { return await NameInquiry.addresses(of: name, family: family) }

@@ -43,6 +43,27 @@ extension Interop {
             }
         }
 
+        @Test("An IPv4 address is pinged, traced, scanned and looked up as connections reach it")
+        func tools() async throws {
+            let files = try await TLSFiles.shared
+            try await TranslatedNetwork.run(files) { network, _, scratch in
+                let translated = "\(network.prefix)a4d:1402"
+                for (arguments, expected) in [
+                    (["ping", "-c", "2"], "from \(translated)"), (["trace", "-q", "1"], translated),
+                    (["scan", "-p", "7000,7003"], "7000/tcp open"), (["resolve"], translated),
+                ] {
+                    let nw = try scratch.start(
+                        try Built.nw(), arguments + [TranslatedNetwork.server4], on: network.hosts.near)
+                    #expect(try await nw.finished() == 0, "\(arguments): \(nw.errors)")
+                    let text = String(decoding: nw.output, as: UTF8.self)
+                    #expect(text.contains(expected), "\(arguments): \(text)")
+                }
+                let plain = try scratch.start(
+                    try Built.nw(), ["ping", "-4", "-c", "1", TranslatedNetwork.server4], on: network.hosts.near)
+                #expect(try await plain.finished() == 1)
+            }
+        }
+
         @Test("In another network the translator is looked for again")
         func rediscovers() async throws {
             let files = try await TLSFiles.shared

@@ -33,6 +33,9 @@ final class NeighbourWire: ScanWire {
         attempts = Array(repeating: 0, count: targets.count)
     }
 
+    /// Whether a target is on a link of this host's.
+    func isNear(_ host: Int) -> Bool { places[host] != nil }
+
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
         guard let (link, source) = places[probe.host] else { return echo?.send(probe) ?? .busy }
         attempts[probe.host] = probe.attempt

@@ -11,7 +11,8 @@ struct ScanCommand: Subcommand {
             Asks by SYN where this program may use raw sockets, else by connections of the kernel's, which need no privilege; or by \
             datagrams (--udp), or only whether the hosts are there (--hosts: on the same link by ARP and its like for IPv6, where this \
             program may send frames; else by ICMP echo). Hosts are addresses, names, networks and ranges: only \
-            what is named is asked. Probes leave as fast as answers show that they get through, never faster than --rate; silent ports \
+            what is named is asked. Where there are several hosts, first those that are there are found: on the same link by ARP and \
+            its like, else by ICMP echo and at the TCP ports 443, 80 and 22. Probes leave as fast as answers show that they get through, never faster than --rate; silent ports \
             are asked again. On interrupt, what is known so far is shown.
 
             Scan only hosts whose owner agrees.
@@ -43,6 +44,11 @@ struct ScanCommand: Subcommand {
 
     @Flag(name: [.long, .customLong("sn", withSingleDash: true)], help: "Only whether the hosts are there.")
     var hosts = false
+
+    @Flag(
+        name: [.customLong("no-discovery"), .customLong("Pn", withSingleDash: true)],
+        help: "Ask the ports of hosts that do not seem to be there, too.")
+    var skipsDiscovery = false
 
     @Option(help: ArgumentHelp("At most so many probes a second.", valueName: "count"))
     var rate: Double?

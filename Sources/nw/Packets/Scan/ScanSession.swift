@@ -15,22 +15,19 @@ final class ScanSession {
     private let showsProgress = OpenFile.standardError.kind == .terminal
     private var lastProgress: ContinuousClock.Instant
     private var openPorts = 0
-    /// What is about to be sent, and what became of it.
-    private var probes: [PortSurvey.Probe] = []
-    private var outcomes: [(PortSurvey.Probe, ScanSending)] = []
+    private let survey = SurveyLoop()
     private var done = 0
+    /// Hosts that were found to be there; `nil` where their ports are asked without that.
+    private var upCount: Int?
 
     /// Hosts that are asked at the same time, however few their ports are.
     private static let mostHosts = 4096
-    /// Probes that are sent before answers are looked for.
-    private static let mostAtOnce = 64
-
     init(_ command: ScanCommand, _ targets: [ScanTarget]) throws {
         self.command = command
         self.targets = targets
         technique = try Self.technique(command)
         ports = try command.portList(technique)
-        links = technique == .echo ? NeighbourLink.find(targets) : []
+        links = technique == .echo || !command.skipsDiscovery ? NeighbourLink.find(targets) : []
         start = clock.now
         lastProgress = start
     }
@@ -39,35 +36,56 @@ final class ScanSession {
         if command.udp { return .udp }
         if command.hosts { return .echo }
         if command.connect { return .connect }
-        let mayUseRawSockets: Bool
-        do throws(SystemError) {
-            _ = try PacketSockets.rawTCP(isIPv6: false, firstPort: 1, portCount: 1)
-            mayUseRawSockets = true
-        } catch {
-            mayUseRawSockets = false
-        }
         guard command.syn, !mayUseRawSockets else { return mayUseRawSockets ? .syn : .connect }
         throw Failure(
             "--syn needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw=ep \(CommandLine.arguments[0]); or use --connect"
         )
     }
 
+    private static var mayUseRawSockets: Bool {
+        (try? PacketSockets.rawTCP(isIPv6: false, firstPort: 1, portCount: 1)) != nil
+    }
+
     func run(until stop: StopMark) throws {
         let each = max(1, min(Self.mostHosts, PortSurvey.mostProbes / ports.count))
-        var first = 0
-        while first < targets.count, !stop.isSet {
-            let group = targets[first..<min(first + each, targets.count)]
-            try scan(group, stop)
-            first += group.count
+        for group in Self.groups(targets, of: Self.mostHosts) where !stop.isSet {
+            for part in Self.groups(try present(group, stop), of: each) where !stop.isSet { try scan(part, stop) }
         }
         clearProgress()
         if !command.json {
+            let up = upCount.map { " (\($0) up)" } ?? ""
             let unit = technique == .echo ? "up" : "open"
             let seconds = PingSession.decimals((clock.now - start) / .seconds(1))
             let what = technique == .echo ? "" : ", \(ports.count) ports each"
-            printLine("Scanned \(done) host\(done == 1 ? "" : "s")\(what) in \(seconds) s: \(openPorts) \(unit)")
+            printLine("Scanned \(done) host\(done == 1 ? "" : "s")\(up)\(what) in \(seconds) s: \(openPorts) \(unit)")
         }
+        if upCount == 0 { printError("nw: scan: no host answers; --no-discovery asks their ports all the same") }
         if stop.isSet { printError("nw: scan: stopped before its end") }
+    }
+
+    private static func groups(_ targets: [ScanTarget], of count: Int) -> [ArraySlice<ScanTarget>] {
+        stride(from: 0, to: targets.count, by: count).map { targets[$0..<min($0 + count, targets.count)] }
+    }
+
+    /// The hosts whose ports are worth asking. One host alone costs little, and is asked at once unless its link can tell that it is absent.
+    private func present(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws -> [ScanTarget] {
+        let isNear = targets.allSatisfy { target in links.contains { $0.source(toward: target) != nil } }
+        guard technique != .echo, !command.skipsDiscovery, targets.count > 1 || isNear else { return Array(group) }
+        let discovery: HostDiscovery
+        do {
+            discovery = try HostDiscovery(group, links, isRaw: Self.mayUseRawSockets, rate: command.rate)
+        } catch let failure as Failure {
+            throw failure
+        } catch { throw Failure("scan", error) }
+        let (up, down) = discovery.run(until: stop)
+        upCount = (upCount ?? 0) + up.count
+        done += down.count
+        guard command.json, !command.onlyOpen else { return up }
+        for target in down {
+            let report = ScanReport(name: target.name, address: target.address, technique: technique, rows: [])
+            printLine(PrintableText(document: report.json(state: "down")))
+        }
+        return up
     }
 
     private func wire(_ group: ArraySlice<ScanTarget>) throws -> any ScanWire {
@@ -96,57 +114,9 @@ final class ScanSession {
             settings.longestWait = min(settings.longestWait, .milliseconds(200))
         }
         var scan = PortSurvey(hosts: group.count, ports: ports.count, settings: settings)
-        var answers: [ScanAnswer] = []
-        while !stop.isSet, let pause = sendSome(&scan, wire) {
-            wire.collect(into: &answers, milliseconds: pause)
-            let now = clock.now - start
-            for answer in answers { scan.answered(answer.probe, answer.reason, at: now) }
-            answers.removeAll(keepingCapacity: true)
-            for probe in scan.givenUp { wire.forget(probe) }
-            scan.clearGivenUp()
-            progress(scan.settled, scan.probeCount, scan.rate)
-        }
+        survey.run(&scan, wire, until: stop, progress: { progress($0, $1, $2) })
         clearProgress()
         report(group, scan)
-    }
-
-    /// Sends what may be sent, some probes at once. Returns for how many milliseconds nothing else is to be done, `nil` at the end.
-    private func sendSome(_ scan: inout PortSurvey, _ wire: any ScanWire) -> CInt? {
-        // One time for all of them: the clock would cost more than some of the probes' own work.
-        let now = clock.now - start
-        var pause: CInt = 0
-        collecting: while probes.count < Self.mostAtOnce {
-            switch scan.next(at: now) {
-            case .finished: return nil
-            case .wait(let until):
-                // Never longer, so that an interrupt is seen soon.
-                pause = CInt(max(1, min(100, Int((until - now) / .milliseconds(1)))))
-                break collecting
-            case .send(let probe): probes.append(probe)
-            }
-        }
-        outcomes.removeAll(keepingCapacity: true)
-        wire.send(probes) { outcomes.append(($0, $1)) }
-        probes.removeAll(keepingCapacity: true)
-        return tell(&scan) ? pause : 1
-    }
-
-    /// Tells what became of probes. Returns whether there was room for all of them.
-    private func tell(_ scan: inout PortSurvey) -> Bool {
-        guard !outcomes.isEmpty else { return true }
-        // Answers have come since the probes left.
-        let now = clock.now - start
-        var hasRoom = true
-        for (probe, sending) in outcomes {
-            switch sending {
-            case .sent: break
-            case .answered(let reason): scan.answered(probe, reason, at: now)
-            case .busy:
-                scan.refused(probe, at: now)
-                hasRoom = false
-            }
-        }
-        return hasRoom
     }
 
     private func report(_ group: ArraySlice<ScanTarget>, _ scan: borrowing PortSurvey) {
@@ -165,7 +135,7 @@ final class ScanSession {
             let report = ScanReport(name: target.name, address: target.address, technique: technique, rows: rows)
             openPorts += report.openCount
             if command.onlyOpen, report.openCount == 0 { continue }
-            printLine(command.json ? PrintableText(document: report.json) : PrintableText(report: report.text))
+            printLine(command.json ? PrintableText(document: report.json()) : PrintableText(report: report.text))
         }
     }
 

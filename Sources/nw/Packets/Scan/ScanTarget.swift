@@ -1,5 +1,6 @@
 import Causeway
 import CausewayPackets
+import CausewayRuntime
 import CausewaySystem
 import CausewayWire
 
@@ -42,7 +43,19 @@ struct ScanTarget: Sendable {
             guard let address = host.socketAddress.internetAddress else { throw Failure("\(name) has no address") }
             return [ScanTarget(name: name, address)]
         }
-        return range.addresses.map { ScanTarget(name: nil, $0) }
+        let targets = range.addresses.map { ScanTarget(name: nil, $0) }
+        guard family == nil, let first = targets.first, !first.isIPv6 else { return targets }
+        return await translated(targets)
+    }
+
+    /// The targets as a network of IPv6 alone reaches them, under the addresses that were named.
+    private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
+        let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
+        // Of several translators the first counts, which has the addresses in the same order.
+        guard reached.count >= targets.count else { return targets }
+        return zip(targets, reached).map { target, address in
+            ScanTarget(name: target.name, address.internetAddress ?? target.address)
+        }
     }
 }
 
