@@ -19,6 +19,7 @@ extension Interop {
             Failing(arguments: ["cat"], code: 64, message: "Error: "),
             Failing(arguments: ["cat", "host", "no-such-service"], code: 64, message: "Error: "),
             Failing(arguments: ["cat", "-k", "127.0.0.1", "1"], code: 64, message: "Error: "),
+            Failing(arguments: ["packet", "tcp", "192.0.2.1:80", "--flags", "SZ"], code: 64, message: "Error: "),
             Failing(arguments: ["serve", "tea", "--port", "1"], code: 64, message: "Error: "),
             Failing(
                 arguments: ["cat", "-U", "/nonexistent/socket"], code: 1,

@@ -1,3 +1,4 @@
+import Causeway
 import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
@@ -18,9 +19,12 @@ enum StandardOutput {
     static func write(_ text: PrintableText) async throws { try await write(Data(text.text.utf8)) }
 }
 
-/// Writes one line to standard output, at once.
+/// Writes one line to standard output, at once. Ends the process, quietly, where the reader has gone.
 func printLine(_ line: PrintableText) {
-    try? OpenFile.standardOutput.put(line + "\n")
+    do { try OpenFile.standardOutput.put(line + "\n") } catch NWError.posix(.EPIPE) {
+        // As a signal would, which this process ignores for the sake of its sockets.
+        _exit(128 + SIGPIPE)
+    } catch {}
 }
 
 extension OpenFile {

@@ -37,17 +37,34 @@ final class CaptureSession {
         try end.get()
     }
 
+    /// The kernel may hold a packet back for this long, for others to join it. A busy machine takes longer.
+    private static let handoverMilliseconds: CInt = 60
+    private static let longestDrain = Duration.milliseconds(500)
+
     private func take(until stop: StopMark) throws {
         var goesOn = true
-        while goesOn, !stop.isSet, !shown.isFull {
-            let count = command.output.count ?? .max
-            do {
-                goesOn = try capture.take(waitingMilliseconds: 100) { packet, octets in
-                    try shown.add(packet, octets)
-                    return shown.count < count && !stop.isSet && !shown.isFull
-                }
-            } catch let error as CaptureError { throw Failure("\(error.description)") }
-            try shown.endBatch()
+        while goesOn, !stop.isSet, !shown.isFull { goesOn = try take(waitingMilliseconds: 100, before: nil) }
+        guard goesOn, !shown.isFull else { return }
+        // What came before the interrupt belongs to the capture, also where the kernel has not handed it over yet.
+        let (end, deadline) = (time(nil), ContinuousClock.now + Self.longestDrain)
+        var known = -1
+        while goesOn, known != shown.count, ContinuousClock.now < deadline, !shown.isFull {
+            known = shown.count
+            goesOn = try take(waitingMilliseconds: Self.handoverMilliseconds, before: Int64(end) + 1)
         }
+    }
+
+    /// Takes what is there. Returns whether to go on.
+    private func take(waitingMilliseconds: CInt, before end: Int64?) throws -> Bool {
+        let count = command.output.count ?? .max
+        do {
+            let goesOn = try capture.take(waitingMilliseconds: waitingMilliseconds) { packet, octets in
+                if let end, packet.time.seconds > end { return false }
+                try shown.add(packet, octets)
+                return shown.count < count && !shown.isFull
+            }
+            try shown.endBatch()
+            return goesOn
+        } catch let error as CaptureError { throw Failure("\(error.description)") }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Causeway
 import CausewayPackets
 import CausewaySystem
 
@@ -105,8 +106,9 @@ struct PacketOutput: ~Copyable {
         form = path.hasSuffix(".pcapng") ? .pcapng(nil) : .pcap(nil)
     }
 
-    /// Whether as many files are written as were asked for.
-    var isFull: Bool { files?.isFull ?? false }
+    /// Whether as many files are written as were asked for, or the reader of standard output has gone.
+    var isFull: Bool { isUnread || (files?.isFull ?? false) }
+    private var isUnread = false
     /// Packets that were not stored because the disk was too slow.
     var droppedCount: Int { files?.droppedCount ?? 0 }
 
@@ -197,6 +199,9 @@ struct PacketOutput: ~Copyable {
         }
         do {
             try buffer.withUnsafeBytes { try file.writeAll($0) }
+        } catch NWError.posix(.EPIPE) {
+            // A reader that has seen enough, such as head(1), is no failure.
+            isUnread = true
         } catch { throw Failure("write failed", error) }
         buffer.removeAll(keepingCapacity: true)
     }

@@ -71,7 +71,7 @@ struct ReadCommand: Subcommand {
             let octets = reader.octets
             guard filters.matches(packet, octets) else { continue }
             try shown.add(packet, octets)
-            if shown.count >= most { return true }
+            if shown.count >= most || shown.isFull { return true }
         }
         return false
     }

@@ -15,6 +15,9 @@ final class TraceSession {
     private let clock = ContinuousClock()
     /// By hops and rounds, from 0.
     private var probes: [TraceProbe: Probe] = [:]
+    private var hasSent = false
+    /// Why a probe could not leave this host.
+    private var unsent: CInt?
     /// The nearest hop that is the target itself, or the end of the way.
     private var end: Int?
 
@@ -41,6 +44,9 @@ final class TraceSession {
         for round in 0..<command.probes {
             for hop in 1...command.most where hop <= end ?? command.most {
                 send(TraceProbe(hop: hop, round: round))
+                if let unsent, !hasSent {
+                    throw Failure("there is no way to \(target.text): \(String(cString: strerror(unsent)))")
+                }
                 // A near host has answered by now: nothing more is sent past it.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
@@ -56,11 +62,20 @@ final class TraceSession {
     private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.most } }
     private var lastAnswered: Int { max(1, probes.values.filter { $0.answer != nil }.map(\.hop).max() ?? 1) }
 
+    /// What the kernel says where it knows no way to a host.
+    private static let withoutRoute: Set<CInt> = [ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EAFNOSUPPORT]
+
     private func send(_ probe: TraceProbe) {
         probes[probe] = Probe(hop: probe.hop, left: clock.now)
-        guard let failure = wire.send(probe) else { return }
+        guard let failure = wire.send(probe) else {
+            hasSent = true
+            return
+        }
         // What this host itself does not let out is no farther than the first hop.
-        guard failure == EMSGSIZE else { return }
+        guard failure == EMSGSIZE else {
+            if Self.withoutRoute.contains(failure) { unsent = unsent ?? failure }
+            return
+        }
         end = min(end ?? 1, 1)
         probes[probe]?.answer = (target.text, 0, " !F")
     }
