@@ -48,7 +48,15 @@ extension NWParameters {
 extension NWParameters {
     /// What these parameters mean for all that one listener accepts.
     package func makeListenerSettings() throws(NWError) -> FrozenSettings {
-        FrozenSettings(try makeSocketSettings(), makeLayers: try makeLayerMaker(to: nil))
+        FrozenSettings(
+            try makeSocketSettings(), makeLayers: try makeLayerMaker(to: nil),
+            openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
+    }
+
+    /// Whether handshakes begin with the peer that connects. A framer of the program's may wait for something else.
+    private var peerSpeaksFirst: Bool {
+        let lowest = defaultProtocolStack.applicationProtocols.last
+        return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
     }
 }
 

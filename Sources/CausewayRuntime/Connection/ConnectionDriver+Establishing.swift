@@ -121,7 +121,9 @@ extension ConnectionDriver {
         guard let makeLayers = route?.makeLayers ?? frozen.makeLayers else { return }
         switch makeLayers(flow) {
         case .success(let layers):
-            channel.begin(layers, within: settings.handshakeLimit) { outcome in self.stackReported(outcome, channel) }
+            channel.begin(layers, within: settings.handshakeLimit, among: frozen.openings) { outcome in
+                self.stackReported(outcome, channel)
+            }
         case .failure(let failure): stackReported(.failed(failure), channel)
         }
     }

@@ -116,12 +116,15 @@ package final class FrozenSettings: Sendable {
     package let routes: [Route]
     /// Finds the ways each time a connection begins, where they are not known before.
     package let planner: (any RoutePlanner)?
+    /// Of what a listener accepts: the handshakes that are not finished.
+    package let openings: UnfinishedOpenings?
 
     package init(
         _ value: SocketSettings, makeLayers: LayerMaker? = nil, routes: [Route] = [],
-        planner: (any RoutePlanner)? = nil
+        planner: (any RoutePlanner)? = nil, openings: UnfinishedOpenings? = nil
     ) {
         self.value = value
+        self.openings = openings
         connectsWithContent = value.connectsWithContent
         self.makeLayers = routes.first?.makeLayers ?? makeLayers
         self.routes = routes

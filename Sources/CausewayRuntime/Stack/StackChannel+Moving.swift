@@ -17,6 +17,7 @@ extension StackChannel.State {
     }
 
     mutating func take(_ content: ReceivedContent) {
+        if opening.timer != nil { opening.lastHeard = Machine.now }
         if let data = content.data {
             let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
             stack?.receive(parcel, at: Machine.now)
@@ -31,6 +32,7 @@ extension StackChannel.State {
     /// - Returns: What the oldest receive is answered.
     mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
         var answer = StackChannel.Answer.nothing
+        if opening.timer != nil { opening.lastHeard = now }
         if !deliver(lent: bytes, &answer, now) { stack?.receive(lent: bytes, at: now) }
         if isFinal { noteEnd() }
         return answer

@@ -77,10 +77,7 @@ extension StackChannel {
         /// What the stack had for the program when its transport broke.
         var rest: Deque<Parcel> = []
 
-        /// How long the peer may keep the handshakes waiting, and until when from now on.
-        var openingLimit: Duration = .zero
-        var openingDeadline: Duration = .zero
-        var openingTimer: TimerID?
+        var opening = Opening(limit: .zero, from: .zero, isAccepted: false)
         var goodbyeTimer: TimerID?
 
         var messages: Deque<StackMessage> = []
@@ -118,7 +115,7 @@ extension StackChannel.State {
     /// A turn would find nothing to do: everybody waits for the transport, or for the program.
     var isQuiet: Bool {
         phase == .open && isReadOutstanding && answers.isEmpty && messages.isEmpty && taken.isEmpty && outcome == nil
-            && openingTimer == nil && (waiters.isEmpty || inbox.isUntouched) && stack?.isQuiet == true
+            && opening.timer == nil && (waiters.isEmpty || inbox.isUntouched) && stack?.isQuiet == true
     }
 
     /// Every request is answered with this, now and from now on; what was received goes with the first.

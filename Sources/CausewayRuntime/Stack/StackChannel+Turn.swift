@@ -203,8 +203,8 @@ extension StackChannel {
             state.report = nil
             return .perform(.report(outcome, report))
         }
-        if let timer = state.openingTimer, state.stack?.isOpening != true {
-            state.openingTimer = nil
+        if let timer = state.opening.timer, state.stack?.isOpening != true {
+            state.opening.end()
             return .perform(.dropTimer(timer))
         }
         // What arrives is bounded, what a program sends from its completions is not: so it comes last.

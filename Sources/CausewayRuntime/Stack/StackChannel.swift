@@ -33,9 +33,12 @@ package final class StackChannel: Sendable {
 
     /// The transport is there: begins the handshakes. `report` is called in turns: once with `ready`, at most once with a failure.
     ///
-    /// - Parameter limit: How long the peer may keep the handshakes waiting in all. What the program takes to answer does not count.
+    /// - Parameters:
+    ///   - limit: How long the peer may keep the handshakes waiting in all. What the program takes to answer does not count.
+    ///   - openings: The unfinished handshakes of the listener that accepted the connection. Then a peer that says nothing has less time.
     package func begin(
-        _ layers: [StackLayer], within limit: Duration, _ report: @escaping @Sendable (Outcome) -> Void
+        _ layers: [StackLayer], within limit: Duration, among openings: UnfinishedOpenings? = nil,
+        _ report: @escaping @Sendable (Outcome) -> Void
     ) {
         let delivery = flow.state.withLock { $0.delivery }
         let isDirect = delivery == nil && layers.allSatisfy { $0.attendant?.callsProgram != true }
@@ -59,10 +62,13 @@ package final class StackChannel: Sendable {
             state.sendEarly(through: &stack)
             stack.start(at: Machine.now)
             state.stack = stack
-            (state.openingLimit, state.openingDeadline) = (limit, Machine.now + limit)
+            state.opening = Opening(limit: limit, from: Machine.now, isAccepted: openings != nil)
             return state.attempt
         }
-        if let attempt { limitOpening(to: limit, attempt) }
+        if let attempt {
+            limitOpening(to: openings == nil ? limit : min(limit, Opening.silenceLimit), attempt)
+            if let openings { join(openings, attempt) }
+        }
         requestTurn()
     }
 
@@ -213,11 +219,12 @@ package final class StackChannel: Sendable {
     }
 
     func withStage<Stage: ProtocolStage, Result: Sendable>(
-        _ id: ProtocolStack.StageID, _ attempt: UInt64, as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
+        _ id: ProtocolStack.StageID, _ attempt: UInt64, as type: Stage.Type, isAnswer: Bool,
+        _ body: @Sendable (inout Stage) -> Result
     ) -> Result? {
         let result = state.withLock { state -> Result? in
             guard state.attempt == attempt else { return nil }
-            state.openingDeadline = Machine.now + state.openingLimit
+            if isAnswer { state.opening.deadline = Machine.now + state.opening.limit }
             let result = state.stack?.withStage(id, as: type) { stage in body(&stage) }
             state.stack?.resume(at: Machine.now)
             return result

@@ -45,10 +45,21 @@ package struct StagePlace: Sendable {
     ///
     /// `body` runs under the stack's lock: it calls the stage and nothing else.
     @discardableResult
+    ///
+    /// - Parameter isAnswer: Whether the program has answered something. From its answers on the peer has its full time again; otherwise a peer
+    ///   that sends little by little could keep a handshake going for ever.
+    package func withStage<Stage: ProtocolStage, Result: Sendable>(
+        as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
+    ) -> Result? {
+        channel.withStage(id, attempt, as: type, isAnswer: isAnswer, body)
+    }
+
+    /// Acts on the stage with an answer of the program's.
+    @discardableResult
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result? {
-        channel.withStage(id, attempt, as: type, body)
+        withStage(as: type, isAnswer: true, body)
     }
 
     /// Puts another protocol above this stage, which is not ready yet. Returns its place, or `nil` if it is too late.

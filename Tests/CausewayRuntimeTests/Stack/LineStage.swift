@@ -16,6 +16,8 @@ struct LineStage: ProtocolStage {
     private var hasOutboundEnded = false
     private var isClosing = false
 
+    var awaitsPeer: Bool { status == .opening }
+
     mutating func start(at now: Duration) {
         status = .opening
         outbound += Array("H".utf8)

@@ -1,0 +1,99 @@
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+import Synchronization
+import Testing
+
+extension Runtime {
+    @Suite("Handshakes that are not finished")
+    struct OpeningTests {
+        private static func begin(_ openings: UnfinishedOpenings?) -> (Stage, StackChannel) {
+            let stage = Stage()
+            let channel = StackChannel(over: stage.flow, isDatagram: false)
+            channel.begin([StackLayer(LineStage())], within: .seconds(75), among: openings) {
+                [log = stage.log] outcome in
+                switch outcome {
+                case .ready: log.note("ready")
+                case .failed(let failure): log.note("failed \(failure.code)")
+                }
+            }
+            stage.settle()
+            return (stage, channel)
+        }
+
+        @Test("A peer that was accepted and says nothing has ten seconds, and others as long as connecting may take")
+        func silence() {
+            let openings = UnfinishedOpenings()
+            let (stage, channel) = Self.begin(openings)
+            #expect(openings.count == 1)
+            stage.loop.advance(by: .seconds(9))
+            stage.settle()
+            #expect(stage.log.all.isEmpty && openings.count == 1)
+            stage.loop.advance(by: .seconds(2))
+            stage.settle()
+            #expect(stage.log.all == ["failed \(Errno.timedOut)"] && openings.count == 0)
+            let (other, otherChannel) = Self.begin(nil)
+            other.loop.advance(by: .seconds(60))
+            other.settle()
+            #expect(other.log.all.isEmpty)
+            withExtendedLifetime((channel, otherChannel)) {}
+        }
+
+        @Test("Finished, failed or cancelled, a handshake is not counted any more")
+        func counted() {
+            let openings = UnfinishedOpenings()
+            let (finished, channel) = Self.begin(openings)
+            finished.arrive("H")
+            #expect(finished.log.all == ["ready"] && openings.count == 0)
+            let (cancelled, other) = Self.begin(openings)
+            #expect(openings.count == 1)
+            other.close(abortively: true) {}
+            cancelled.settle()
+            #expect(openings.count == 0)
+            withExtendedLifetime((channel, other)) {}
+        }
+
+        @Test("Beyond the usual number the silent give way, the oldest first, and those that make progress do not")
+        func crowd() {
+            let openings = UnfinishedOpenings(usual: 4, absolute: 8)
+            let given = Mutex<[Int]>([])
+            let tickets = Mutex<[Int: UnfinishedOpenings.Ticket]>([:])
+            for number in 0..<20 {
+                let ticket = openings.enter { patience in
+                    // Odd ones are busy, and give way only where patience is out.
+                    guard number % 2 == 0 || patience == .zero else { return false }
+                    given.withLock { $0.append(number) }
+                    let ticket = tickets.withLock { $0.removeValue(forKey: number) }
+                    withExtendedLifetime(ticket) {}
+                    return true
+                }
+                tickets.withLock { $0[number] = ticket }
+            }
+            let order = given.withLock { $0 }
+            #expect(Array(order.prefix(2)) == [0, 2] && openings.count <= 8)
+            #expect(order.count == Set(order).count)
+            tickets.withLock { $0 = [:] }
+            #expect(openings.count == 0)
+        }
+
+        @Test("A loop without descriptors says so, and runs what needs none")
+        func stranded() async throws {
+            let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
+            let loop = try StrandedLoop(name: "stranded", because: error)
+            let stage = Stage(begins: false)
+            #expect(throws: error) { _ = try loop.register(0, for: .readable, stage.flow) }
+            let order = Mutex<[String]>([])
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                let dropped = loop.schedule(after: .milliseconds(1)) { order.withLock { $0.append("dropped") } }
+                loop.cancel(dropped)
+                _ = loop.schedule(after: .milliseconds(20)) {
+                    order.withLock { $0.append("timer") }
+                    done.resume()
+                }
+                loop.execute { order.withLock { $0.append(loop.isCurrent ? "call" : "elsewhere") } }
+            }
+            #expect(order.withLock { $0 } == ["call", "timer"])
+            await Task(executorPreference: loop.executor) { #expect(loop.isCurrent) }.value
+        }
+    }
+}
