@@ -23,6 +23,8 @@ typedef int (*cw_cookie_check_callback)(SSL *ssl, const unsigned char *cookie, u
 typedef int (*cw_certificate_callback)(SSL *ssl, void *argument);
 typedef int (*cw_status_callback)(SSL *ssl, void *argument);
 typedef unsigned int (*cw_timer_callback)(SSL *ssl, unsigned int microseconds);
+typedef void (*cw_message_callback)(
+    int is_outgoing, int version, int content_type, const void *bytes, size_t count, SSL *ssl, void *argument);
 typedef int (*cw_password_callback)(char *buffer, int capacity, int is_writing, void *argument);
 typedef int (*cw_bio_write_callback)(BIO *bio, const char *bytes, int count);
 typedef int (*cw_bio_read_callback)(BIO *bio, char *bytes, int capacity);

@@ -140,6 +140,7 @@
     F(void, SSL_CTX_set_cert_verify_callback, (SSL_CTX *a, cw_verify_callback b, void *c), (a, b, c)) \
     F(int, SSL_CTX_set_alpn_protos, (SSL_CTX *a, const unsigned char *b, unsigned int c), (a, b, c)) \
     F(void, SSL_CTX_set_alpn_select_cb, (SSL_CTX *a, cw_alpn_callback b, void *c), (a, b, c)) \
+    F(void, SSL_CTX_set_msg_callback, (SSL_CTX *a, cw_message_callback b), (a, b)) \
     F(void, SSL_CTX_set_keylog_callback, (SSL_CTX *a, cw_keylog_callback b), (a, b)) \
     F(void, SSL_CTX_sess_set_new_cb, (SSL_CTX *a, cw_session_callback b), (a, b)) \
     F(int, SSL_CTX_use_cert_and_key, (SSL_CTX *a, X509 *b, EVP_PKEY *c, struct stack_st_X509 *d, int e), (a, b, c, d, e)) \
@@ -174,6 +175,7 @@
     F(long, SSL_ctrl, (SSL *a, int b, long c, void *d), (a, b, c, d)) \
     F(void, SSL_set_cert_cb, (SSL *a, cw_certificate_callback b, void *c), (a, b, c)) \
     F(int, SSL_use_cert_and_key, (SSL *a, X509 *b, EVP_PKEY *c, struct stack_st_X509 *d, int e), (a, b, c, d, e)) \
+    F(void, SSL_set_msg_callback, (SSL *a, cw_message_callback b), (a, b)) \
     F(int, SSL_in_init, (const SSL *a), (a)) \
     F(int, SSL_has_pending, (const SSL *a), (a)) \
     F(int, SSL_version, (const SSL *a), (a)) \

@@ -32,6 +32,11 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
     package func stageReported(_ event: any StageEvent, from place: StagePlace) {
         guard let event = event as? TLSEvent else { return }
         switch event {
+        case .step(let step):
+            WorkerThreads.shared.run {
+                let progress = step.run()
+                place.withStage(as: TLSStage.self, isAnswer: false) { $0.stepEnded(progress) }
+            }
         case .evaluateTrust(let trust): judge(trust, place)
         case .chooseIdentity(let challenge): choose(challenge, place)
         case .established(let negotiation): keep(negotiation, place)
@@ -46,8 +51,10 @@ package final class TLSAttendant: StageAttendant, MetadataSource {
 
     private func judge(_ trust: PeerTrust, _ place: StagePlace) {
         guard let verify = values.verify else {
-            let isTrusted = (try? trust.evaluate()) != nil
-            place.withStage(as: TLSStage.self) { $0.trustEvaluated(isTrusted: isTrusted) }
+            WorkerThreads.shared.run {
+                let isTrusted = (try? trust.evaluate()) != nil
+                place.withStage(as: TLSStage.self, isAnswer: false) { $0.trustEvaluated(isTrusted: isTrusted) }
+            }
             return
         }
         securityMetadata.update { $0.setPeer(trust.certificates, stapledResponse: trust.stapledResponse) }

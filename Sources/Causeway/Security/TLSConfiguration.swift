@@ -46,7 +46,7 @@ package struct TLSConfiguration: Sendable {
     ) throws(NWError) -> StackLayer {
         let name = settings.side == .client ? values.serverName.map { NWEndpoint.Host($0) } ?? host : nil
         do throws(TLSFailure) {
-            let stage = try TLSStage(context, host: name, port: port)
+            let stage = try TLSStage(context, host: name, port: port, stepsElsewhere: true)
             return StackLayer(stage, TLSAttendant(values, keyLog: keyLog))
         } catch {
             throw error.failure.networkError

@@ -6,19 +6,12 @@ extension Certificate {
     package var statusLocations: [String] { locations(ofMethod: 1) }
 
     private func locations(ofMethod number: UInt8) -> [String] {
-        guard let fields = try? CertificateFields(der), let access = fields.extensions.informationAccess else {
-            return []
+        guard let fields = try? CertificateFields(der) else { return [] }
+        return fields.extensions.informationAccess.compactMap { access in
+            guard access.method == [0x2b, 6, 1, 5, 5, 7, 0x30, number], case .uri(let text) = access.location else {
+                return nil
+            }
+            return text
         }
-        var result: [String] = []
-        var outer = DERReader(access)
-        // Nobody's trust depends on it: what cannot be read says nothing.
-        guard let list = try? outer.next(DERTag.sequence) else { return [] }
-        try? DERReader.all(list) { reader throws(DERError) in
-            var entry = DERReader(try reader.next(DERTag.sequence))
-            let method = try entry.next(DERTag.identifier)
-            guard method.elementsEqual([0x2b, 6, 1, 5, 5, 7, 0x30, number]) else { return }
-            if case .uri(let text) = try GeneralName(try entry.next()) { result.append(text) }
-        }
-        return result
     }
 }

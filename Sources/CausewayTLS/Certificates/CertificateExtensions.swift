@@ -31,12 +31,13 @@ struct CertificateExtensions: Sendable {
     private(set) var authorityKeyIdentifier: [UInt8]?
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var isKeyIdentifierCritical = false
-    /// Where to learn more about the issuer (RFC 5280 §4.2.2.1), undecoded: no rule asks for it.
-    private(set) var informationAccess: ArraySlice<UInt8>?
+    /// Where to learn more about the issuer (RFC 5280 §4.2.2.1).
+    private(set) var informationAccess: [AccessDescription] = []
     /// What ``PolicyCheck`` reads, undecoded: it matters in few chains.
     private(set) var policies: ArraySlice<UInt8>?
     private(set) var policyMappings: ArraySlice<UInt8>?
     private(set) var policyConstraints: ArraySlice<UInt8>?
+    private(set) var isPolicyConstraintsCritical = false
     private(set) var inhibitAnyPolicy: ArraySlice<UInt8>?
     /// The first one that is critical and not known here, in numbers.
     private(set) var unknownCritical: String?
@@ -72,17 +73,25 @@ struct CertificateExtensions: Sendable {
         case 19: basicConstraints = try Self.basicConstraints(value, isCritical)
         case 30: nameConstraints = try NameConstraints(Self.single(value))
         // Where revocation lists are: known, and nothing here asks for it.
-        case 31: break
-        case 32: policies = value
-        case 33: policyMappings = value
+        case 31: try Self.checkList(value)
+        case 32:
+            try Self.checkList(value)
+            policies = value
+        case 33:
+            try Self.checkList(value)
+            policyMappings = value
         case 35: try readAuthorityKey(value, isCritical)
-        case 36: policyConstraints = value
+        case 36:
+            policyConstraints = value
+            isPolicyConstraintsCritical = isCritical
         case 37: purposes = try Self.purposes(value)
         case 54: inhibitAnyPolicy = value
         default:
             // RFC 7633: the promise of a stapled statement is looked at after the handshake.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])
-            if identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 1]) { informationAccess = value }
+            if identifier.elementsEqual(AccessDescription.ofIssuer) {
+                informationAccess = try AccessDescription.list(value)
+            }
             if isCritical, !isKnown, unknownCritical == nil { unknownCritical = Self.dotted(identifier) }
         }
     }
@@ -93,6 +102,13 @@ struct CertificateExtensions: Sendable {
         let content = try reader.next(DERTag.sequence)
         try reader.end()
         return content
+    }
+
+    /// Checks the outer structure of a list: a SEQUENCE of at least one SEQUENCE.
+    private static func checkList(_ value: ArraySlice<UInt8>) throws(DERError) {
+        let content = try single(value)
+        guard !content.isEmpty else { throw DERError("a list in an extension is empty") }
+        try DERReader.all(content) { reader throws(DERError) in _ = try reader.next(DERTag.sequence) }
     }
 
     /// RFC 5280 §4.2.1.9.

@@ -5,6 +5,7 @@ package struct CertificateTemplate: Sendable {
     /// What kind of key to make.
     package enum KeyKind: Sendable {
         case p256
+        case p384
         case ed25519
         case rsa(bits: Int)
     }
@@ -50,23 +51,38 @@ package struct CertificateTemplate: Sendable {
         try OpenSSLLibrary.load()
         cw_ERR_clear_error()
         let key = if let holder { holder.key } else { try Self.makeKey(keyKind) }
-        let issuerKey = issuer?.key ?? key
-        let algorithm = Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
-        let body = certificateBody(key: key, issuer: issuer, algorithm: algorithm)
-        let signature = try Self.sign(body, issuerKey, usesSHA1: usesSHA1)
-        let der = DERWriter.sequence(body, algorithm, DERWriter.bits(signature))
+        let publicKey = encoded { cw_i2d_PUBKEY(key.pointer, $0) }
+        let certificate = try certificate(publicKey, issuer: issuer, issuerKey: issuer?.key ?? key)
         let chain = issuer.map { $0.certificates.filter { $0.subject != $0.issuer } } ?? []
-        return try TLSIdentity(certificates: [Certificate(der: der)] + chain, key: key)
+        return try TLSIdentity(certificates: [certificate] + chain, key: key)
+    }
+
+    /// Makes a certificate for any public key, signed by `issuer`.
+    ///
+    /// - Parameter publicKeyInfo: The SubjectPublicKeyInfo in DER.
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` when the library cannot make it.
+    package func certify(_ publicKeyInfo: [UInt8], by issuer: TLSIdentity) throws(TLSFailure) -> Certificate {
+        try OpenSSLLibrary.load()
+        cw_ERR_clear_error()
+        return try certificate(publicKeyInfo, issuer: issuer, issuerKey: issuer.key)
+    }
+
+    private func certificate(
+        _ publicKey: [UInt8], issuer: TLSIdentity?, issuerKey: SharedObject
+    ) throws(TLSFailure) -> Certificate {
+        let algorithm = Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
+        let body = certificateBody(publicKey, issuer: issuer, algorithm: algorithm)
+        let signature = try Self.sign(body, issuerKey, usesSHA1: usesSHA1)
+        return try Certificate(der: DERWriter.sequence(body, algorithm, DERWriter.bits(signature)))
     }
 
     // MARK: The certificate
 
     /// RFC 5280 §4.1.
-    private func certificateBody(key: SharedObject, issuer: TLSIdentity?, algorithm: [UInt8]) -> [UInt8] {
+    private func certificateBody(_ publicKey: [UInt8], issuer: TLSIdentity?, algorithm: [UInt8]) -> [UInt8] {
         var serial = [UInt8](repeating: 0, count: 16)
         cw_RAND_bytes(&serial, CInt(serial.count))
         serial[0] = serial[0] & 0x3f | 0x40
-        let publicKey = encoded { cw_i2d_PUBKEY(key.pointer, $0) }
         let ownName = Self.name(subject)
         let keyIdentifier = Array(sha256(publicKey).prefix(20))
         let issuerIdentifier =
@@ -141,6 +157,7 @@ package struct CertificateTemplate: Sendable {
         let (name, parameter, value): (String, String?, String) =
             switch kind {
             case .p256: ("EC", "ec_paramgen_curve", "P-256")
+            case .p384: ("EC", "ec_paramgen_curve", "P-384")
             case .ed25519: ("ED25519", nil, "")
             case .rsa(let bits): ("RSA", "rsa_keygen_bits", "\(bits)")
             }

@@ -45,6 +45,17 @@ enum KeyExchangeGroups {
         (4_588, "X25519MLKEM768", -1),
     ]
 
+    /// The library's lists of what is used by default, the first that it understands: elliptic curves, and the post-quantum hybrid where
+    /// there is one. Finite fields cost a server up to a hundred times as much (ffdhe8192: 92 ms for a handshake) and the client chooses, so
+    /// a program has to ask for them.
+    static let recommended = [
+        // From OpenSSL 3.5 on: both of the first groups are offered with a key share.
+        "*X25519MLKEM768/*X25519:P-256/X448:P-384:P-521",
+        "X25519:P-256:X448:P-521:P-384",
+        // Libraries whose policy leaves only these.
+        "P-256:P-384:P-521",
+    ]
+
     static func names(_ numbers: [UInt16]) -> String {
         numbers.compactMap { number in known.first { $0.number == number }?.name }.joined(separator: ":")
     }

@@ -32,6 +32,7 @@ struct ContextBuilder {
             if settings.side == .server { options |= UInt64(CW_OP_COOKIE_EXCHANGE) }
         }
         if !settings.areTicketsEnabled || !settings.isResumptionEnabled { options |= UInt64(CW_OP_NO_TICKET) }
+        options |= Self.noCertificateDecompression
         // The system's configuration may have switched this on, and with it cut content would look complete.
         cw_SSL_CTX_clear_options(pointer, UInt64(CW_OP_IGNORE_UNEXPECTED_EOF))
         cw_SSL_CTX_set_options(pointer, options)
@@ -39,6 +40,10 @@ struct ContextBuilder {
         if settings.isFallbackAttempt { mode |= CW_MODE_SEND_FALLBACK_SCSV }
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_MODE), mode, nil)
     }
+
+    /// `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` of OpenSSL 3.2 (RFC 8879): compressed certificates could not be looked at before they are
+    /// decoded. Older versions have no compression and ignore it.
+    private static let noCertificateDecompression: UInt64 = 1 << 33
 
     // MARK: Algorithms
 
@@ -93,10 +98,12 @@ struct ContextBuilder {
     }
 
     private func setGroups() throws(TLSFailure) {
-        guard !settings.groups.isEmpty else { return }
-        guard setList(CW_CTRL_SET_GROUPS_LIST, KeyExchangeGroups.names(settings.groups)) else {
+        let lists =
+            settings.groups.isEmpty ? KeyExchangeGroups.recommended : [KeyExchangeGroups.names(settings.groups)]
+        guard lists.contains(where: { setList(CW_CTRL_SET_GROUPS_LIST, $0) }) else {
             throw fail("none of the groups can be used")
         }
+        cw_ERR_clear_error()
     }
 
     private func setApplicationProtocols() throws(TLSFailure) {
@@ -187,6 +194,7 @@ struct ContextBuilder {
         cw_SSL_CTX_set_verify(pointer, CInt(mode), nil)
         cw_SSL_CTX_set_cert_verify_callback(pointer, verifyCallback, nil)
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_MAX_CERT_LIST), 100 << 10, nil)
+        cw_SSL_CTX_set_msg_callback(pointer, messageCallback)
         guard settings.side == .server else {
             guard settings.requestsStatus else { return }
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_STATUS_TYPE), CW_STATUS_TYPE_OCSP, nil)

@@ -48,6 +48,18 @@ extension OpenSSLEngine {
             stapledResponse: isClient ? stapledResponse : nil, settings: settings.trust, store: context.store)
     }
 
+    /// Looks at the peer's certificates before the library decodes them. The library gives no way to refuse a message here, so one that
+    /// must not be decoded is made undecodable: the copy that the library has of it begins with a length that cannot be.
+    fileprivate func inspect(_ message: UnsafeRawBufferPointer, hasContext: Bool) {
+        // A header of TLS has the type and the length, one of DTLS the fragment as well.
+        let headerLength = usesDatagrams ? 12 : 4
+        guard message.count > headerLength, message[0] == CertificateMessage.type else { return }
+        let body = UnsafeRawBufferPointer(rebasing: message[headerLength...])
+        guard let failure = CertificateMessage.objection(to: body, hasContext: hasContext) else { return }
+        pendingFailure = TLSFailure(failure)
+        UnsafeMutableRawBufferPointer(mutating: body)[0] = 0xff
+    }
+
     fileprivate func chooseIdentity() -> CInt {
         if hasChosenIdentity { return 1 }
         pendingChallenge = challenge
@@ -112,6 +124,16 @@ func verifyCallback(_ chain: OpaquePointer?, _ argument: UnsafeMutableRawPointer
         let engine = OpenSSLEngine.of(OpaquePointer(ssl))
     else { return 0 }
     return engine.verify(chain)
+}
+
+private let handshakeContent: CInt = 22
+
+func messageCallback(
+    _ isOutgoing: CInt, _ version: CInt, _ contentType: CInt, _ bytes: UnsafeRawPointer?, _ count: Int,
+    _ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
+) {
+    guard isOutgoing == 0, contentType == handshakeContent, let engine = OpenSSLEngine.of(ssl) else { return }
+    engine.inspect(UnsafeRawBufferPointer(start: bytes, count: count), hasContext: version == CInt(CW_TLS1_3))
 }
 
 func chooseIdentityCallback(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> CInt {

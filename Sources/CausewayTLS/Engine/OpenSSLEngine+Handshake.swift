@@ -11,8 +11,19 @@ extension OpenSSLEngine {
         }
     }
 
+    package var mayJudgePeer: Bool {
+        guard hasSpoken, settings.peerAuthentication != .none || isClient else { return false }
+        switch state {
+        case .handshaking: return true
+        case .awaitingTrust, .awaitingIdentity, .established, .failed: return false
+        }
+    }
+
+    package var waitsForPeer: Bool { !isClient }
+
     private func step() -> TLSProgress {
         checkIsNotShowing()
+        defer { if !hasSpoken { hasSpoken = cw_pipe_unsent(pipe) > 0 } }
         guard !isClosed else { return fail(TLSFailure(.closed, "closed before the handshake was done")) }
         cw_ERR_clear_error()
         if isReadingEarly, let progress = readEarly() { return progress }
@@ -25,6 +36,8 @@ extension OpenSSLEngine {
             return .evaluateTrust(trust)
         }
         state = .established
+        // Each record would be shown from now on.
+        cw_SSL_set_msg_callback(ssl, nil)
         repeatEarlyIfRefused()
         return .established
     }

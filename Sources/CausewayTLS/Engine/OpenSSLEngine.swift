@@ -41,6 +41,8 @@ package final class OpenSSLEngine: TLSEngine {
     var accepted: (trust: PeerTrust, chain: [Certificate])?
     /// What the owner accepted.
     var ownersTrust: PeerTrust?
+    /// The first flight is out: the peer's certificates may be in the next.
+    var hasSpoken = false
     /// The owner's answers. `nil` while not asked.
     var verdict: Bool?
     var hasChosenIdentity = false

@@ -17,6 +17,11 @@ package protocol TLSEngine: AnyObject {
 
     /// Goes on with the handshake as far as it gets.
     func handshake() -> TLSProgress
+    /// Whether the next ``handshake()`` may decode and judge the peer's certificates, which takes milliseconds: then it should not be called on
+    /// an event loop.
+    var mayJudgePeer: Bool { get }
+    /// Whether the first ``handshake()`` has nothing to say before the peer has spoken.
+    var waitsForPeer: Bool { get }
     /// Answers ``TLSProgress/evaluateTrust(_:)``; afterwards ``handshake()`` goes on.
     func trustEvaluated(isTrusted: Bool)
     /// Answers ``TLSProgress/chooseIdentity(_:)``; afterwards ``handshake()`` goes on.

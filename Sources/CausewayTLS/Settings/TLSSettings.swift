@@ -42,7 +42,7 @@ package struct TLSSettings: Hashable, Sendable {
     /// Numbers from the registry of cipher suites, in the order of preference. Empty for the default: those with forward secrecy
     /// and authenticated encryption; with a pre-shared key also those that use it.
     package var cipherSuites: [UInt16] = []
-    /// Numbers from the registry of supported groups, in the order of preference. Empty for the library's default.
+    /// Numbers from the registry of supported groups, in the order of preference. Empty for elliptic curves and their hybrids.
     package var groups: [UInt16] = []
     /// What ALPN offers, or accepts on a server, in the order of preference (RFC 7301).
     package var applicationProtocols: [String] = []

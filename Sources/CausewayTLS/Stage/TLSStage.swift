@@ -5,6 +5,8 @@ package import CausewayTypes
 package enum TLSEvent: StageEvent {
     /// Judge the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
     case evaluateTrust(PeerTrust)
+    /// Run this step where it delays nothing else and call ``TLSStage/stepEnded(_:)`` with what came of it.
+    case step(TLSHandshakeStep)
     /// Choose who we are and call ``TLSStage/identityChosen(_:)``.
     case chooseIdentity(TLSChallenge)
     /// The handshake is done.
@@ -23,17 +25,21 @@ package struct TLSStage: ProtocolStage {
     private let home: TLSStageHome
     private var core: UnsafeMutablePointer<TLSStageCore> { home.core }
 
-    /// - Parameter engine: A fresh one, which nobody else uses from now on.
-    package init(_ engine: sending any TLSEngine, usesDatagrams: Bool) {
-        home = TLSStageHome(engine, usesDatagrams: usesDatagrams)
+    /// - Parameters:
+    ///   - engine: A fresh one, which nothing else uses from now on.
+    ///   - stepsElsewhere: Whether the owner runs the steps that take long: see ``TLSEvent/step(_:)``. Otherwise they run at once.
+    package init(_ engine: sending any TLSEngine, usesDatagrams: Bool, stepsElsewhere: Bool = false) {
+        home = TLSStageHome(engine, usesDatagrams: usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
 
     /// The stage for a connection with these settings. For the parameters see ``OpenSSLEngine/init(_:host:port:)``.
     ///
     /// - Throws: ``TLSFailure`` when memory is short.
-    package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
+    package init(
+        _ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0, stepsElsewhere: Bool = false
+    ) throws(TLSFailure) {
         let engine = try OpenSSLEngine(context, host: host, port: port)
-        self.init(engine, usesDatagrams: context.settings.usesDatagrams)
+        self.init(engine, usesDatagrams: context.settings.usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
 
     // MARK: What the owner answers and asks
@@ -47,6 +53,9 @@ package struct TLSStage: ProtocolStage {
     package func identityChosen(_ identity: TLSIdentity?) {
         core.pointee.answer { $0.identityChosen(identity) }
     }
+
+    /// Answers ``TLSEvent/step(_:)``. Any other time it does nothing.
+    package func stepEnded(_ progress: TLSProgress) { core.pointee.stepEnded(progress) }
 
     /// Sends a request that does no harm when it arrives twice, before the handshake (RFC 8446 §2.3). Before the stack starts.
     ///

@@ -60,7 +60,7 @@ extension TLSStageCore {
     }
 
     mutating func nextOutbound(atMost limit: Int) -> Parcel? {
-        guard limit > 0, !hasFailed || abortion == nil else { return nil }
+        guard limit > 0, !hasFailed || abortion == nil, awaited != .step else { return nil }
         let wanted = min(limit, Self.limit)
         encrypt(until: wanted)
         var taken: [UInt8] = []

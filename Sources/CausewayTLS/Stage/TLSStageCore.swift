@@ -18,6 +18,15 @@ struct TLSStageCore {
         }
     }
 
+    /// What the handshake waits for.
+    enum Awaited {
+        case peer
+        /// The owner was asked something.
+        case answer
+        /// A step of the handshake runs elsewhere, and with it the engine: nothing here may touch it before the step has ended.
+        case step
+    }
+
     static var limit: Int { TLSStage.bufferLimit }
     /// Messages that wait to be read, however small they are.
     static let mostMessages = 256
@@ -26,11 +35,12 @@ struct TLSStageCore {
 
     let engine: any TLSEngine
     let usesDatagrams: Bool
+    /// Who runs the steps that take long: the owner, told by ``TLSEvent/step(_:)``, if there is a home to run them in.
+    weak var home: TLSStageHome?
     var phase = Phase.idle
     var events: [TLSEvent] = []
     private let keyLines = KeyLines()
-    /// Whether a question is open.
-    var isAsking = false
+    var awaited = Awaited.peer
     var failure: TLSFailure?
     var abortion: Failure?
     /// Whether there is one of them. They are large to look at, and this is asked all the time.
@@ -63,8 +73,10 @@ struct TLSStageCore {
     /// When the engine repeats what was not answered.
     private var deadline: Duration?
 
-    init(_ engine: any TLSEngine, usesDatagrams: Bool) {
+    /// - Parameter home: Where steps that take long are run; `nil` to run them at once.
+    init(_ engine: any TLSEngine, usesDatagrams: Bool, home: TLSStageHome?) {
         self.engine = engine
+        self.home = home
         self.usesDatagrams = usesDatagrams
         // The engine calls while it is called, when all else here is in use.
         engine.keyLog = { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
@@ -83,9 +95,10 @@ struct TLSStageCore {
                 return StageGlance(hasFailed: false)
             }
             return StageGlance(
-                hasFailed: false, mayHaveEvent: !events.isEmpty || !keyLines.waiting.isEmpty,
+                hasFailed: false, mayHaveEvent: !events.isEmpty || hasKeyLines,
                 mayHaveInbound: !plaintext.isEmpty || hasPeerClosed,
-                mayHaveOutbound: !outgoing.isEmpty || !outgoingPiece.isEmpty || engine.unsentCount > 0,
+                mayHaveOutbound: !outgoing.isEmpty || !outgoingPiece.isEmpty
+                    || awaited != .step && engine.unsentCount > 0,
                 mayHaveWakeUp: false)
         }
     }
@@ -113,17 +126,17 @@ struct TLSStageCore {
     @inline(__always) var isOver: Bool { hasFailed || isClosing && hasSaidEverything }
 
     var awaitsPeer: Bool {
-        mutating get { phase == .handshaking && !isAsking && !isOver }
+        mutating get { phase == .handshaking && awaited == .peer && !isOver }
     }
 
-    var negotiation: TLSNegotiation? { engine.negotiation }
+    var negotiation: TLSNegotiation? { awaited == .step ? nil : engine.negotiation }
 
     func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]? {
-        engine.exportSecret(label: label, context: context, count: count)
+        awaited == .step ? nil : engine.exportSecret(label: label, context: context, count: count)
     }
 
     mutating func nextEvent() -> TLSEvent? {
-        if !keyLines.waiting.isEmpty { noteKeyLines() }
+        if hasKeyLines { noteKeyLines() }
         return events.isEmpty ? nil : events.removeFirst()
     }
 
@@ -133,7 +146,11 @@ struct TLSStageCore {
         events.append(event)
     }
 
+    /// A step that runs elsewhere may be telling some.
+    private var hasKeyLines: Bool { awaited != .step && !keyLines.waiting.isEmpty }
+
     private mutating func noteKeyLines() {
+        guard awaited != .step else { return }
         for line in keyLines.waiting { events.append(.keyLog(line)) }
         keyLines.waiting = []
     }
@@ -163,120 +180,31 @@ struct TLSStageCore {
         dropArrears()
     }
 
-    // MARK: Handshake
-
-    mutating func start(at now: Duration) {
-        self.now = now
-        guard phase == .idle, !isOver else { return }
-        phase = .handshaking
-        moveOn()
-    }
-
-    func sendEarly(_ octets: [UInt8]) -> Bool {
-        guard phase == .idle, !isOver else { return false }
-        return octets.withUnsafeBytes { engine.writeEarly($0) }
-    }
-
-    mutating func answer(_ body: (any TLSEngine) -> Void) {
-        guard isAsking, !isOver else { return }
-        isAsking = false
-        body(engine)
-        moveOn()
-    }
-
-    /// Goes on with the handshake, then with reading, as far as there is ciphertext and room.
-    mutating func moveOn() {
-        if phase == .handshaking, !isAsking { shakeHands() }
-        if phase == .established { read() }
-        noteDeadline()
-    }
-
-    private mutating func shakeHands() {
-        var progress = engine.handshake()
-        while phase == .handshaking {
-            switch progress {
-            case .needsCiphertext:
-                if let piece = nextPiece() {
-                    progress = piece.withUnsafeBytes { bytes in
-                        engine.ciphertextArrived(bytes) { engine.handshake() }
-                    }
-                } else if tellEnd() {
-                    progress = engine.handshake()
-                } else {
-                    return
-                }
-            case .evaluateTrust(let trust): return ask(.evaluateTrust(trust))
-            case .chooseIdentity(let challenge): return ask(.chooseIdentity(challenge))
-            case .established:
-                phase = .established
-                if let negotiation = engine.negotiation { note(.established(negotiation)) }
-            case .failed(let reason): return fail(reason)
-            }
-        }
-    }
-
-    private mutating func ask(_ question: TLSEvent) {
-        isAsking = true
-        note(question)
-    }
-
-    /// The next ciphertext to show the engine; of datagrams, one.
-    mutating func nextPiece() -> ArraySlice<UInt8>? {
-        guard usesDatagrams else { return arrears.isEmpty ? nil : arrears.popPiece(atMost: Self.limit) }
-        return datagrams.pop().map { $0.octets.octets[...] }
-    }
-
-    /// Passes on that the transport has ended, once the engine was shown everything. Returns whether it did.
-    mutating func tellEnd() -> Bool {
-        guard hasTransportEnded, !wasEngineTold else { return false }
-        wasEngineTold = true
-        engine.ciphertextEnded()
-        return true
-    }
-
     // MARK: Time
 
     var wakeUp: Duration? {
         mutating get {
-            guard usesDatagrams, !isOver, !isAsking, phase != .idle else { return nil }
+            guard usesDatagrams, !isOver, awaited == .peer, phase != .idle else { return nil }
             return deadline
         }
     }
 
     /// The engine counts down by a clock of its own: asked again and again, it would name another moment each time.
-    private mutating func noteDeadline() {
+    mutating func noteDeadline() {
+        guard awaited != .step else { return }
         deadline = usesDatagrams ? engine.timeout.map { now + $0 } : nil
     }
 
     mutating func advance(to now: Duration) {
         self.now = max(self.now, now)
-        guard usesDatagrams, !isOver, phase != .idle, !isAsking else { return }
+        guard usesDatagrams, !isOver, phase != .idle, awaited == .peer else { return }
         guard let timeout = engine.timeout, timeout <= .zero else { return noteDeadline() }
         if case .failed(let reason) = engine.timeoutElapsed() { return fail(reason) }
-        moveOn()
+        moveOn(stepping: true)
     }
 }
 
 /// Lines for a file of keys that the engine has told and nobody has taken.
 private final class KeyLines {
     var waiting: [String] = []
-}
-
-/// The one core of a stage and its copies.
-///
-/// It is reached by its address: whether two use it at once, which the runtime would look into at each use, the owner's lock decides.
-// SAFETY: an engine is for one thread at a time. It is reached through the stage alone, and the stage through the stack, whose
-// owner holds a lock around each call.
-final class TLSStageHome: @unchecked Sendable {
-    let core: UnsafeMutablePointer<TLSStageCore>
-
-    init(_ engine: any TLSEngine, usesDatagrams: Bool) {
-        core = .allocate(capacity: 1)
-        core.initialize(to: TLSStageCore(engine, usesDatagrams: usesDatagrams))
-    }
-
-    deinit {
-        core.deinitialize(count: 1)
-        core.deallocate()
-    }
 }

@@ -120,6 +120,9 @@ struct CertificateRules {
         if constraints?.isCritical != true { return "its basic constraints are not critical, §4.2.1.9" }
         if extensions.subjectKeyIdentifier == nil { return "the identifier of its key is missing, §4.2.1.2" }
         if fields.subject.isEmpty { return "an authority without a name, §4.1.2.6" }
+        if extensions.policyConstraints != nil, !extensions.isPolicyConstraintsCritical {
+            return "its constraints on policies are not critical, §4.2.1.11"
+        }
         if constraints?.pathLength != nil, extensions.keyUsage?.contains(.certificateSigning) != true {
             return "it limits a chain and may not sign, §4.2.1.9"
         }

@@ -53,7 +53,7 @@ package struct PeerTrust: Sendable {
     }
 
     /// More certificates than any chain needs are refused before any work is done for them.
-    private static let mostCertificates = 16
+    static let maximumCertificates = 64
 
     /// Judges the certificates by all rules: RFC 5280 for the chain, RFC 9525 for the name.
     ///
@@ -62,7 +62,7 @@ package struct PeerTrust: Sendable {
     package func evaluate() throws(TrustFailure) -> [Certificate] {
         guard let leaf = certificates.first else { throw TrustFailure(.noCertificate) }
         if isExcepted { return [leaf] }
-        guard certificates.count <= Self.mostCertificates else {
+        guard certificates.count <= Self.maximumCertificates else {
             throw TrustFailure(.tooComplex, leaf, depth: 0, detail: "\(certificates.count) certificates")
         }
         let own = try Self.read(leaf, at: 0)

@@ -33,6 +33,10 @@ enum StapledStatus: Equatable {
         _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
         guard der.count <= largest else { return .unusable("it is too large") }
+        // The certificate of who signed it is decoded with it.
+        guard !der.withUnsafeBytes({ CertificateMessage.definesCurve($0) }) else {
+            return .unusable("it has a key whose curve is written out")
+        }
         let response: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
             var cursor = bytes.baseAddress
             return cw_d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)

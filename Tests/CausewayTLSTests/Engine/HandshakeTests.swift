@@ -145,6 +145,20 @@ struct HandshakeTests {
         #expect(modern.client.negotiation?.group == 29)
     }
 
+    @Test("Finite fields are used only where the program asks for them", arguments: [256, 257, 258] as [UInt16])
+    func finiteFields(_ number: UInt16) throws {
+        let unasked = try EnginePair(.client { $0.groups = [number] }, .server())
+        unasked.run()
+        #expect(unasked.serverFailure?.code == .negotiation)
+        let asked = try EnginePair(.client { $0.groups = [number] }, .server { $0.groups = [29, number] })
+        asked.establish()
+        #expect(asked.server.negotiation?.group == number)
+        // Nor does a client take them from a server that has nothing else.
+        let server = try EnginePair(.client(), .server { $0.groups = [number] })
+        server.run()
+        #expect(!server.isEstablished)
+    }
+
     @Test(
         "By default nothing without forward secrecy or authenticated encryption",
         arguments: [

@@ -71,6 +71,61 @@ struct TLSStageTests {
         #expect(pair.client.failure != nil, "the alert has left")
     }
 
+    @Test(
+        "The steps in which certificates come are left to the owner, and the rest is the same",
+        arguments: [1, 2] as [UInt64])
+    func stepsElsewhere(seed: UInt64) throws {
+        let identity = try Identities.client.get()
+        for count in [Int.max, 1, 500] {
+            var pair = try StackPair(
+                .client { $0.identity = identity }, .server { $0.peerAuthentication = .required }, stepsElsewhere: true)
+            pair.cut = { _, waiting in min(waiting, count) }
+            pair.start()
+            try #require(pair.client.isReady && pair.server.isReady, "\(String(describing: pair.client.reason))")
+            #expect(pair.client.stepCount > 0 && pair.server.stepCount > 0)
+            pair.random = SplitMix64(seed: seed)
+            let content = pair.random.octets(20_000)
+            pair.transfer(content, from: \.client, isFinal: true)
+            pair.transfer(content, from: \.server, isFinal: true)
+            #expect(pair.server.received == content && pair.client.received == content)
+            #expect(pair.client.failure == nil && pair.server.failure == nil)
+        }
+    }
+
+    @Test("Refused elsewhere, a client learns why as from anywhere")
+    func refusedElsewhere() throws {
+        let unknown = try Authority("Unknown").issue()
+        var pair = try StackPair(
+            .client { $0.identity = unknown }, .server { $0.peerAuthentication = .required }, stepsElsewhere: true)
+        pair.start()
+        #expect(pair.server.failure?.code == errSSLXCertChainInvalid && !pair.server.isReady)
+        #expect(pair.client.reason?.status == errSSLPeerUnknownCA)
+    }
+
+    @Test("A connection that ends while a step runs elsewhere leaves its engine alone")
+    func endedDuringStep() throws {
+        let context = try TLSContext(.client())
+        let stage = try TLSStage(context, host: "server.test", stepsElsewhere: true)
+        var stack = ProtocolStack([stage])
+        stack.start(at: .zero)
+        while stack.nextOutbound(atMost: 1 << 20, at: .zero) != nil {}
+        stack.receive(Parcel([22, 3, 3, 0, 4, 2, 0, 0, 0], endsMessage: false), at: .zero)
+        var step: TLSHandshakeStep?
+        while let event = stack.nextEvent(at: .zero) {
+            if case .stage(_, let event) = event, case .step(let next) = event as? TLSEvent { step = next }
+        }
+        let found = try #require(step)
+        stack.abort(Failure(errno: 103))
+        #expect(stack.nextOutbound(atMost: 1_000, at: .zero) == nil)
+        guard case .failed = found.run() else {
+            Issue.record("a ServerHello without content was accepted")
+            return
+        }
+        stack.withStage(stack.stageIDs[0], as: TLSStage.self) { $0.stepEnded(.established) }
+        stack.resume(at: .zero)
+        #expect(!stack.isReady)
+    }
+
     @Test("Octet by octet is the same")
     func drip() throws {
         var pair = try ready { _, _ in 1 }

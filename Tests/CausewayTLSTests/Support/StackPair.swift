@@ -24,6 +24,8 @@ struct StackPair {
         /// What the owner answers; `nil` for not yet.
         var verdict: Bool?
         var wasAsked = false
+        /// Steps of the handshake that the owner ran.
+        var stepCount = 0
         var wasChallenged = false
         var identity: TLSIdentity?
         /// Whether this side's program reads.
@@ -31,8 +33,8 @@ struct StackPair {
         /// Octets read at once at most.
         var readLimit = Int.max
 
-        init(_ context: TLSContext, host: NWEndpoint.Host? = nil) throws {
-            stack = ProtocolStack([try TLSStage(context, host: host, port: 443)])
+        init(_ context: TLSContext, host: NWEndpoint.Host? = nil, stepsElsewhere: Bool = false) throws {
+            stack = ProtocolStack([try TLSStage(context, host: host, port: 443, stepsElsewhere: stepsElsewhere)])
             id = stack.stageIDs[0]
         }
 
@@ -57,9 +59,9 @@ struct StackPair {
     /// How often they did.
     var straightCount = 0
 
-    init(_ client: TLSSettings, _ server: TLSSettings) throws {
-        self.client = try Side(TLSContext(client), host: "server.test")
-        self.server = try Side(TLSContext(server))
+    init(_ client: TLSSettings, _ server: TLSSettings, stepsElsewhere: Bool = false) throws {
+        self.client = try Side(TLSContext(client), host: "server.test", stepsElsewhere: stepsElsewhere)
+        self.server = try Side(TLSContext(server), stepsElsewhere: stepsElsewhere)
         usesDatagrams = client.usesDatagrams
     }
 
@@ -188,6 +190,11 @@ struct StackPair {
         case .established(let negotiation): self[keyPath: own].negotiation = negotiation
         case .failed: break
         case .keyLog(let line): self[keyPath: own].keyLog.append(line)
+        case .step(let step):
+            let progress = step.run()
+            self[keyPath: own].stepCount += 1
+            self[keyPath: own].stack.withStage(id, as: TLSStage.self) { $0.stepEnded(progress) }
+            self[keyPath: own].stack.resume(at: .zero)
         case .evaluateTrust:
             self[keyPath: own].wasAsked = true
             if let verdict = self[keyPath: own].verdict { answer(verdict, own) }

@@ -29,7 +29,6 @@ struct NameConstraintsTests {
         permitted(.dns("a.test"), .dns("a.test"), true), permitted(.dns("a.test"), .dns("x.y.a.test"), true),
         permitted(.dns("a.test"), .dns("A.TEST"), true), permitted(.dns("A.test"), .dns("x.a.test"), true),
         permitted(.dns("a.test"), .dns("ba.test"), false), permitted(.dns("a.test"), .dns("test"), false),
-        permitted(.dns(".a.test"), .dns("x.a.test"), true), permitted(.dns(".a.test"), .dns("a.test"), false),
         permitted(.dns(""), .dns("a.test"), true), permitted(.dns("a.test"), .dns("*.a.test"), true),
         permitted(.dns("x.a.test"), .dns("*.a.test"), false), permitted(.dns("a.test"), .dns("a.test."), false),
         permitted(.dns("a.test"), .dns("x\0.a.test"), false), permitted(.dns("a.test"), .dns(""), false),
@@ -38,7 +37,7 @@ struct NameConstraintsTests {
         excluded(.dns("a.test"), .dns("ba.test"), true), excluded(.dns("x.a.test"), .dns("a.test"), true),
         // A wildcard stands for what is excluded as well.
         excluded(.dns("x.a.test"), .dns("*.a.test"), false), excluded(.dns("x.y.a.test"), .dns("*.a.test"), true),
-        excluded(.dns("a.test"), .dns("*.a.test"), false), excluded(.dns(".a.test"), .dns("a.test"), false),
+        excluded(.dns("a.test"), .dns("*.a.test"), false),
         excluded(.dns(""), .dns("a.test"), false), excluded(.dns("a.test"), .dns("b..test"), false),
         Row(permitted: [.dns("a.test")], excluded: [.dns("x.a.test")], name: .dns("y.a.test"), isAllowed: true),
         Row(permitted: [.dns("a.test")], excluded: [.dns("x.a.test")], name: .dns("x.a.test"), isAllowed: false),
@@ -81,8 +80,8 @@ struct NameConstraintsTests {
             names.isEmpty ? [] : DERWriter.value(tag, names.flatMap { DERWriter.sequence(Self.encoded($0)) })
         }
         let constraints = try NameConstraints((trees(0xa0, row.permitted) + trees(0xa1, row.excluded))[...])
-        var comparisons = 100
-        let objection = constraints.objection(to: [row.name], comparisons: &comparisons)
+        var work = 10_000
+        let objection = constraints.objection(to: [ComparableName(row.name)], work: &work)
         #expect((objection == nil) == row.isAllowed)
     }
 
@@ -107,8 +106,8 @@ struct NameConstraintsTests {
         }
         func isAllowed(_ name: DistinguishedName, _ base: [UInt8]) throws -> Bool {
             let tree = DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0xa4, base)))
-            var comparisons = 100
-            return try NameConstraints(tree[...]).objection(to: [.directory(name)], comparisons: &comparisons) == nil
+            var work = 10_000
+            return try NameConstraints(tree[...]).objection(to: [ComparableName(.directory(name))], work: &work) == nil
         }
         let base = DERWriter.sequence(
             DERWriter.set(DERWriter.sequence(DERWriter.identifier(2, 5, 4, 10), DERWriter.text("The  Example "))))
@@ -129,21 +128,56 @@ struct NameConstraintsTests {
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x82, [0x61]), DERWriter.value(0x80, [1]))),
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x87, [10, 0, 0, 0, 255, 0, 255, 0]))),
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x87, [10, 0, 0, 0]))),
+            // A dot before a DNS name: domains without their host are for mail and URIs.
+            DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x82, Array(".a.test".utf8)))),
+            DERWriter.value(0xa1, DERWriter.sequence(DERWriter.value(0x82, Array(".a.test".utf8)))),
         ] as [[UInt8]])
     func malformed(_ content: [UInt8]) {
         #expect(throws: DERError.self) { try NameConstraints(content[...]) }
     }
 
-    @Test("Comparisons are counted")
+    @Test("The bytes that comparisons read are counted, and names of other kinds cost nothing")
     func budget() throws {
-        let tree = DERWriter.value(0xa1, DERWriter.sequence(DERWriter.value(0x82, Array("a.test".utf8))))
-        let constraints = try NameConstraints(tree[...])
-        let names = Array(repeating: GeneralName.dns("b.test"), count: 60)
-        var comparisons = 100
-        #expect(constraints.objection(to: names, comparisons: &comparisons) == nil)
-        guard case .tooMany = constraints.objection(to: names, comparisons: &comparisons) else {
+        func constraints(_ base: [UInt8]) throws -> NameConstraints {
+            try NameConstraints(DERWriter.value(0xa1, DERWriter.sequence(DERWriter.value(0x82, base)))[...])
+        }
+        let short = try constraints(Array("a.test".utf8))
+        let long = try constraints(Array(repeating: UInt8(ascii: "a"), count: 1_000))
+        let names = Array(repeating: ComparableName(.dns("b.test")), count: 60)
+        let longNames = [ComparableName(.dns(String(repeating: "b.", count: 500) + "test"))]
+        var work = 2_000
+        #expect(short.objection(to: names, work: &work) == nil && work == 2_000 - 60 * (16 + 6))
+        #expect(short.objection(to: [ComparableName(.mail("x@a.test"))], work: &work) == nil && work == 680)
+        guard case .tooMany = short.objection(to: names, work: &work) else {
             Issue.record("the second round was paid for")
             return
         }
+        work = 1_015
+        guard case .tooMany = long.objection(to: longNames, work: &work) else {
+            Issue.record("a long comparison was as cheap as a short one")
+            return
+        }
+    }
+
+    @Test("A chain of 95 KB of names and constraints is refused for its work")
+    func costlyChain() throws {
+        let names = (0..<1_500).map { SubjectAlternativeName.name("host-\($0).a-rather-long-name.example.test") }
+        let authority = Authority("Narrow", by: .shared) {
+            $0.permittedNames = (0..<1_400).map { "other-\($0).example.test" }
+        }
+        let chain = try authority.issue(names).certificates
+        let trust = PeerTrust(
+            certificates: chain, role: .server, reference: ReferenceName("server.test"), settings: .anchored(.shared))
+        let failure = #expect(throws: TrustFailure.self) { _ = try trust.evaluate() }
+        // The first name is outside all the constraints: it is said after 1,400 comparisons.
+        #expect(failure?.rule == .nameConstraint)
+        let last = Authority("Narrow", by: .shared) {
+            $0.permittedNames = (0..<1_400).map { "other-\($0).example.test" } + ["example.test"]
+        }
+        let costly = PeerTrust(
+            certificates: try last.issue(names).certificates, role: .server, reference: ReferenceName("server.test"),
+            settings: .anchored(.shared))
+        let refusal = #expect(throws: TrustFailure.self) { _ = try costly.evaluate() }
+        #expect(refusal?.rule == .tooComplex)
     }
 }

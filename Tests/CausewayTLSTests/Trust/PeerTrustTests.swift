@@ -161,7 +161,7 @@ struct PeerTrustTests {
     func flood() throws {
         let leaf = try Identities.server.get().certificates[0]
         #expect(rule(evaluate(Array(repeating: leaf, count: 16))) == nil)
-        #expect(rule(evaluate(Array(repeating: leaf, count: 17))) == .tooComplex)
+        #expect(rule(evaluate(Array(repeating: leaf, count: 65))) == .tooComplex)
     }
 
     @Test("Pins come after everything else")

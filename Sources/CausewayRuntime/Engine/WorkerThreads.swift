@@ -1,0 +1,60 @@
+internal import CausewaySystem
+internal import DequeModule
+internal import Dispatch
+
+/// Threads for computations of milliseconds, which would delay everything else on an event loop: judging a peer's certificates, for example.
+///
+/// At most half of the processors compute at a time, so that event loops find one free; what else is to be done waits in the order in which
+/// it came. A thread ends when it has had nothing to do for a second.
+package final class WorkerThreads: Sendable {
+    package static let shared = WorkerThreads(limit: max(1, Machine.processorCount / 2))
+
+    private struct State {
+        var threadCount = 0
+        var idleCount = 0
+        var waiting: Deque<@Sendable () -> Void> = []
+    }
+
+    private static let idleTime = DispatchTimeInterval.seconds(1)
+
+    private let limit: Int
+    private let state = Guarded(State())
+    private let arrival = DispatchSemaphore(value: 0)
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// Runs `body` on one of the threads; at once and on the caller's when the system has no thread left to give.
+    package func run(_ body: @escaping @Sendable () -> Void) {
+        let mustStart = state.withLock { state -> Bool in
+            state.waiting.append(body)
+            guard state.idleCount == 0, state.threadCount < limit else { return false }
+            state.threadCount += 1
+            return true
+        }
+        guard mustStart else {
+            arrival.signal()
+            return
+        }
+        do throws(SystemError) {
+            try Machine.startThread(named: "causeway-work") { self.work() }
+        } catch {
+            work(isBorrowed: true)
+        }
+    }
+
+    /// - Parameter isBorrowed: The thread does only what waits now.
+    private func work(isBorrowed: Bool = false) {
+        while true {
+            while let body = state.withLock({ $0.waiting.popFirst() }) { body() }
+            state.withLock { $0.idleCount += 1 }
+            let isLate = isBorrowed || arrival.wait(timeout: .now() + Self.idleTime) == .timedOut
+            let isOver = state.withLock { state -> Bool in
+                state.idleCount -= 1
+                guard isLate, state.waiting.isEmpty else { return false }
+                state.threadCount -= 1
+                return true
+            }
+            if isOver { return }
+        }
+    }
+}

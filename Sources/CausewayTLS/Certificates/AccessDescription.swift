@@ -1,0 +1,25 @@
+/// An entry of an access extension: a method and a location (RFC 5280 §4.2.2.1).
+struct AccessDescription: Hashable, Sendable {
+    /// The object identifier of the method, as it is encoded.
+    let method: [UInt8]
+    let location: GeneralName
+
+    /// 1.3.6.1.5.5.7.1.1: the extension about the issuer.
+    static let ofIssuer: [UInt8] = [0x2b, 6, 1, 5, 5, 7, 1, 1]
+
+    /// - Parameter value: The content of the extension, which has at least one description.
+    static func list(_ value: ArraySlice<UInt8>) throws(DERError) -> [AccessDescription] {
+        var outer = DERReader(value)
+        let content = try outer.next(DERTag.sequence)
+        try outer.end()
+        var result: [AccessDescription] = []
+        try DERReader.all(content) { reader throws(DERError) in
+            var entry = DERReader(try reader.next(DERTag.sequence))
+            let method = Array(try entry.next(DERTag.identifier))
+            result.append(AccessDescription(method: method, location: try GeneralName(try entry.next())))
+            try entry.end()
+        }
+        guard !result.isEmpty else { throw DERError("the access to information about the issuer is empty") }
+        return result
+    }
+}

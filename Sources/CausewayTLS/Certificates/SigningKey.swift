@@ -1,0 +1,137 @@
+/// A public key as the rules for signatures see it: its kind, its size, and what checking a signature with it costs.
+///
+/// Read from the certificate itself, so that no arithmetic is done with a key before the rules have accepted it.
+struct SigningKey: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case rsa(modulusBits: Int, exponent: UInt32)
+        case curve(Curve)
+    }
+
+    /// Curves with at least 112 bits of security. Other curves, and curves that are written out instead of named (RFC 5480 §2.1.1),
+    /// are not used.
+    enum Curve: Hashable, Sendable, CaseIterable {
+        case p224, p256, p384, p521, secp256k1, brainpool256, brainpool384, brainpool512, ed25519, ed448
+    }
+
+    let kind: Kind
+
+    /// Why a key may not be used.
+    struct Problem: Error, Hashable, Sendable {
+        let reason: String
+    }
+
+    static let modulusBits = 2_048...8_192
+    static let exponents: ClosedRange<UInt32> = 3...UInt32.max
+
+    /// - Parameter publicKeyInfo: The SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
+    init(_ publicKeyInfo: ArraySlice<UInt8>) throws(Problem) {
+        do throws(DERError) {
+            var outer = DERReader(publicKeyInfo)
+            var reader = DERReader(try outer.next(DERTag.sequence))
+            var algorithm = DERReader(try reader.next(DERTag.sequence))
+            let identifier = try algorithm.next(DERTag.identifier)
+            let bits = try reader.next(DERTag.bits)
+            try reader.end()
+            try outer.end()
+            kind = try Self.kind(identifier, &algorithm, bits.dropFirst())
+        } catch {
+            throw Problem(reason: error.reason)
+        }
+    }
+
+    private static func kind(
+        _ identifier: ArraySlice<UInt8>, _ parameters: inout DERReader, _ key: ArraySlice<UInt8>
+    ) throws(DERError) -> Kind {
+        if identifier.elementsEqual(Identifier.rsa) || identifier.elementsEqual(Identifier.rsaPSS) {
+            return try rsa(key)
+        }
+        if identifier.elementsEqual(Identifier.ellipticCurve) {
+            guard parameters.nextTag == DERTag.identifier else {
+                throw DERError("a key of the kind EC whose curve is written out")
+            }
+            let name = try parameters.next(DERTag.identifier)
+            guard let curve = Curve.allCases.first(where: { $0.identifier.elementsEqual(name) }) else {
+                throw DERError("a key on a curve that is not used here (\(CertificateExtensions.dotted(name)))")
+            }
+            return .curve(curve)
+        }
+        for curve in [Curve.ed25519, .ed448] where identifier.elementsEqual(curve.identifier) { return .curve(curve) }
+        throw DERError("a key of a kind that is not used here (\(CertificateExtensions.dotted(identifier)))")
+    }
+
+    /// RFC 8017 §A.1.1. A modulus is the product of odd primes, and so is odd itself; so is each exponent that has an inverse.
+    private static func rsa(_ key: ArraySlice<UInt8>) throws(DERError) -> Kind {
+        var outer = DERReader(key)
+        var numbers = DERReader(try outer.next(DERTag.sequence))
+        try outer.end()
+        let modulus = try positive(&numbers)
+        let exponent = try positive(&numbers)
+        try numbers.end()
+        let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
+        guard modulusBits.contains(bits) else { throw DERError("RSA \(bits) bits") }
+        guard modulus.last.map({ $0 & 1 == 1 }) ?? false else { throw DERError("an RSA key with an even modulus") }
+        let value = exponent.count <= 4 ? exponent.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } : 0
+        guard exponents.contains(value), value & 1 == 1 else {
+            throw DERError("an RSA key with an exponent outside 3 to 2^32-1, or an even one")
+        }
+        return .rsa(modulusBits: bits, exponent: value)
+    }
+
+    /// The bytes of a positive number without the zero that stands for its sign.
+    private static func positive(_ reader: inout DERReader) throws(DERError) -> ArraySlice<UInt8> {
+        let content = try reader.next(DERTag.integer)
+        guard let first = content.first, first < 0x80 else { throw DERError("an RSA key with a negative number") }
+        return content.drop { $0 == 0 }
+    }
+
+    /// What checking one signature costs, in microseconds of a processor of 2023 with OpenSSL 3.0. Signatures are budgeted by it.
+    var verificationCost: Int {
+        switch kind {
+        // A squaring for each bit and a multiplication for each one among them, each as long as the modulus is squared.
+        case .rsa(let bits, let exponent):
+            max(1, bits * bits * (32 - exponent.leadingZeroBitCount + exponent.nonzeroBitCount) / (2_048 * 2_048))
+        case .curve(let curve): curve.verificationCost
+        }
+    }
+
+    private enum Identifier {
+        /// 1.2.840.113549.1.1.1 and .10
+        static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
+        static let rsaPSS: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a]
+        /// 1.2.840.10045.2.1
+        static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
+    }
+}
+
+extension SigningKey.Curve {
+    /// The object identifier, as it is encoded (RFC 5480 §2.1.1.1, RFC 5639 §4.1, RFC 8410 §3).
+    var identifier: [UInt8] {
+        switch self {
+        case .p224: [0x2b, 0x81, 0x04, 0x00, 0x21]
+        case .p256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07]
+        case .p384: [0x2b, 0x81, 0x04, 0x00, 0x22]
+        case .p521: [0x2b, 0x81, 0x04, 0x00, 0x23]
+        case .secp256k1: [0x2b, 0x81, 0x04, 0x00, 0x0a]
+        case .brainpool256: [0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07]
+        case .brainpool384: [0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0b]
+        case .brainpool512: [0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d]
+        case .ed25519: [0x2b, 0x65, 0x70]
+        case .ed448: [0x2b, 0x65, 0x71]
+        }
+    }
+
+    fileprivate var verificationCost: Int {
+        switch self {
+        case .p256: 65
+        case .p224: 100
+        case .ed25519: 120
+        case .ed448: 240
+        case .secp256k1: 350
+        case .brainpool256: 420
+        case .p521: 520
+        case .p384: 700
+        case .brainpool384: 780
+        case .brainpool512: 960
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// The certificates that a chain can be made of, by numbers: the peer's own is 0, what else it sent follows, and anchors join when a name
+/// is first looked up.
+///
+/// Names and keys are compared once, when a certificate joins, however often the search comes back to it.
+struct CandidateCertificates {
+    private struct Facts {
+        var subject: Int
+        var issuer: Int
+        var key: Int
+        var isAnchor: Bool
+        /// Whether the same certificate is an anchor as well.
+        var isKnownAsAnchor = false
+    }
+
+    private(set) var all: [JudgedCertificate] = []
+    private let anchors: TrustStore
+    private var facts: [Facts] = []
+    private var names: [DistinguishedName: Int] = [:]
+    private var keys: [ArraySlice<UInt8>: Int] = [:]
+    /// By the number of their name.
+    private var sent: [Int: [Int]] = [:]
+    private var anchorsByName: [Int: [Int]] = [:]
+    private var issuers: [Int: [Int]] = [:]
+
+    init(_ leaf: JudgedCertificate, _ others: [JudgedCertificate], anchors: TrustStore) {
+        self.anchors = anchors
+        for certificate in [leaf] + others {
+            let number = add(certificate, isAnchor: false)
+            facts[number].isKnownAsAnchor = anchors.contains(certificate)
+            if number > 0 { sent[facts[number].subject, default: []].append(number) }
+        }
+    }
+
+    subscript(number: Int) -> JudgedCertificate { all[number] }
+
+    func isAnchor(_ number: Int) -> Bool { facts[number].isAnchor }
+    func isKnownAsAnchor(_ number: Int) -> Bool { facts[number].isKnownAsAnchor }
+
+    /// Whether both have the same subject and the same key. Issuers and validity may differ.
+    func haveSameHolder(_ a: Int, _ b: Int) -> Bool {
+        facts[a].subject == facts[b].subject && facts[a].key == facts[b].key
+    }
+
+    /// The anchors with the name of the issuer, then what the peer sent with it, certificates with the right key first.
+    mutating func issuers(of child: Int) -> [Int] {
+        if let known = issuers[child] { return known }
+        let name = facts[child].issuer
+        let found = anchors(named: name, all[child].fields.issuer) + candidates(named: name, child)
+        issuers[child] = found
+        return found
+    }
+
+    private mutating func anchors(named number: Int, _ name: DistinguishedName) -> [Int] {
+        if let known = anchorsByName[number] { return known }
+        let found = anchors.anchors(named: name).map { add($0, isAnchor: true) }
+        anchorsByName[number] = found
+        return found
+    }
+
+    private func candidates(named name: Int, _ child: Int) -> [Int] {
+        let named = sent[name] ?? []
+        let wanted = all[child].fields.extensions.authorityKeyIdentifier
+        let isRight = { all[$0].fields.extensions.subjectKeyIdentifier == wanted }
+        return named.filter(isRight) + named.filter { !isRight($0) }
+    }
+
+    private mutating func add(_ certificate: JudgedCertificate, isAnchor: Bool) -> Int {
+        all.append(certificate)
+        facts.append(
+            Facts(
+                subject: Self.number(of: certificate.fields.subject, &names),
+                issuer: Self.number(of: certificate.fields.issuer, &names),
+                key: Self.number(of: certificate.fields.publicKey, &keys), isAnchor: isAnchor))
+        return all.count - 1
+    }
+
+    private static func number<Value: Hashable>(of value: Value, _ numbers: inout [Value: Int]) -> Int {
+        if let known = numbers[value] { return known }
+        let number = numbers.count
+        numbers[value] = number
+        return number
+    }
+}

@@ -1,0 +1,152 @@
+/// A name of a certificate, decoded once for any number of comparisons with constraints on names.
+struct ComparableName: Sendable {
+    enum Form: Sendable {
+        /// A DNS name, or the host of a URI.
+        case host(ConstrainedName)
+        case mail(local: [UInt8], host: ConstrainedName)
+        case directory(DistinguishedName)
+        /// 4 or 16 bytes.
+        case address([UInt8])
+        /// Excluded by every constraint of its kind, and permitted by none.
+        case incomparable
+    }
+
+    let name: GeneralName
+    let form: Form
+    /// What a comparison reads at most.
+    let byteCount: Int
+
+    init(_ name: GeneralName) {
+        self.name = name
+        form = Self.form(of: name)
+        byteCount = name.byteCount
+    }
+
+    private static func form(of name: GeneralName) -> Form {
+        switch name {
+        case .dns(let text): ConstrainedName(dns: text).map { .host($0) } ?? .incomparable
+        case .uri(let text): ConstrainedName(uri: text).map { .host($0) } ?? .incomparable
+        case .mail(let text): mail(text)
+        case .directory(let name): .directory(name)
+        case .address(let address): address.count == 4 || address.count == 16 ? .address(address) : .incomparable
+        case .other: .incomparable
+        }
+    }
+
+    private static func mail(_ text: String) -> Form {
+        let parts = text.utf8.split(separator: UInt8(ascii: "@"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, let host = ConstrainedName(dns: Substring(parts[1])),
+            !host.isWildcard
+        else { return .incomparable }
+        return .mail(local: Array(parts[0]), host: host)
+    }
+}
+
+/// A subtree that a constraint permits or excludes, decoded once (RFC 5280 §4.2.1.10).
+struct NameSubtree: Sendable {
+    enum Base: Sendable {
+        /// In lower case. For mail and URIs a dot may stand before it.
+        case host([UInt8])
+        case mailbox(local: [UInt8], host: [UInt8])
+        case directory(DistinguishedName)
+        /// An address and a mask of the same length.
+        case network([UInt8])
+        /// A kind of name that is not compared: excludes all of its kind, and permits none.
+        case other
+    }
+
+    let base: Base
+    let byteCount: Int
+
+    init(_ name: GeneralName) throws(DERError) {
+        byteCount = name.byteCount
+        switch name {
+        case .dns(let text):
+            // Only mail and URIs have domains without the host of the same name.
+            guard text.utf8.first != UInt8(ascii: ".") else {
+                throw DERError("a constraint on DNS names begins with a dot, §4.2.1.10")
+            }
+            base = .host(ConstrainedName.lower(text))
+        case .uri(let text): base = .host(ConstrainedName.lower(text))
+        case .mail(let text):
+            let parts = text.utf8.split(separator: UInt8(ascii: "@"), maxSplits: 2, omittingEmptySubsequences: false)
+            // The local part may distinguish cases, the host does not.
+            base =
+                parts.count == 2
+                ? .mailbox(local: Array(parts[0]), host: ConstrainedName.lower(Substring(parts[1])))
+                : .host(ConstrainedName.lower(text))
+        case .directory(let name): base = .directory(name)
+        case .address(let network):
+            try Self.checkMask(network)
+            base = .network(network)
+        case .other: base = .other
+        }
+    }
+
+    /// An address and a mask of the same length, whose ones come first.
+    private static func checkMask(_ network: [UInt8]) throws(DERError) {
+        guard network.count == 8 || network.count == 32 else {
+            throw DERError("a constraint on addresses has another length")
+        }
+        let mask = network.suffix(network.count / 2)
+        let ones = mask.reduce(0) { $0 + $1.nonzeroBitCount }
+        let wholeBytes = mask.prefix { $0 == 0xff }.count
+        let partial: UInt8 = mask.first { $0 != 0xff } ?? 0
+        guard ones == wholeBytes * 8 + (~partial).leadingZeroBitCount else {
+            throw DERError("a constraint on addresses has a mask with holes")
+        }
+    }
+
+    // MARK: One name, one subtree, both of the same kind
+
+    /// Whether the name, or one that its wildcard stands for, lies in the subtree.
+    func excludes(_ name: ComparableName) -> Bool {
+        if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
+            return host.mayLie(in: base)
+        }
+        return contains(name) ?? true
+    }
+
+    /// Whether the name, and all that its wildcard stands for, lies in the subtree.
+    func permits(_ name: ComparableName) -> Bool {
+        if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
+            return host.lies(in: base)
+        }
+        return contains(name) ?? false
+    }
+
+    /// `nil` when it cannot be said.
+    private func contains(_ name: ComparableName) -> Bool? {
+        switch (name.form, base) {
+        case (.host(let host), .host(let base)): host.isOf(hostOrDomain: base)
+        case (.mail(_, let host), .host(let base)): host.isOf(hostOrDomain: base)
+        case (.mail(let local, let host), .mailbox(let wantedLocal, let wantedHost)):
+            local == wantedLocal && host.isOf(hostOrDomain: wantedHost)
+        case (.directory(let name), .directory(let base)): name.parts.starts(with: base.parts)
+        case (.address(let address), .network(let network)): Self.isAddress(address, in: network)
+        default: nil
+        }
+    }
+
+    private static func isAddress(_ address: [UInt8], in network: [UInt8]) -> Bool {
+        guard network.count == 2 * address.count else { return false }
+        return address.indices.allSatisfy { index in
+            let mask = network[address.count + index]
+            return address[index] & mask == network[index] & mask
+        }
+    }
+}
+
+extension GeneralName {
+    static let dnsKind: UInt8 = 2
+
+    /// Bytes of its text or content.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .mail(let text), .dns(let text), .uri(let text): text.utf8.count
+        case .directory(let name): name.parts.reduce(0) { $0 + $1.count }
+        case .address(let address): address.count
+        case .other: 0
+        }
+    }
+}
