@@ -41,13 +41,13 @@ package struct StagePlace: Sendable {
         self.attempt = attempt
     }
 
-    /// Acts on the stage; what that made possible follows when the caller has returned. `nil` if the attempt is over.
+    /// Calls `body` with the stage under the stack's lock, then performs what this enables. Returns `nil` if the attempt is over.
     ///
-    /// `body` runs under the stack's lock: it calls the stage and nothing else.
+    /// `body` calls the stage and nothing else.
+    ///
+    /// - Parameter isAnswer: Whether the program has answered a question. The peer then has its full time again. Other calls do not extend the
+    ///   time, or a peer that sends one byte at a time could keep a handshake open for ever.
     @discardableResult
-    ///
-    /// - Parameter isAnswer: Whether the program has answered something. From its answers on the peer has its full time again; otherwise a peer
-    ///   that sends little by little could keep a handshake going for ever.
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
     ) -> Result? {
