@@ -11,8 +11,8 @@ extension MulticastResponder {
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// How often the asker has put one of the questions before, in vain.
-        var rounds = 0
+        /// How often they are repeated, because the asker missed earlier ones.
+        var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
 
@@ -27,8 +27,8 @@ extension MulticastResponder {
         for question in message.questions {
             let found = records(for: question, knowing: known)
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
-                let rounds = repeated.note(question, from: arrival.peer.address, at: now)
-                answers.rounds = max(answers.rounds, rounds)
+                let repeats = repeated.note(question, from: arrival.peer.address, at: now)
+                answers.repeats = max(answers.repeats, repeats)
             }
             // A question to this host alone is answered to the asker alone, like one that wishes so (RFC 6762 §5.5).
             if question.acceptsUnicast || !arrival.isMulticast {
@@ -104,12 +104,12 @@ extension MulticastResponder {
         // An asker from beyond the link gets its answer by multicast (RFC 6762 §11). A probe always gets it by unicast as well.
         // What an asker missed before it gets that way as well: it comes over both families.
         let stale = answers.unicast.filter {
-            !arrival.isOnLink || (!isProbe && (answers.rounds > 0 || pending.isStale($0, at: now)))
+            !arrival.isOnLink || (!isProbe && (answers.repeats > 0 || pending.isStale($0, at: now)))
         }
         let late = Set(stale)
         let direct = stale.isEmpty ? answers.unicast : answers.unicast.filter { !late.contains($0) }
         pending.add(
-            answers.multicast + stale, for: arrival.peer, at: now + delay, isDefence: isProbe, repeats: answers.rounds,
+            answers.multicast + stale, for: arrival.peer, at: now + delay, isDefence: isProbe, repeats: answers.repeats,
             now: now)
         pending.add(direct, to: arrival.peer, at: now + delay)
         return advance(to: now)

@@ -77,8 +77,8 @@ struct PendingAnswers: Sendable {
             var entry = waiting[record] ?? Waiting(earliest: earliest)
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // Whoever asks now is answered now; and then the waits grow from the least again.
-            entry.repeats = max(entry.repeats, repeats)
+            // A repeat that waits gives way to the answer of the new question: its own repeats follow, if it has any.
+            entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false
             waiting[record] = entry

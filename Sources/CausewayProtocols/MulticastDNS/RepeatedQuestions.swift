@@ -1,14 +1,14 @@
 internal import CausewayWire
 
-/// Questions that come again from a host although they were answered: what was said did not reach it.
+/// Detects hosts that keep asking a question because its answers are lost on the way.
 ///
-/// Questions come ever more seldom by law, so on a link that loses much few of them get through: each that does is worth more than one
-/// answer. It reads no clock, and remembers ``limit`` askers at most.
+/// A querier that hears no answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only questions at such gaps show loss; a host that
+/// asks at any other time has a reason of its own and gets one answer. The type reads no clock and remembers ``limit`` askers at most.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
     /// How long an asker is remembered: less than the 96 seconds after which a record of 120 seconds is asked for again in any case.
     private static let memory: Duration = .seconds(90)
-    /// Copies of one question are this near to each other: it comes over both families, and wires may double it.
+    /// Copies of one question are this near to each other: it comes over both families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)
 
     /// One host, by its address in each family, as far as can be told.
@@ -16,8 +16,7 @@ struct RepeatedQuestions: Sendable {
         var ipv4: InternetAddress?
         var ipv6: InternetAddress?
         var last: Duration
-        /// Times before the last one.
-        var rounds = 0
+        var series: Series
 
         subscript(isIPv4: Bool) -> InternetAddress? {
             get { isIPv4 ? ipv4 : ipv6 }
@@ -25,32 +24,65 @@ struct RepeatedQuestions: Sendable {
         }
     }
 
+    /// Where a host is in its series of questions, as the gaps between those that arrived tell.
+    private struct Series: Sendable {
+        /// Timers fire late, and packets take their time: this much, and a hundredth of the gap.
+        private static let tolerance: Duration = .milliseconds(150)
+
+        /// Seconds from the last question to the next; `nil` if the last one belonged to no series.
+        private(set) var interval: Int64?
+        /// Whether two gaps in a row belong to one series. One gap alone may be chance.
+        private(set) var isConfirmed = false
+
+        /// - Parameter isFirst: Whether the question begins a series. Only the first of one accepts unicast (RFC 6762 §5.4).
+        init(isFirst: Bool) { interval = isFirst ? 1 : nil }
+
+        /// Notes a question that came `gap` after the last.
+        mutating func advance(by gap: Duration) {
+            let seconds = Int64((gap / .seconds(1)).rounded())
+            let error = gap - .seconds(seconds)
+            let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
+            // Where questions were lost in between, the gap is the sum of neighbouring powers of two: a run of ones in binary. The
+            // lowest is the interval that was expected, and adding it gives the next one.
+            let lowest = seconds & -seconds
+            let next = seconds + lowest
+            guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }
+            isConfirmed = interval == lowest
+            interval = next
+        }
+
+        /// How often the answer is repeated: after 1, 3 and 7 seconds, as long as the next question is not due before.
+        var repeatCount: Int {
+            guard isConfirmed, let interval else { return 0 }
+            return interval.trailingZeroBitCount
+        }
+    }
+
     private var askers: [DNSQuestion: [Asker]] = [:]
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Notes a question that is about to be answered. Returns how often its asker has put it before.
-    ///
-    /// One that accepts unicast begins a series (RFC 6762 §5.4): another program on the same host asks, perhaps, and nothing was missed.
+    /// Notes a question that is about to be answered. Returns how often the answer should be repeated, because earlier ones were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
         // It is the same question, however its answer may come.
         key.acceptsUnicast = false
         let isIPv4 = if case .ipv4 = address { true } else { false }
         guard let index = index(of: address, isIPv4, in: askers[key] ?? []), var asker = askers[key]?[index] else {
-            add(key, address, isIPv4, at: now)
+            add(key, address, isIPv4, Asker(last: now, series: Series(isFirst: question.acceptsUnicast)), at: now)
             return 0
         }
         asker[isIPv4] = address
-        if now - asker.last > Self.memory { asker.rounds = -1 }
-        if question.acceptsUnicast {
-            (asker.rounds, asker.last) = (0, now)
-        } else if now - asker.last > Self.copies {
-            asker.rounds += 1
+        let gap = now - asker.last
+        if question.acceptsUnicast || gap > Self.memory {
+            asker.series = Series(isFirst: question.acceptsUnicast)
+            asker.last = now
+        } else if gap > Self.copies {
+            asker.series.advance(by: gap)
             asker.last = now
         }
         askers[key]?[index] = asker
-        return asker.rounds
+        return asker.series.repeatCount
     }
 
     /// A host is known by its address. One that was heard over the other family alone is the same if no other can be.
@@ -60,7 +92,9 @@ struct RepeatedQuestions: Sendable {
         return others.count == 1 ? others[0] : nil
     }
 
-    private mutating func add(_ key: DNSQuestion, _ address: InternetAddress, _ isIPv4: Bool, at now: Duration) {
+    private mutating func add(
+        _ key: DNSQuestion, _ address: InternetAddress, _ isIPv4: Bool, _ asker: Asker, at now: Duration
+    ) {
         if count >= Self.limit, now - lastTidy > .seconds(1) {
             lastTidy = now
             askers = askers.compactMapValues { known in
@@ -70,7 +104,7 @@ struct RepeatedQuestions: Sendable {
             count = askers.values.reduce(0) { $0 + $1.count }
         }
         guard count < Self.limit else { return }
-        var asker = Asker(last: now)
+        var asker = asker
         asker[isIPv4] = address
         askers[key, default: []].append(asker)
         count += 1
