@@ -192,7 +192,7 @@ package struct MulticastLink: Sendable {
 
     package mutating func advance(to now: Duration) {
         lastTime = now
-        actions += querier.advance(to: now)
+        actions += querier.advance(to: now, knowing: hearsItself ? nil : responder.own)
         actions += responder.advance(to: now)
     }
 

@@ -11,6 +11,8 @@ struct MulticastQuerier: Sendable {
     static let gathering: Duration = .milliseconds(100)
     static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
+    /// A record of 20 seconds is asked for each second near its end, by timers that are not exact.
+    private static let refreshSpacing: Duration = .milliseconds(900)
     /// How long an answer by unicast is expected after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
     private static let reconfirmation: Duration = .seconds(10)
@@ -122,10 +124,10 @@ struct MulticastQuerier: Sendable {
 
     /// Reads an answer. Only what somebody asks for is kept, and what explains it.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
-        if !arrival.isMulticast {
-            guard message.answers.contains(where: { expectsUnicast($0, at: now) }) else { return [] }
-        }
-        return heard(message, from: arrival.peer.address, at: now)
+        guard !arrival.isMulticast else { return heard(message, from: arrival.peer.address, at: now) }
+        guard message.answers.contains(where: { expectsUnicast($0, at: now) }) else { return [] }
+        let doubted = contradicted(by: message, from: arrival.peer.address, at: now)
+        return heard(message, from: arrival.peer.address, at: now) + ask(doubted)
     }
 
     /// Whether a record of the name would be kept, or tell something of one that is.
@@ -203,7 +205,9 @@ struct MulticastQuerier: Sendable {
     }
 
     /// Sends what is due and forgets what is over.
-    mutating func advance(to now: Duration) -> [MulticastAction] {
+    ///
+    /// - Parameter own: What this host answers itself, where it is not in the cache.
+    mutating func advance(to now: Duration, knowing own: OwnRecords?) -> [MulticastAction] {
         let (removed, aging) = cache.advance(to: now)
         var actions = changes(added: [], removed: removed)
         for record in removed where record.flushesCache {
@@ -215,13 +219,15 @@ struct MulticastQuerier: Sendable {
         let refreshed = Set(aging.flatMap { interested(in: $0) }).filter { question in
             // Records of one question that age together are asked for once.
             guard let last = running[question]?.lastSent else { return true }
-            return now - last >= Self.shortestInterval
+            return now - last >= Self.refreshSpacing
         }
-        actions += dueMessages(refreshed, at: now).map { .send($0) }
+        actions += dueMessages(refreshed, own, at: now).map { .send($0) }
         return actions
     }
 
-    private mutating func dueMessages(_ refreshed: Set<DNSQuestion>, at now: Duration) -> [[UInt8]] {
+    private mutating func dueMessages(
+        _ refreshed: Set<DNSQuestion>, _ own: OwnRecords?, at now: Duration
+    ) -> [[UInt8]] {
         let isDue = schedule.next.map { $0 <= now } ?? false
         guard isDue || !refreshed.isEmpty else { return [] }
         var asked: [DNSQuestion] = []
@@ -236,7 +242,9 @@ struct MulticastQuerier: Sendable {
         }
         for (question, time) in early { schedule[question] = time }
         for question in refreshed where running[question]?.lastSent != now { asked.append(said(question, at: now)) }
-        return QueryMessages.make(asked, knowing: knownAnswers(to: asked, at: now), limit: messageByteLimit)
+        var known = knownAnswers(to: asked, at: now)
+        if let own { known += own.knownAnswers(to: asked) }
+        return QueryMessages.make(asked, knowing: known, limit: messageByteLimit)
     }
 
     /// A question as it is put now: only the first of a series accepts its answer by unicast (RFC 6762 §5.4).

@@ -24,6 +24,8 @@ struct MulticastRegistration: Sendable {
     var phase: Phase
     /// One conflict during probing is forgiven: it may be an echo of this host's own past.
     var wasForgiven = false
+    /// Whether it gave way to another host's probe, and waits before it probes again (RFC 6762 §8.2).
+    var isDeferred = false
     /// Whether its owner knows that it answers.
     var isTold = false
     private var updates: [Duration] = []
@@ -69,6 +71,10 @@ struct MulticastRegistration: Sendable {
         }
     }
 
+    /// From the second announcement to the third: more than twice the gap before (RFC 6762 §8.3). What is new is announced again much
+    /// later, for hosts that missed it. What has changed is wrong in caches until they hear of it, so that it comes soon.
+    private var lastGap: Duration { updates.isEmpty ? .seconds(8) : .seconds(2) }
+
     /// Counts a probe or an announcement that was sent at `now`. Returns whether the names are its own from here on.
     mutating func advance(announcements: Int, at now: Duration) -> Bool {
         switch phase {
@@ -76,11 +82,12 @@ struct MulticastRegistration: Sendable {
             phase = .announcing(sent: 0, next: now)
             return true
         case .probing(let sent, _):
+            isDeferred = false
             phase = .probing(sent: sent + 1, next: now + Self.probeInterval)
         case .announcing(let sent, _):
-            // At once, then 1 s, 2 s and 4 s after the last.
             phase =
-                sent + 1 < announcements ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
+                sent + 1 < announcements
+                ? .announcing(sent: sent + 1, next: now + (sent == 0 ? .seconds(1) : lastGap)) : .established
         case .established, .asleep, .off: break
         }
         return false

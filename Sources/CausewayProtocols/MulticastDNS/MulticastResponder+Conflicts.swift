@@ -29,12 +29,15 @@ extension MulticastResponder {
         guard !own.isEmpty, !own.contains(where: { $0.type == record.type && $0.data == record.data }) else { return }
         switch registration.phase {
         case .probing(let sent, _):
-            // The name is somebody else's, whatever it stands for. What was said before the first probe is no answer to it.
-            guard sent > 0, record.type != .nsec else { return }
-            if arrival.isMulticast, !registration.wasForgiven {
+            // The name belongs to another host, whatever it stands for. What came before the first probe is no answer to it, unless this
+            // host already gave way to a probe: then the other host has the name now.
+            guard sent > 0 || registration.isDeferred, record.type != .nsec else { return }
+            if arrival.isMulticast, !registration.wasForgiven, !registration.isDeferred {
+                starts.conflicted(at: now)
+                let next = starts.retry(at: now, after: MulticastRegistration.deferral)
                 change(id) { registration in
                     registration.wasForgiven = true
-                    registration.phase = .probing(sent: 0, next: now + MulticastRegistration.deferral)
+                    registration.phase = .probing(sent: 0, next: next)
                 }
             } else {
                 lose(id, record.name, at: now)
@@ -42,8 +45,10 @@ extension MulticastResponder {
         case .announcing, .established:
             // Whoever is right will defend it (RFC 6762 §9). What nobody asked for counts only where all hear it (§11).
             guard arrival.isMulticast, own.contains(where: { $0.type == record.type }) else { return }
+            starts.conflicted(at: now)
+            let next = starts.retry(at: now, after: .zero)
             change(id) { registration in
-                registration.phase = .probing(sent: 0, next: now)
+                registration.phase = .probing(sent: 0, next: next)
                 registration.wasForgiven = true
             }
         case .asleep, .off: break
@@ -57,8 +62,30 @@ extension MulticastResponder {
                 guard let registration = registrations[id], case .probing = registration.phase,
                     registration.loses(question.name, to: message.authorities)
                 else { continue }
-                change(id) { $0.phase = .probing(sent: 0, next: now + MulticastRegistration.deferral) }
+                let next = starts.retry(at: now, after: MulticastRegistration.deferral)
+                change(id) { registration in
+                    registration.isDeferred = true
+                    registration.phase = .probing(sent: 0, next: next)
+                }
             }
         }
+    }
+
+    // MARK: Within this host
+
+    /// A unique name of new records that another registration of this host has already, for something else.
+    ///
+    /// Addresses are left out: what one registration says of a host, another may not say yet.
+    func nameTaken(from content: RecordSet) -> DNSName? {
+        content.records.first { record in
+            guard record.flushesCache, record.type != .a, record.type != .aaaa else { return false }
+            return owners(of: record.name).contains { id in
+                guard let other = registrations[id], other.phase != .off else { return false }
+                let rivals = other.records.filter {
+                    $0.name == record.name && $0.type == record.type && $0.flushesCache
+                }
+                return !rivals.isEmpty && !rivals.contains { $0.data == record.data }
+            }
+        }?.name
     }
 }

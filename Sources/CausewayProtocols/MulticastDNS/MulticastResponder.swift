@@ -4,15 +4,17 @@ internal import CausewayWire
 ///
 /// It reads no clock and owns no socket.
 struct MulticastResponder: Sendable {
-    /// Each registration is announced so often; twice is enough for the law, and more would be a flood where there are many
-    /// (RFC 6762 §8.3).
-    private static let announcementCount = (few: 4, many: 2)
+    /// How often each registration is announced. RFC 6762 §8.3 asks for two; the third is for hosts that missed both, and would be a
+    /// flood where there are many.
+    private static let announcementCount = (few: 3, many: 2)
     private static let fewRegistrations = 100
     /// So many speak in one turn: what thousands say at once would take more memory, for a moment, than they do.
     private static let speakerLimit = 512
-    /// Goodbyes of so many records are said again, for whoever missed them: one and two seconds later.
+    /// Goodbyes of at most this many records are repeated for hosts that missed them. The records leave caches a second after a goodbye
+    /// (RFC 6762 §10.1), and some stacks count that second from the last one: a repeat waits until it is over.
     private static let repeatedGoodbyeLimit = 256
     private static let goodbyeCount = 3
+    private static let goodbyeSpacing: Duration = .milliseconds(1_300)
 
     private(set) var registrations: [RegistrationID: MulticastRegistration] = [:]
     /// When each registration has something to say.
@@ -32,7 +34,7 @@ struct MulticastResponder: Sendable {
     /// Whether many hosts may probe or answer at one moment.
     var calm = LinkCalm()
     var companions = Companions()
-    private var starts = ProbeStarts()
+    var starts = ProbeStarts()
     var urgent: [MulticastAction] = []
     private var departing: [DNSRecord] = []
     private var farewells: [(due: Duration, left: Int, records: [DNSRecord])] = []
@@ -59,6 +61,7 @@ struct MulticastResponder: Sendable {
     /// - Parameter isKnownUnique: Whether nobody else can have the names, so that nobody is asked (RFC 6762 §8.1).
     mutating func register(_ content: RecordSet, _ id: RegistrationID, isKnownUnique: Bool, at now: Duration) {
         if registrations[id] != nil { remove(id) }
+        if let name = nameTaken(from: content) { return refuse(content, id, over: name) }
         let isProbed = !isKnownUnique && content.records.contains(where: \.flushesCache)
         let start = isProbed ? probeStart(at: now) : now
         let registration = MulticastRegistration(
@@ -67,6 +70,14 @@ struct MulticastResponder: Sendable {
         deadlines[id] = registration.deadline
         index(registration, id)
         if registration.isAnswering { own.add(content) }
+    }
+
+    /// Another registration of this host has the name: the new one never begins.
+    private mutating func refuse(_ content: RecordSet, _ id: RegistrationID, over name: DNSName) {
+        let registration = MulticastRegistration(content, phase: .off)
+        registrations[id] = registration
+        index(registration, id)
+        urgent.append(.conflicted(id, name))
     }
 
     private mutating func probeStart(at now: Duration) -> Duration {
@@ -123,6 +134,7 @@ struct MulticastResponder: Sendable {
                     registration.uniqueNames.isEmpty
                     ? .announcing(sent: 0, next: start) : .probing(sent: 0, next: start)
                 registration.wasForgiven = false
+                registration.isDeferred = false
             }
         }
         pending = PendingAnswers()
@@ -160,7 +172,7 @@ struct MulticastResponder: Sendable {
     }
 
     mutating func lose(_ id: RegistrationID, _ name: DNSName, at now: Duration) {
-        starts.conflicts.append(now)
+        starts.conflicted(at: now)
         change(id) { $0.phase = .off }
         urgent.append(.conflicted(id, name))
     }
@@ -194,7 +206,7 @@ struct MulticastResponder: Sendable {
         let records = departing
         departing = []
         if records.count <= Self.repeatedGoodbyeLimit, !records.isEmpty {
-            farewells.append((now + PendingAnswers.spacing, Self.goodbyeCount - 1, records))
+            farewells.append((now + Self.goodbyeSpacing, Self.goodbyeCount - 1, records))
         }
         return goodbye(records)
     }
@@ -207,7 +219,7 @@ struct MulticastResponder: Sendable {
         for index in farewells.indices where farewells[index].due <= now {
             due += farewells[index].records
             farewells[index].left -= 1
-            farewells[index].due = now + PendingAnswers.spacing
+            farewells[index].due = now + Self.goodbyeSpacing
         }
         farewells.removeAll { $0.left == 0 }
         // What is held again, or about to be, did not go.

@@ -53,6 +53,18 @@ struct OwnRecords: Sendable {
         return found?.recordClass == record.recordClass ? found : nil
     }
 
+    /// What this host need not be told: others would take a question that is not answered for a sign that the record has gone
+    /// (RFC 6762 §10.5).
+    func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
+        questions.flatMap { question in
+            self[question.name].filter { question.matches($0) }.map { record in
+                var record = record
+                record.flushesCache = false
+                return record
+            }
+        }
+    }
+
     /// Adds all records of a registration.
     mutating func add(_ content: RecordSet) {
         let records = content.records

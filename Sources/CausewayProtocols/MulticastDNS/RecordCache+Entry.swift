@@ -20,6 +20,8 @@ extension RecordCache {
         private var misses = 0
         private var firstMiss: Duration = .zero
         private var lastMiss: Duration = .zero
+        /// When another host's record was last found to contradict it.
+        var lastDoubt: Duration?
 
         init(record: DNSRecord, source: InternetAddress?, received: Duration, jitter: Double, isWatched: Bool) {
             self.record = record

@@ -94,6 +94,7 @@ struct RecordCache: Sendable {
             } else {
                 change(slot) { old in
                     entry.source = old.source
+                    entry.lastDoubt = old.lastDoubt
                     old = entry
                 }
             }

@@ -16,6 +16,7 @@ extension BonjourEngine {
     func rest() {
         state.value.watch = nil
         state.value.hasLooked = false
+        state.value.restDue = nil
         stopFollowingSleep()
         for link in state.value.links.values { link.close() }
         state.value.links = [:]
@@ -30,7 +31,11 @@ extension BonjourEngine {
     }
 
     private func adopt(_ snapshot: NetworkSnapshot) {
-        guard !isIdle else { return }
+        guard !isIdle else {
+            // What is known of another network is of no use.
+            if state.value.restDue != nil { rest() }
+            return
+        }
         let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
         for (index, link) in state.value.links where !usable.contains(where: { $0.interface.index == index }) {
             link.machine.leave()

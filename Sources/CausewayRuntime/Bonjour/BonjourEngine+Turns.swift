@@ -25,9 +25,21 @@ extension BonjourEngine {
         state.value.isPerforming = false
         // What is said because nobody answers for a host that sleeps has no time for a pace.
         for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
-        // Goodbyes that are still to be said again are waited for.
-        if isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) { rest() }
+        restWhenIdle()
         setTimer()
+    }
+
+    /// How long what is known is kept when the last question has ended: programs often ask again soon.
+    private static let lingering: Duration = .seconds(10)
+
+    /// Leaves the links when nobody has used them for a while. Goodbyes that are still to be repeated are waited for.
+    private func restWhenIdle() {
+        guard isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) else {
+            return state.value.restDue = nil
+        }
+        let isEmpty = state.value.links.values.allSatisfy { $0.machine.cachedOctetCount == 0 }
+        let due = state.value.restDue ?? Machine.now + Self.lingering
+        if isEmpty || due <= Machine.now { rest() } else { state.value.restDue = due }
     }
 
     private func perform(_ action: MulticastAction, on link: LinkDriver) {
@@ -60,10 +72,14 @@ extension BonjourEngine {
     /// Somebody else has a name: it is given up everywhere, and another one tried.
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
+            guard name == hostName else { return }
             state.value.hostLabel = ServiceNames.nextHost(after: state.value.hostLabel)
             return reregisterEverything()
         }
-        guard let advertising = state.value.advertising[id] else { return }
+        // Another link may have told of the same name before.
+        guard let advertising = state.value.advertising[id],
+            advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
+        else { return }
         for link in state.value.links.values { link.machine.unregister(id, at: Machine.now) }
         if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
         guard advertising.service.mayRename else {
@@ -87,7 +103,7 @@ extension BonjourEngine {
     }
 
     private func setTimer() {
-        let next = state.value.links.values.compactMap(\.nextDeadline).min()
+        let next = (state.value.links.values.map(\.nextDeadline) + [state.value.restDue]).compactMap { $0 }.min()
         guard next != state.value.timer?.due else { return }
         if let timer = state.value.timer.take() { loop.cancel(timer.id) }
         guard let next else { return }

@@ -53,6 +53,8 @@ package final class BonjourEngine: Sendable {
         /// Whether the network was looked at since it is followed: a link that is new then has just come up.
         var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
+        /// When the links are left, if nobody uses them until then.
+        var restDue: Duration?
         var isPerforming = false
         /// Whether answers wait to be read when the sockets had their turn.
         var isReading = false

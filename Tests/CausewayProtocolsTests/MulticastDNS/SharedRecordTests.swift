@@ -71,4 +71,18 @@ struct SharedRecordTests {
         #expect(Set(probes.map(\.time)).count == 3)
         #expect(wire.hosts[0].events.count == count)
     }
+
+    @Test("C11 C67: a host that does not hear itself lists what it answers as known, so that others do not miss it")
+    func ownQuestion() {
+        let wire = VirtualLink(2)
+        wire.hosts[0].link.hearsItself = false
+        wire.hosts[1].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
+        wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+        wire.run(for: .seconds(20))
+        wire.hosts[0].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(20))
+        #expect(wire.known(1, to: 1).count == 1)
+        let asked = wire.sent(by: 0) { $0.authorities.isEmpty && !$0.questions.isEmpty }
+        #expect(asked.count > 3 && asked.allSatisfy { $0.message.answers == [Printer.records()[0]] })
+    }
 }

@@ -1,0 +1,40 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Two hosts that have one name, and answer by unicast, do not hear each other. Only the asker knows.
+extension MulticastQuerier {
+    /// The same contradiction is brought up no more often than this.
+    private static let doubtSpacing: Duration = .seconds(10)
+
+    /// Unique records of which a unicast answer says other than a different host did before.
+    mutating func contradicted(
+        by message: DNSMessage, from source: InternetAddress, at now: Duration
+    ) -> [DNSQuestion] {
+        let records = (message.answers + message.additionals).filter {
+            $0.flushesCache && $0.timeToLive > 0 && $0.type != .nsec
+        }
+        var doubted: [DNSQuestion] = []
+        for record in records {
+            let question = DNSQuestion(record.name, record.type)
+            guard !doubted.contains(question) else { continue }
+            let said = Set(records.filter { question.matches($0) }.map(\.data))
+            let rivals = cache[record.name, record.type].filter { entry in
+                entry.record.flushesCache && entry.expires > now && entry.source != source
+                    && !said.contains(entry.record.data)
+            }
+            guard !rivals.isEmpty, !rivals.contains(where: { isDoubted($0, at: now) }) else { continue }
+            cache.update(question) { $0.lastDoubt = now }
+            doubted.append(question)
+        }
+        return doubted
+    }
+
+    private func isDoubted(_ entry: RecordCache.Entry, at now: Duration) -> Bool {
+        entry.lastDoubt.map { now - $0 < Self.doubtSpacing } ?? false
+    }
+
+    /// Asks for answers that all hear: the hosts that gave them find their conflict by that (RFC 6762 §9).
+    func ask(_ doubted: [DNSQuestion]) -> [MulticastAction] {
+        QueryMessages.make(doubted, knowing: [], limit: messageByteLimit).map { .send($0) }
+    }
+}

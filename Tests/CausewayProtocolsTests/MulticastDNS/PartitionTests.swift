@@ -1,0 +1,55 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: one name on two sides of a link that was cut")
+struct PartitionTests {
+    private static let name: DNSName = "Printer._ipp._tcp.local"
+
+    /// Two hosts that have one name each on their side of a cut link, which is whole again; `count` hosts in all.
+    private static func healed(_ count: Int) -> VirtualLink {
+        let wire = VirtualLink(count)
+        wire.delivers = { [unowned wire] number, host in wire.packets[number].sender == host }
+        for host in 0..<2 {
+            let name = host == 0 ? "alpha" : "beta"
+            let records = Printer.records(host: name) + Printer.address(name, "10.0.0.\(host + 1)")
+            wire.hosts[host].link.register(records, Printer.id, at: wire.now)
+        }
+        wire.run(for: .seconds(20))
+        wire.delivers = { _, _ in true }
+        return wire
+    }
+
+    private static func renamed(on wire: VirtualLink) -> Int {
+        wire.hosts.prefix(2).count { $0.events.contains(.conflicted(Printer.id, name)) }
+    }
+
+    @Test(
+        "C58: a host that gets two answers by unicast which differ asks once more by multicast, so that one of the two is renamed",
+        arguments: [DNSQuestion(name, .srv), DNSQuestion(Printer.type, .ptr)])
+    func thirdHost(_ question: DNSQuestion) {
+        let wire = Self.healed(3)
+        let start = wire.now
+        wire.hosts[2].link.ask(question, QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(4))
+        #expect(Self.renamed(on: wire) == 1)
+        let again = wire.sent(by: 2) { $0.questions.contains(DNSQuestion(Self.name, .srv)) }
+        #expect(again.count == 1 && again[0].time - start < .milliseconds(500))
+    }
+
+    @Test("What one host says by unicast of several addresses, over one family and the other, is no contradiction")
+    func oneHost() {
+        let wire = VirtualLink(2)
+        wire.familyCount = 2
+        let records = Printer.address("alpha", "10.0.0.1") + Printer.address("alpha", "10.0.0.7")
+        wire.hosts[0].link.register(records, Printer.id, at: wire.now)
+        wire.hosts[1].isConnected = false
+        wire.run(for: .seconds(20))
+        wire.hosts[1].isConnected = true
+        wire.hosts[1].link.ask(DNSQuestion("alpha.local", .a), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(10))
+        #expect(wire.known(1, to: 1).count == 2)
+        #expect(wire.sent(by: 1).count == 1)
+    }
+}
