@@ -42,7 +42,8 @@ extension ServiceDiscovery {
 
     /// Lets the process say goodbye for everything that it advertises when a signal ends it, such as `SIGTERM`.
     ///
-    /// By itself only a process that ends normally does so. It ends by the signal all the same, a quarter of a second later at most.
+    /// By itself only a process that ends normally does so. It ends by the signal all the same: at once, or two
+    /// seconds later at most where the machine is busy.
     /// Not for signals that the program handles itself.
     public static func sayGoodbye(before signal: CInt) { BonjourEngine.farewell(before: signal) }
 

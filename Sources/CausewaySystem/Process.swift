@@ -31,6 +31,14 @@ package enum Machine {
     /// Lets a signal that ends the process come without effect.
     package static func ignore(_ number: CInt) { _ = signal(number, SIG_IGN) }
 
+    /// Signals by which a user ends a program. `SIGHUP` is left out where the process was started with it ignored, as by `nohup`.
+    package static let endingSignals: [CInt] = {
+        let previous = signal(SIGHUP, SIG_IGN)
+        let isIgnored = unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        if !isIgnored { _ = signal(SIGHUP, previous) }
+        return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+    }()
+
     /// Ends the process as the signal would have ended it.
     package static func end(by number: CInt) {
         _ = signal(number, SIG_DFL)

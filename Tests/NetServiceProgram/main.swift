@@ -131,6 +131,17 @@ if mode == "--seek" || mode == "--offer" {
     }
     RunLoop.main.run()
 }
+if mode == "--again" {
+    Task {
+        try? await Again.browse()
+        exit(0)
+    }
+    RunLoop.main.run()
+}
+if mode == "--thrice" {
+    let listeners = try Again.listen(CommandLine.arguments.last ?? "", count: 3)
+    withExtendedLifetime(listeners) { RunLoop.main.run() }
+}
 if mode == "--names" {
     let type = CommandLine.arguments.last ?? ""
     Task {

@@ -2,8 +2,9 @@ internal import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// How long the end of the process waits for the goodbyes: they are a few packets.
-    private static let farewellPatience: DispatchTimeInterval = .milliseconds(250)
+    /// How long the end of the process waits for the goodbyes at most. They take a moment, unless the machine is so busy that the
+    /// loop's thread does not get its turn.
+    private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
     /// Whoever ends the process without withdrawing its services is spared others' looking for them for up to 75 minutes.
     static let exitGoodbyes: Void = Machine.atExit { BonjourEngine.shared.farewell() }

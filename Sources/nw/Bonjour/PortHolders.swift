@@ -30,8 +30,19 @@ enum PortHolders {
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
     }
 
-    /// Names of the programs that run.
-    static func runningCommands() -> Set<String> { Set(processes().compactMap { command(of: $0) }) }
+    /// Names of the programs that run in this network namespace: those in others have interfaces and ports of their own.
+    static func runningCommands() -> Set<String> {
+        let own = namespace(of: "self")
+        // Only root can look into other users' processes: what cannot be told counts as being here.
+        let here = processes().filter { process in
+            namespace(of: "\(process)").map { $0 == own } ?? true
+        }
+        return Set(here.compactMap { command(of: $0) })
+    }
+
+    private static func namespace(of process: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/net")
+    }
 
     /// The whole of a small file; nothing where it cannot be read.
     static func read(_ path: String) -> String {

@@ -2,14 +2,15 @@ import ArgumentParser
 import CausewaySystem
 import Dispatch
 
-/// Runs `body`, and cancels its task when the user or the system asks the process to end (`SIGINT`, `SIGTERM`).
+/// Runs `body`, and cancels its task when the user or the system asks the process to end (`SIGINT`, `SIGTERM`), or its terminal is
+/// closed (`SIGHUP`; not under `nohup`).
 ///
 /// `body` must end soon when it is cancelled. A second signal ends the process at once.
 ///
 /// - Throws: what `body` throws; `ExitCode` 128 and the signal's number if a signal came, as shells count it.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let (signals, feed) = AsyncStream<Int32>.makeStream()
-    let sources = [SIGINT, SIGTERM].map { number in
+    let sources = Machine.endingSignals.map { number in
         _ = signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// What one process does with several services and questions, and how it ends.
+    @Suite("Bonjour, one process", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
+    struct BonjourProcessTests {
+        private static let type = "_nwagain._tcp"
+
+        @Test("C58: three listeners of one process that ask for one name have three, as three processes would")
+        func oneNameThrice() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let program = try scratch.start(
+                    try Built.program("NetServiceProgram"), ["--thrice", "Same"], on: hosts.near)
+                try await eventually("all are registered: \(program.text)") {
+                    program.text.split(separator: "\n").count == 3
+                }
+                // A name and a port in each line.
+                let lines = Set(
+                    program.text.split(separator: "\n").map { $0.split(separator: " at ").map(String.init) })
+                let names = ["Same", "Same (2)", "Same (3)"]
+                #expect(Set(lines.map { $0[0] }) == Set(names) && Set(lines.map { $0[1] }).count == 3)
+                for line in lines {
+                    let query = try scratch.start(
+                        try Built.nw(), ["query", "\(line[0]).\(Self.type).local", "SRV", "-t", "1"], on: hosts.far)
+                    #expect(try await query.finished() == 0, "\(query.errors)")
+                    let ports = query.text.split(separator: "\n").filter { $0.contains(" SRV 0 0 ") }
+                    #expect(ports.count == 1 && ports[0].contains(" SRV 0 0 \(line[1]) "), "\(query.text)")
+                }
+            }
+        }
+
+        @Test("A program that browses again soon finds at once what it knew, though nobody answers any more")
+        func browsesAgain() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let far = try scratch.start(try Built.nw(), ["register", "Known", Self.type, "9"], on: hosts.far)
+                try await far.prints("registered as Known\n")
+                let program = try scratch.start(
+                    try Built.program("NetServiceProgram"), ["--again"], on: hosts.near, input: .held)
+                try await program.prints("found Known 1\n")
+                kill(try far.program(), SIGSTOP)
+                try program.write("\n")
+                try await program.prints("found Known 1\nfound Known 2\n")
+                kill(try far.program(), SIGCONT)
+            }
+        }
+
+        @Test(
+            "C62 C113: nw serve and nw register say goodbye when a signal ends them",
+            arguments: ["serve", "register"], [SIGHUP, SIGINT, SIGTERM])
+        func signals(_ command: String, _ signal: CInt) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let browser = try scratch.start(try Built.nw(), ["browse", "_echo._tcp"], on: hosts.near)
+                let words = ["serve": ["echo", "--port", "7007", "--advertise", "Leaver"]]
+                let server = try scratch.start(
+                    try Built.nw(), [command] + (words[command] ?? ["Leaver", "_echo._tcp", "9"]), on: hosts.far)
+                try await eventually("it is found: \(server.text)") { browser.text.hasPrefix("+ Leaver ") }
+                kill(try server.program(), signal)
+                #expect(try await server.finished() == 128 + signal, "\(server.errors)")
+                // Without a goodbye it would be known for more than an hour.
+                try await eventually("it has gone: \(browser.text)") { browser.text.contains("\n- Leaver ") }
+            }
+        }
+
+        @Test(
+            "nw doctor names daemons of its own network namespace only",
+            .enabled(if: Avahi.isAvailable, "avahi-daemon is not installed"))
+        func doctor() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                _ = try await Avahi.start(on: hosts.far, scratch)
+                for (host, expected) in [(hosts.near, "daemons: none\n"), (hosts.far, "daemons: avahi-daemon\n")] {
+                    let doctor = try scratch.start(try Built.nw(), ["doctor", "-t", "0.2"], on: host)
+                    _ = try await doctor.finished()
+                    #expect(doctor.text.contains(expected), "\(doctor.text)")
+                }
+            }
+        }
+    }
+}
