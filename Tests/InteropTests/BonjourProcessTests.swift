@@ -30,7 +30,7 @@ extension Interop {
             }
         }
 
-        @Test("A program that browses again soon finds at once what it knew, though nobody answers any more")
+        @Test("A program that browses again soon finds at once what it knew, though no host answers any more")
         func browsesAgain() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let far = try scratch.start(try Built.nw(), ["register", "Known", Self.type, "9"], on: hosts.far)

@@ -9,9 +9,9 @@ extension MulticastResponder {
                     companions.note(record.name, at: now)
                 }
                 if arrival.isMulticast, let own = own.held(record) {
-                    // Somebody else said it for us (RFC 6762 §7.4).
+                    // Another host said it for us (RFC 6762 §7.4).
                     if record.timeToLive >= own.timeToLive { pending.forget(own) }
-                    // Somebody lets others forget what still holds (RFC 6762 §6.6).
+                    // A host lets others forget what still holds (RFC 6762 §6.6).
                     if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
                 }
                 // This host's other links may say other addresses of it.
@@ -43,7 +43,7 @@ extension MulticastResponder {
                 lose(id, record.name, at: now)
             }
         case .announcing, .established:
-            // Whoever is right will defend it (RFC 6762 §9). What nobody asked for counts only where all hear it (§11).
+            // The host that is right will defend it (RFC 6762 §9). Unasked answers count only where all hear them (§11).
             guard arrival.isMulticast, own.contains(where: { $0.type == record.type }) else { return }
             starts.conflicted(at: now)
             let next = starts.retry(at: now, after: .zero)
@@ -55,7 +55,7 @@ extension MulticastResponder {
         }
     }
 
-    /// Somebody probes for a name of ours that is not settled yet (RFC 6762 §8.2).
+    /// Another host probes for a name of ours that is not settled yet (RFC 6762 §8.2).
     mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
             for id in owners(of: question.name) {

@@ -34,7 +34,7 @@ struct ProbeStarts: Sendable {
     ) -> Duration {
         tidy(at: now)
         if isStorm { return now + Self.conflictPause + Duration.random(in: Self.delay, using: &random) }
-        // Many may have lost one name to somebody: they do not all try the next at once.
+        // Many may have lost one name to another host: they do not all try the next at once.
         let count = conflicts.isEmpty ? 4 : 1
         if common <= now { common = now + calm.wait(in: Self.delay, leastOf: count, at: now, using: &random) }
         return common

@@ -6,7 +6,7 @@ extension BonjourEngine {
     /// loop's thread does not get its turn.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
-    /// Whoever ends the process without withdrawing its services is spared others' looking for them for up to 75 minutes.
+    /// A process that ends without withdrawing its services would be looked for by others for up to 75 minutes.
     static let exitGoodbyes: Void = Machine.atExit { BonjourEngine.shared.farewell() }
 
     /// Says goodbye for everything that is advertised, or was withdrawn just now, and returns when that is out. Handlers hear nothing.

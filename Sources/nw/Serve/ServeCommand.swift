@@ -110,7 +110,7 @@ struct ServeCommand: Subcommand {
     func run() async throws {
         try await reporting("serve") {
             if isStructured { return try await serveStructured() }
-            // Whoever found the service learns at once that it has gone.
+            // Browsers learn at once that the service has gone.
             if advertise != nil { for number in Machine.endingSignals { BonjourEngine.farewell(before: number) } }
             let listener: NWListener
             do {

@@ -59,7 +59,7 @@ struct ConflictStormTests {
         for _ in 0..<20 {
             wire.inject(message)
             let count = wire.packets.count
-            // The name is won back each time, for nobody answers the probes.
+            // No host answers the probes: the name is won back each time.
             repeat {
                 wire.run(for: .milliseconds(100))
             } while wire.packets.count == count || wire.packets.last!.message.answers.isEmpty

@@ -14,7 +14,7 @@ struct SameNameTests {
     }
 
     @Test(
-        "C58: the first has it and the others are told that it is taken, before they say anything",
+        "C58: the first has it and the others lose it before they send anything",
         arguments: [Duration.zero, .seconds(20)])
     func services(_ gap: Duration) {
         let wire = VirtualLink(1)
