@@ -8,6 +8,7 @@ extension PacketPrinter {
         /// What the header itself says that it carries.
         var next: UInt8 = 0
         var isFragmented = false
+        var hopLimit: UInt8 = 0
 
         /// The beginning of a sum over addresses, length and protocol.
         func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
@@ -63,7 +64,7 @@ extension PacketPrinter {
         if verbosity > 0 { try ipv4Details(p, packet, headerLength, shown, stated, fragment, number) }
         let carrier = Carrier(
             source: (0, UInt64(try p.u32(12))), destination: (0, UInt64(try p.u32(16))), next: number,
-            isFragmented: fragment & 0x3FFF != 0)
+            isFragmented: fragment & 0x3FFF != 0, hopLimit: try p.u8(8))
         guard fragment & 0x1FFF == 0 else {
             addresses(carrier)
             put(": ip-proto-", number)
@@ -208,6 +209,11 @@ extension PacketPrinter {
         if missed > 0 { put(" [", missed, " hops not recorded]} ") } else { out.put("}") }
     }
 
+    private enum IPNumber {
+        static let (igrp, esp, eigrp): (UInt8, UInt8, UInt8) = (9, 50, 88)
+        static let (ospf, pim, compressed, vrrp): (UInt8, UInt8, UInt8, UInt8) = (89, 103, 108, 112)
+    }
+
     /// What an IP packet carries.
     mutating func content(
         _ p: borrowing Octets, _ length: Int, _ carrier: Carrier, _ number: UInt8
@@ -226,6 +232,13 @@ extension PacketPrinter {
         case 51: try authentication(p, length, carrier)
         case 143 where carrier.isIPv6: try ethernet(p, length)
         case 59: out.put("no next header")
+        case IPNumber.igrp: try igrp(p, length)
+        case IPNumber.esp: try esp(p, length)
+        case IPNumber.eigrp: try eigrp(p, length)
+        case IPNumber.ospf: try ospf(p)
+        case IPNumber.pim: try pim(p, length)
+        case IPNumber.compressed: try compressed(p)
+        case IPNumber.vrrp: try vrrp(p, length, carrier)
         default:
             put(" ip-proto-", number)
             put(" ", length)
@@ -237,6 +250,16 @@ extension PacketPrinter {
         out.put(text)
         out.put("]")
         invalid()
+    }
+
+    /// RFC 3173 §3.
+    private mutating func compressed(_ p: borrowing Octets) throws(CutOff) {
+        part = "ipcomp"
+        out.put("IPComp(")
+        let (flags, index) = (try p.u8(1), try p.u16(2))
+        putHex("cpi=0x", index, width: 4)
+        if verbosity > 0 { putHex(", flags=0x", flags, width: 2) }
+        out.put(")")
     }
 
     /// RFC 4302.
@@ -253,10 +276,8 @@ extension PacketPrinter {
         putHex("spi=0x", try p.u32(4), width: 8, ",")
         if verbosity > 0 { putHex("sumlen=", UInt32(max(words - 1, 0) * 4), ",") }
         putHex("seq=0x", try p.u32(8))
-        if verbosity > 0 {
-            out.put(",icv=0x")
-            for offset in stride(from: 12, to: (words + 2) * 4, by: 4) { out.hex(try p.u32(offset), width: 8) }
-        }
+        out.put(",icv=0x")
+        for offset in stride(from: 12, to: (words + 2) * 4, by: 4) { out.hex(try p.u32(offset), width: 8) }
         out.put("): ")
         let size = (words + 2) * 4
         try p.require(size, at: 0)

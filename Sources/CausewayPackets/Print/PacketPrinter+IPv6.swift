@@ -28,8 +28,9 @@ extension PacketPrinter {
         if verbosity > 0 { try ipv6Details(p, first, stated, next) }
         if isBig { put("[real length ", length, ", presumed BIG TCP] ") }
         let carrier = Carrier(
-            isIPv6: true, source: (try p.u64(8), try p.u64(16)), destination: (try p.u64(24), try p.u64(32)), next: next
-        )
+            isIPv6: true, source: (try p.u64(8), try p.u64(16)), destination: (try p.u64(24), try p.u64(32)),
+            next: next,
+            hopLimit: try p.u8(7))
         if ![6, 17, 33, 132].contains(next) {
             addresses(carrier)
             out.put(": ")

@@ -112,6 +112,9 @@ extension PacketPrinter {
         case 0x0806, 0x8035: try arp(p, length)
         case 0x8847, 0x8848: try mpls(p, length)
         case 0x8863, 0x8864: try pppoe(p, length)
+        case 0x888E: try eapol(p, length)
+        case 0x88A2: try ataOverEthernet(p, length)
+        case 0x88CC: try lldp(p, length)
         default: return false
         }
         return true
@@ -227,45 +230,6 @@ extension PacketPrinter {
             cookedType(type, length)
         }
         try cookedContent(type, p.from(20), length - 20, UInt16(try p.u8(10)), length)
-    }
-
-    /// IEEE 802.2, with SNAP (RFC 1042).
-    mutating func llc(_ p: borrowing Octets, _ length: Int, _ frame: borrowing Octets) throws(CutOff) {
-        part = "llc"
-        let (destination, source) = (try p.u8(0), try p.u8(1))
-        let control = try p.u8(2)
-        if destination == 0xAA, source == 0xAA, control == 3 {
-            let organization = try p.u24(3)
-            let type = try p.u16(6)
-            if options.showsLink {
-                out.put("LLC, dsap SNAP (0xaa) Individual, ssap SNAP (0xaa) Command, ctrl 0x03: oui ")
-                let names: [UInt32: StaticString] = [0: "Ethernet", 0x00000C: "Cisco", 0x0000F8: "Cisco bridged"]
-                out.put(names[organization] ?? "Unknown")
-                putHex(" (0x", organization, width: 6, "), ")
-                out.put(organization == 0 ? "ethertype " : "pid ")
-                out.put(organization == 0 ? Self.etherTypes[type] ?? "Unknown" : "Unknown")
-                putHex(" (0x", type, width: 4, "), ")
-                put("length ", length - 8, ": ")
-            }
-            if organization == 0 || organization == 0xF8, try etherType(type, p.from(8), length - 8) { return }
-        }
-        if !options.showsLink || destination != 0xAA { llcHeader(destination, source, control, length) }
-        unknown(p.from(control & 3 == 3 ? 3 : 4))
-    }
-
-    private mutating func llcHeader(_ destination: UInt8, _ source: UInt8, _ control: UInt8, _ length: Int) {
-        let names: [UInt8: StaticString] = [
-            0x00: "Null", 0x42: "STP", 0xAA: "SNAP", 0xE0: "IPX", 0xF0: "NetBeui", 0xFE: "ISO NSAP", 0x06: "IP",
-            0xFF: "Global",
-        ]
-        out.put("LLC, dsap ")
-        out.put(names[destination & 0xFE] ?? "Unknown")
-        putHex(" (0x", destination & 0xFE, width: 2, destination & 1 != 0 ? ") Group" : ") Individual")
-        out.put(", ssap ")
-        out.put(names[source & 0xFE] ?? "Unknown")
-        putHex(" (0x", source & 0xFE, width: 2, source & 1 != 0 ? ") Response" : ") Command")
-        putHex(", ctrl 0x", control, width: 2)
-        put(": Unnumbered, length ", length)
     }
 
     static let etherTypes: [UInt16: StaticString] = [

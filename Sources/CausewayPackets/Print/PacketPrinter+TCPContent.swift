@@ -8,6 +8,8 @@ extension PacketPrinter {
         static let domain: UInt16 = 53
         static let http: [UInt16] = [80, 8080, 3128]
         static let rtsp: [UInt16] = [554, 8554]
+        static let bgp: UInt16 = 179
+        static let redis: UInt16 = 6379
     }
 
     /// What follows the header, where the ports tell.
@@ -23,6 +25,9 @@ extension PacketPrinter {
         }
         if options.expectsDNS || either(Port.domain) { return try dns(p, length, isStream: true, isMulticast: false) }
         if either(Port.ssh) { return ssh(p) }
+        // What routers tell each other is far more than a line.
+        if either(Port.bgp) { return out.put(": BGP") }
+        if either(Port.redis) { return try resp(p, length) }
         if let proto = Self.textProtocol(either) {
             out.put(": ")
             return textLines(proto, p, length)

@@ -32,7 +32,7 @@ extension PacketPrinter {
         // Over IPv4 the checksum is optional, and shown to those who ask for more.
         if verbosity > (carrier.isIPv6 ? 0 : 1), !carrier.isFragmented { udpChecksum(p, length, carrier) }
         let body = p.from(8)
-        if !options.isQuiet, try udpContent(body.prefix(length), length, source, destination) { return }
+        if !options.isQuiet, try udpContent(body.prefix(length), length, (source, destination), carrier) { return }
         if stated > length, !carrier.isFragmented {
             put("UDP, bad length ", stated)
             put(" > ", length)
@@ -50,30 +50,5 @@ extension PacketPrinter {
         guard sum.value != 0 else { return out.put("[udp sum ok] ") }
         putHex("[bad udp cksum 0x", found, width: 4)
         putHex(" -> 0x", Self.expected(found, sum), width: 4, "!] ")
-    }
-
-    /// Returns whether the ports are those of something that is printed.
-    private mutating func udpContent(
-        _ p: borrowing Octets, _ length: Int, _ source: UInt16, _ destination: UInt16
-    ) throws(CutOff) -> Bool {
-        func either(_ port: UInt16) -> Bool { source == port || destination == port }
-        if options.expectsDNS || either(53) {
-            try dns(p, length, isStream: false, isMulticast: false)
-        } else if either(67) || either(68) {
-            try dhcp(p, length)
-        } else if either(5353) {
-            try dns(p, length, isStream: false, isMulticast: true)
-        } else if either(5355) {
-            try dns(p, length, isStream: false, isMulticast: false)
-        } else if destination == 4789 {
-            try vxlan(p, length)
-        } else if destination == 6081 {
-            try geneve(p, length)
-        } else if destination == 6635 {
-            try mpls(p, length)
-        } else {
-            return false
-        }
-        return true
     }
 }

@@ -40,6 +40,8 @@ public struct PacketPrinter: Sendable {
     /// What is named where octets are missing.
     var part: StaticString = "link"
     var sequences = SequenceTable()
+    /// By the initiator's cookie, at most ``conversationLimit``.
+    var exchangePeers: [UInt64: ExchangePeers] = [:]
     var packetNumber = 0
     var ipDepth = 0
     private var times = TimeText()

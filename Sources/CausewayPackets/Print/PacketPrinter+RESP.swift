@@ -1,0 +1,75 @@
+/// Redis' protocol: commands and answers, element by element.
+extension PacketPrinter {
+    private enum Kind {
+        static let (line, error, integer): (UInt8, UInt8, UInt8) = (0x2B, 0x2D, 0x3A)
+        static let (bulk, array): (UInt8, UInt8) = (0x24, 0x2A)
+    }
+
+    mutating func resp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+        part = "resp"
+        out.put(": RESP")
+        let limit = min(length, p.count)
+        var offset = 0
+        while offset < limit { offset = try element(p, offset, limit) }
+        if limit < length { throw CutOff() }
+    }
+
+    /// Prints one element; returns where the next one begins. An array is its length, and then its elements.
+    private mutating func element(_ p: borrowing Octets, _ offset: Int, _ limit: Int) throws(CutOff) -> Int {
+        guard let (line, next) = line(p, offset + 1, limit) else {
+            // Words without a kind are a command too, as people type it.
+            quoted(p, offset..<limit)
+            return limit
+        }
+        switch p[offset] {
+        case Kind.line, Kind.error, Kind.integer: quoted(p, line)
+        case Kind.array:
+            if let count = number(p, line), count <= 0 { out.put(count == 0 ? " empty" : " null") }
+        case Kind.bulk:
+            guard let count = number(p, line) else {
+                quoted(p, line)
+                break
+            }
+            if count < 0 {
+                out.put(" null")
+            } else if count == 0 {
+                out.put(" empty")
+                return min(next + 2, limit)
+            } else {
+                try p.require(count, at: next)
+                quoted(p, next..<next + count)
+                return min(next + count + 2, limit)
+            }
+        default: quoted(p, offset..<line.upperBound)
+        }
+        return next
+    }
+
+    private func line(_ p: borrowing Octets, _ start: Int, _ limit: Int) -> (Range<Int>, next: Int)? {
+        var end = start
+        while end + 1 < limit {
+            if p[end] == 0x0D, p[end + 1] == 0x0A { return (start..<end, end + 2) }
+            end += 1
+        }
+        return nil
+    }
+
+    private static let longestNumber = 12
+
+    private func number(_ p: borrowing Octets, _ place: Range<Int>) -> Int? {
+        guard !place.isEmpty, place.count <= Self.longestNumber else { return nil }
+        let isNegative = p[place.lowerBound] == 0x2D
+        var value = 0
+        for index in place.dropFirst(isNegative ? 1 : 0) {
+            guard (0x30...0x39).contains(p[index]) else { return nil }
+            value = value * 10 + Int(p[index]) - 0x30
+        }
+        return isNegative ? -value : value
+    }
+
+    private mutating func quoted(_ p: borrowing Octets, _ place: Range<Int>) {
+        out.put(" \"")
+        visible(p.clamped(place))
+        out.put("\"")
+    }
+}

@@ -1,0 +1,86 @@
+/// What UDP is known to carry.
+extension PacketPrinter {
+    /// Ports whose protocols are printed, whichever side has them.
+    private enum Port {
+        static let domain: UInt16 = 53
+        static let bootServer: UInt16 = 67
+        static let bootClient: UInt16 = 68
+        static let kerberos: UInt16 = 88
+        static let ntp: UInt16 = 123
+        static let snmp: UInt16 = 161
+        static let snmpTrap: UInt16 = 162
+        static let quic: UInt16 = 443
+        static let isakmp: UInt16 = 500
+        static let syslog: UInt16 = 514
+        static let rip: UInt16 = 520
+        static let dhcp6Client: UInt16 = 546
+        static let dhcp6Server: UInt16 = 547
+        static let oldRadius: UInt16 = 1645
+        static let oldRadiusAccounting: UInt16 = 1646
+        static let radius: UInt16 = 1812
+        static let radiusAccounting: UInt16 = 1813
+        static let hsrp: UInt16 = 1985
+        static let radiusAuthorization: UInt16 = 3799
+        static let isakmpNAT: UInt16 = 4500
+        static let vxlan: UInt16 = 4789
+        static let sip: UInt16 = 5060
+        static let multicastDomain: UInt16 = 5353
+        static let linkLocalDomain: UInt16 = 5355
+        static let geneve: UInt16 = 6081
+        static let mpls: UInt16 = 6635
+    }
+
+    /// Returns whether the ports are those of something that is printed.
+    mutating func udpContent(
+        _ p: borrowing Octets, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
+    ) throws(CutOff) -> Bool {
+        if options.expectsDNS {
+            try dns(p, length, isStream: false, isMulticast: false)
+            return true
+        }
+        switch ports.destination {
+        case Port.vxlan: try vxlan(p, length)
+        case Port.geneve: try geneve(p, length)
+        case Port.mpls: try mpls(p, length)
+        default:
+            // The well-known port is the lower one where both have a meaning.
+            let (low, high) = (min(ports.source, ports.destination), max(ports.source, ports.destination))
+            if try service(low, p, length, carrier) { return true }
+            return try service(high, p, length, carrier)
+        }
+        return true
+    }
+
+    private mutating func service(
+        _ port: UInt16, _ p: borrowing Octets, _ length: Int, _ carrier: Carrier
+    ) throws(CutOff) -> Bool {
+        switch port {
+        case Port.domain, Port.linkLocalDomain: try dns(p, length, isStream: false, isMulticast: false)
+        case Port.multicastDomain: try dns(p, length, isStream: false, isMulticast: true)
+        case Port.bootServer, Port.bootClient: try dhcp(p, length)
+        case Port.kerberos: try kerberos(p)
+        case Port.ntp: try ntp(p, length)
+        case Port.snmp, Port.snmpTrap: try snmp(p, length)
+        case Port.quic: return try quic(p, length)
+        case Port.isakmp: try isakmp(p, length, carrier)
+        case Port.isakmpNAT: try encapsulatedSecurity(p, length, carrier)
+        case Port.syslog: try syslog(p, length)
+        case Port.rip: try rip(p, length)
+        case Port.dhcp6Client, Port.dhcp6Server: try dhcp6(p, length)
+        case Port.oldRadius, Port.oldRadiusAccounting, Port.radius, Port.radiusAccounting, Port.radiusAuthorization:
+            try radius(p, length)
+        case Port.hsrp: try hsrp(p, length)
+        case Port.sip: textLines(Self.sip, p, length)
+        default: return false
+        }
+        return true
+    }
+
+    /// RFC 3261 §7.
+    private static let sip = TextProtocol(
+        name: "SIP", part: "sip", status: .second,
+        words: [
+            "ACK", "BYE", "CANCEL", "DO", "INFO", "INVITE", "MESSAGE", "NOTIFY", "OPTIONS", "PRACK", "PUBLISH", "QAUTH",
+            "REFER", "REGISTER", "SPRACK", "SUBSCRIBE", "UPDATE",
+        ])
+}
