@@ -88,8 +88,8 @@ extension NWConnection {
         }
     }
 
-    /// Cancels gracefully, and suspends until everything is closed: at once without protocols above the transport, within two seconds
-    /// with them. Cancelling the task shortens nothing.
+    /// Cancels gracefully, and suspends until `cancelled` is reported: at once, or within two seconds where a protocol above the
+    /// transport cannot send its goodbye because the peer does not read. Cancelling the task shortens nothing.
     nonisolated(nonsending)
         package func close() async
     {

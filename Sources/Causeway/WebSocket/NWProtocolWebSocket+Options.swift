@@ -57,7 +57,9 @@ extension NWProtocolWebSocket {
             withExtendedLifetime(old) {}
         }
 
-        /// Whether pings are answered without the program, which then does not see them. Default `false`.
+        /// Whether pings are answered without the program, which then does not see them. Each gets one pong, in order, while at
+        /// most 64 KiB of pongs wait. Default `false`: the program answers each message of the kind `.ping`, which may come between two
+        /// parts of another message.
         public var autoReplyPing: Bool {
             get { values.autoReplyPing }
             set { update { $0.autoReplyPing = newValue } }

@@ -6,12 +6,23 @@ package protocol StageMetadata: Sendable {}
 /// A byte stream is one message that ends when the peer ends it. A message may travel in several parcels, each with the metadata;
 /// only the last one ends it.
 package struct Parcel: Sendable {
+    /// How a piece relates to the messages around it.
+    package enum Kind: Sendable {
+        /// Part of the conversation, in which one message follows another.
+        case content
+        /// A message of the protocol itself. It may come between two pieces of a message, which goes on behind it.
+        case control
+        /// A control message that ends the conversation: a message that it interrupts is never completed.
+        case closing
+    }
+
     package var octets: ByteChain
     /// On the way down, those of all protocols: each looks for its own. On the way up, those of the protocol that delivers.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
     /// Nothing follows in this direction. On the way up without ``endsMessage``: the last message was cut off.
     package var isFinal: Bool
+    package var kind = Kind.content
 
     package init(
         _ octets: ByteChain = ByteChain(), metadata: [any StageMetadata] = [], endsMessage: Bool = true,
@@ -37,7 +48,9 @@ package struct Parcel: Sendable {
 
     /// The same with a copy of these octets.
     package func holding(_ bytes: UnsafeRawBufferPointer) -> Parcel {
-        unsafe Parcel([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
+        var held = unsafe Parcel([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
+        held.kind = kind
+        return held
     }
 
     /// The first metadata of a type.
@@ -53,7 +66,9 @@ package struct Parcel: Sendable {
             self = Parcel()
             return whole
         }
-        return Parcel(octets.take(atMost: limit), metadata: metadata, endsMessage: false)
+        var piece = Parcel(octets.take(atMost: limit), metadata: metadata, endsMessage: false)
+        piece.kind = kind
+        return piece
     }
 }
 

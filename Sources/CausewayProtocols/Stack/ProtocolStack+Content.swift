@@ -39,9 +39,10 @@ extension ProtocolStack {
         return count
     }
 
-    /// Takes a piece of a message for the program, with at most `limit` octets.
+    /// Takes a piece of a message for the program, with at most `limit` bytes. Messages that were complete when the stack failed are
+    /// still delivered.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
-        guard isReady, !vain.inbound else { return nil }
+        guard isReady || (phase == .ended && wasReady && closing == nil), !vain.inbound else { return nil }
         let top = places.count - 1
         let parcel = places[top].stage.nextInbound(atMost: limit)
         if parcel != nil || isPlain { settle(at: now) } else { vain = Vain() }

@@ -34,6 +34,7 @@ extension ProtocolStack {
             places[index].opened = places[index].opened ?? now
         }
         phase = .ready
+        wasReady = true
         news = .ready
         return true
     }
@@ -45,7 +46,8 @@ extension ProtocolStack {
             while true {
                 let room = places[index + 1].stage.inboundRoom
                 guard room > 0, let parcel = places[index].stage.nextInbound(atMost: room) else { break }
-                places[index + 1].stage.receive(parcel, at: now)
+                // A control message is not input of the protocol above, and may interrupt a message.
+                if parcel.kind == .content { places[index + 1].stage.receive(parcel, at: now) }
                 moved = true
             }
         }

@@ -64,6 +64,7 @@ package struct ProtocolStack: Sendable {
     var lastNumber: Int
     var phase: Phase = .opening
     var wasStarted = false
+    var wasReady = false
     /// The stage from which on, upwards, nothing is delivered or accepted any more.
     var closing: Int?
     var news: News?
@@ -92,6 +93,11 @@ package struct ProtocolStack: Sendable {
     package var hasEnded: Bool { phase == .ended }
     /// Handshakes are under way, and nobody has closed.
     package var isOpening: Bool { phase == .opening && closing == nil }
+    /// Nothing is left of closing but a peer's goodbye.
+    package var awaitsGoodbye: Bool {
+        guard let closing, places.indices.contains(closing) else { return false }
+        return places[closing].stage.awaitsGoodbye
+    }
 
     /// The transport is ready.
     package mutating func start(at now: Duration) {

@@ -103,7 +103,9 @@ package protocol ProtocolStage: Sendable {
 
     /// Nothing follows from above: send what was taken, say goodbye, and become `closed`.
     mutating func close(at now: Duration)
-    /// Everything is over. Nothing is sent or delivered any more; only events that let go of something may follow.
+    /// Whether the stage has said goodbye after ``close(at:)`` and only waits for the peer's.
+    var awaitsGoodbye: Bool { get }
+    /// The connection is over. Nothing is sent any more. What arrived before may be delivered; events that release something may follow.
     mutating func abort(_ failure: Failure)
 }
 
@@ -119,6 +121,7 @@ extension ProtocolStage {
     }
     package mutating func sendEarly(_ octets: [UInt8]) -> Bool { false }
     package var awaitsPeer: Bool { false }
+    package var awaitsGoodbye: Bool { false }
     package var takesContent: Bool { true }
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         unsafe receive(Parcel([UInt8](bytes), endsMessage: false), at: now)

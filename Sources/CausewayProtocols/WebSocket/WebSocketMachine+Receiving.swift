@@ -40,7 +40,8 @@ extension WebSocketMachine {
     /// Nothing more can be decoded.
     private mutating func endIfCutOff(atMost limit: Int) -> Bool {
         guard inputHasEnded, limit > 0 else { return false }
-        end(sentClose ? nil : .endedEarly)
+        let isBetweenMessages = input.isEmpty && decoder.isBetweenMessages
+        end(sentClose ? nil : isBetweenMessages ? .endedUnclosed : .endedEarly)
         return true
     }
 
@@ -86,7 +87,7 @@ extension WebSocketMachine {
                 switch failure {
                 case .invalidText: .invalidFramePayloadData
                 case .messageTooBig: .messageTooBig
-                case .protocolError, .handshake, .endedEarly, .aborted: .protocolError
+                case .protocolError, .handshake, .endedEarly, .endedUnclosed, .aborted: .protocolError
                 }
             appendClose(WebSocketClosing(code: code))
         }

@@ -13,7 +13,7 @@ package struct WebSocketMachine: Sendable {
     }
 
     package struct Configuration: Sendable {
-        /// Pings are answered and not delivered.
+        /// Pings are answered, and not delivered.
         package var repliesToPings = false
         /// Octets of the longest message that is accepted; 0 for any. Messages are delivered in pieces, so that no size makes
         /// the machine hold more than ``inputLimit``.
@@ -35,8 +35,10 @@ package struct WebSocketMachine: Sendable {
         case invalidText
         /// A message is longer than the configuration allows: closed with 1009.
         case messageTooBig
-        /// The stream ended without a close frame.
+        /// The stream ended in the middle of the handshake or of a message.
         case endedEarly
+        /// The stream ended between two messages, without a close frame.
+        case endedUnclosed
         /// The owner gave up.
         case aborted
     }

@@ -31,6 +31,8 @@ struct WebSocketMessageDecoder: Sendable {
         self.maximumMessageSize = maximumMessageSize
     }
 
+    var isBetweenMessages: Bool { frame == nil && message == nil }
+
     /// The next item, with at most `limit` octets of content; `nil` if more octets are needed.
     mutating func next(from input: inout ByteChain, atMost limit: Int) throws(WebSocketMachine.Failure) -> Item? {
         while true {

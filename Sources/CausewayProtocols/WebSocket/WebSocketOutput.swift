@@ -28,8 +28,7 @@ struct WebSocketOutput: Sendable {
     private var raw = ByteChain()
     private var waiting: Deque<Waiting> = []
     private var current: Current?
-    /// At most one: only the latest ping must be answered (RFC 6455 §5.5.3).
-    private var reply: [UInt8]?
+    private var replies = PongQueue()
     /// Payload and heads that wait.
     private(set) var count = 0
     /// While the opening handshake runs, frames wait.
@@ -42,7 +41,7 @@ struct WebSocketOutput: Sendable {
     }
 
     var isEmpty: Bool {
-        raw.isEmpty && current == nil && (isHeld || (waiting.isEmpty && reply == nil))
+        raw.isEmpty && current == nil && (isHeld || (waiting.isEmpty && replies.isEmpty))
     }
 
     mutating func makeKey() -> String { WebSocketAccept.key(using: &random) }
@@ -57,17 +56,17 @@ struct WebSocketOutput: Sendable {
         waiting.append(Waiting(opcode: opcode, payload: payload, endsMessage: endsMessage))
     }
 
-    mutating func reply(toPing payload: [UInt8]) { reply = payload }
+    mutating func reply(toPing payload: [UInt8]) { replies.append(payload) }
 
-    /// Drops what has not begun.
+    /// Drops what has not begun, except for answers to pings: they are due until a close frame has left (RFC 6455 §5.5.2).
     mutating func removeWaiting() {
         for frame in waiting { count -= frame.payload.count }
         waiting = []
-        reply = nil
     }
 
     mutating func removeAll() {
         removeWaiting()
+        replies = PongQueue()
         current = nil
         raw = ByteChain()
         count = 0
@@ -87,7 +86,7 @@ struct WebSocketOutput: Sendable {
 
     private mutating func beginFrame(atMost limit: Int) -> ByteChain? {
         let frame: Waiting
-        if let payload = reply.take() {
+        if let payload = replies.popFirst() {
             frame = Waiting(opcode: .pong, payload: ByteChain(payload), endsMessage: true)
             count += payload.count
         } else if var first = waiting.popFirst() {

@@ -29,19 +29,32 @@ package enum WebSocketStageEvent: StageEvent {
 
 /// WebSocket as a protocol of a stack: a byte stream beneath, messages above.
 ///
-/// Parcels carry ``WebSocketMetadata``; one to send without it becomes a binary message. A close frame arrives as a message of opcode
-/// `close`, and the end after it.
+/// Parcels carry ``WebSocketMetadata``; one to send without it becomes a binary message. Control frames arrive as messages of the kinds
+/// `control` and `closing`. A close frame is a message of opcode `close` with the end after it; where it only answers the end that
+/// the program sent, it is the end. A peer that is gone without a close frame is an end as well, before the failure, if no message was
+/// cut off.
 package struct WebSocketStage: ProtocolStage {
+    /// How far this side has said goodbye.
+    private enum Farewell {
+        case none
+        /// The program has ended its direction, which a close frame tells the peer.
+        case endOfContent
+        case closing
+    }
+
     private var machine: WebSocketMachine
     private var inbound = ParcelQueue()
     private var events = InlineFirstQueue<WebSocketStageEvent>()
     private var failure: CausewayTypes.Failure?
-    private var isClosing = false
+    private var farewell = Farewell.none
+    private var receivedEnd = false
     private var sentEnd = false
     /// Pieces of a control frame to send that has not ended.
     private var control = ByteChain()
 
     package init(_ machine: WebSocketMachine) { self.machine = machine }
+
+    private var isClosing: Bool { farewell == .closing }
 
     package var status: StageStatus {
         if let failure { return .failed(failure) }
@@ -95,7 +108,10 @@ package struct WebSocketStage: ProtocolStage {
         } else if !parcel.isBareEnd {
             machine.send(metadata.opcode, parcel.octets, endsMessage: parcel.endsMessage)
         }
-        if parcel.isFinal { machine.close(WebSocketClosing(code: .normalClosure)) }
+        if parcel.isFinal {
+            if farewell == .none, takesContent { farewell = .endOfContent }
+            machine.close(WebSocketClosing(code: .normalClosure))
+        }
         fill()
         return isTaken
     }
@@ -110,13 +126,21 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func nextEvent() -> (any StageEvent)? { events.popFirst() }
 
     package mutating func close(at now: Duration) {
-        isClosing = true
+        farewell = .closing
         machine.close(WebSocketClosing(code: .normalClosure))
         fill()
     }
 
+    package var awaitsGoodbye: Bool { isClosing && failure == nil }
+
     package mutating func abort(_ failure: CausewayTypes.Failure) {
-        inbound.removeAll()
+        let isHangUp = failure.isHangUp && !isClosing
+        if isHangUp, machine.isOpen {
+            // What came before is delivered, and then the end, unless a message was cut off.
+            machine.inputEnded()
+            while let event = machine.nextEvent() { take(event) }
+        }
+        if !isHangUp { inbound.removeAll() }
         machine.abort()
         fill()
         if status != .closed, self.failure == nil { self.failure = failure }
@@ -140,29 +164,44 @@ package struct WebSocketStage: ProtocolStage {
 
     /// Decodes up to the next message's piece, so that handshakes and control frames go on while nobody reads.
     private mutating func fill() {
-        while inbound.isEmpty, let event = machine.nextEvent() {
-            switch event {
-            case .requested(let request): events.append(.requested(request))
-            case .opened(let response): events.append(.opened(response))
-            case .content(let opcode, let octets, let endsMessage):
-                inbound.append(
-                    Parcel(octets, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
-            case .ping(let payload):
-                inbound.append(Parcel(payload, metadata: [WebSocketMetadata(opcode: .ping)]))
-            case .pong(let payload):
-                inbound.append(Parcel(payload, metadata: [WebSocketMetadata(opcode: .pong)]))
-            case .pingAnswered(let token): events.append(.pingAnswered(token))
-            case .pingLost(let token): events.append(.pingLost(token))
-            case .closed(let closing):
-                let metadata = WebSocketMetadata(opcode: .close, closing: closing)
-                inbound.append(Parcel(Array(closing.reason.utf8), metadata: [metadata]))
-            case .ended(nil): inbound.append(.end)
-            case .ended(let ending?):
-                guard !isClosing else { break }
-                failure = Self.failure(for: ending)
-                events.append(.failed(ending))
-            }
+        while inbound.isEmpty, let event = machine.nextEvent() { take(event) }
+    }
+
+    private mutating func take(_ event: WebSocketMachine.Event) {
+        switch event {
+        case .requested(let request): events.append(.requested(request))
+        case .opened(let response): events.append(.opened(response))
+        case .content(let opcode, let octets, let endsMessage):
+            inbound.append(Parcel(octets, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
+        case .ping(let payload): appendControl(payload, WebSocketMetadata(opcode: .ping))
+        case .pong(let payload): appendControl(payload, WebSocketMetadata(opcode: .pong))
+        case .pingAnswered(let token): events.append(.pingAnswered(token))
+        case .pingLost(let token): events.append(.pingLost(token))
+        case .closed(let closing):
+            if farewell == .endOfContent, closing.isPlain { return appendEnd() }
+            let metadata = WebSocketMetadata(opcode: .close, closing: closing)
+            appendControl(Array(closing.reason.utf8), metadata, .closing)
+        case .ended(nil): appendEnd()
+        case .ended(let ending?):
+            guard !isClosing else { break }
+            if ending == .endedUnclosed { appendEnd() }
+            failure = Self.failure(for: ending)
+            events.append(.failed(ending))
         }
+    }
+
+    private mutating func appendControl(
+        _ payload: [UInt8], _ metadata: WebSocketMetadata, _ kind: Parcel.Kind = .control
+    ) {
+        var parcel = Parcel(payload, metadata: [metadata])
+        parcel.kind = kind
+        inbound.append(parcel)
+    }
+
+    private mutating func appendEnd() {
+        guard !receivedEnd else { return }
+        receivedEnd = true
+        inbound.append(.end)
     }
 
     private static func failure(for ending: WebSocketMachine.Failure) -> CausewayTypes.Failure {
@@ -171,7 +210,12 @@ package struct WebSocketStage: ProtocolStage {
         case .handshake, .aborted: .aborted
         case .protocolError, .invalidText: .protocolViolation
         case .messageTooBig: .tooLong
-        case .endedEarly: .endedEarly
+        case .endedEarly, .endedUnclosed: .endedEarly
         }
     }
+}
+
+extension WebSocketClosing {
+    /// Whether it says nothing but that all is done, as the answer to such a close frame does.
+    fileprivate var isPlain: Bool { reason.isEmpty && (code == nil || code == .normalClosure) }
 }

@@ -296,7 +296,9 @@ package final class ConnectionDriver: FlowOwner {
     func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
         guard let channel else { return closeFlow(ending) }
-        channel.close(abortively: ending == .abortive) { self.closeFlow(ending) }
+        // A peer that stays silent must not delay the last report.
+        let left: @Sendable () -> Void = { self.transition { progress in progress.lifecycle.closed() } }
+        channel.close(abortively: ending == .abortive, left: left) { self.closeFlow(ending) }
     }
 
     func closeFlow(_ ending: Lifecycle.Ending) {

@@ -95,7 +95,8 @@ extension StackChannel.State {
 
     /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
     mutating func nextDelivery(_ now: Duration) -> Bool {
-        let hasContent = phase == .open || (phase == .failed && !(rest.isEmpty && inbox.content.isEmpty))
+        let hasContent =
+            phase == .open || (phase == .failed && !(rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole))
         guard hasContent, let waiter = waiters.first else { return false }
         if inbox.hasEnded {
             waiters.removeFirst()
@@ -110,6 +111,7 @@ extension StackChannel.State {
         }
         let room = waiter.maximum - inbox.content.count
         guard let parcel = nextInbound(atMost: room, now) else { return false }
+        makeWay(for: parcel.kind)
         inbox.content.append(parcel.octets)
         if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
         inbox.isWhole = parcel.endsMessage || parcel.isFinal
@@ -118,13 +120,20 @@ extension StackChannel.State {
         return true
     }
 
+    /// A control message is delivered at once, and the message that it interrupts goes on behind it (RFC 6455 §5.4).
+    private mutating func makeWay(for kind: Parcel.Kind) {
+        guard kind != .content, inbox.kind == .content else { return }
+        interrupted = kind == .control ? inbox : nil
+        inbox = StackChannel.Inbox(kind: kind)
+    }
+
     private mutating func nextInbound(atMost room: Int, _ now: Duration) -> Parcel? {
         guard phase == .failed else {
             return stack?.mayHaveInbound == true ? stack?.nextInbound(atMost: room, at: now) : nil
         }
         guard var first = rest.popFirst() else { return nil }
         guard first.octets.count > room else { return first }
-        let piece = Parcel(first.octets.take(atMost: room), metadata: first.metadata, endsMessage: false)
+        let piece = first.take(atMost: room)
         rest.prepend(first)
         return piece
     }
@@ -146,7 +155,7 @@ extension StackChannel.State {
             data: data.isEmpty ? nil : data, isFinal: isEnd && inbox.isFinal, isComplete: isEnd,
             metadata: inbox.metadata)
         if isEnd {
-            inbox = StackChannel.Inbox(hasEnded: inbox.isFinal)
+            inbox = interrupted.take() ?? StackChannel.Inbox(hasEnded: inbox.isFinal)
         } else if isCutOff {
             inbox = StackChannel.Inbox(isWhole: true, isFinal: true)
         } else {

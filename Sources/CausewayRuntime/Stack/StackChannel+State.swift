@@ -59,6 +59,8 @@ extension StackChannel {
         var attendants: [ProtocolStack.StageID: any StageAttendant] = [:]
         var report: (@Sendable (Outcome) -> Void)?
         var outcome: Outcome?
+        /// Called when nothing but the peer's goodbye is awaited, and when that has come or is given up.
+        var whenLeft: (@Sendable () -> Void)?
         var whenClosed: (@Sendable () -> Void)?
         var hasSaidGoodbye = false
         /// Nothing is to leave any more, not even an end: a reset follows.
@@ -74,6 +76,8 @@ extension StackChannel {
         var transportHasEnded = false
         var waiters: Deque<Waiter> = []
         var inbox = Inbox()
+        /// The message that a control message has interrupted.
+        var interrupted: Inbox?
         /// What the stack had for the program when its transport broke.
         var rest: Deque<Parcel> = []
 
@@ -106,6 +110,7 @@ extension StackChannel {
         var isCutOff = false
         /// The end was delivered: nothing follows.
         var hasEnded = false
+        var kind = Parcel.Kind.content
 
         var isUntouched: Bool { !isWhole && !isFinal && !hasEnded && content.isEmpty && metadata.isEmpty }
     }
@@ -122,8 +127,9 @@ extension StackChannel.State {
     mutating func end(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure
-        var rest: Data? = inbox.content.isEmpty ? nil : inbox.content
-        if !waiters.isEmpty { inbox = StackChannel.Inbox() }
+        let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
+        var rest: Data? = content.isEmpty ? nil : content
+        if !waiters.isEmpty { (inbox, interrupted) = (StackChannel.Inbox(), nil) }
         for waiter in waiters {
             answers.append(waiter.answer(ReceivedContent(data: rest.take(), error: failure)))
         }

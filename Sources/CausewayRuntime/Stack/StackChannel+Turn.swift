@@ -211,10 +211,13 @@ extension StackChannel {
         if state.settleSends() || state.nextDelivery(now) { return .again }
         if let read = takeRead(&state) { return .read(read) }
         if state.nextMessage(now) { return .again }
+        if state.phase == .closing, state.stack?.awaitsGoodbye == true, let left = state.whenLeft.take() {
+            return .perform(.finish(left))
+        }
         if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
             if let timer = state.goodbyeTimer.take() { return .perform(.dropTimer(timer)) }
             state.phase = .closed
-            (state.stack, state.attendants) = (nil, [:])
+            (state.stack, state.attendants, state.whenLeft) = (nil, [:], nil)
             if let completion = state.whenClosed.take() { return .perform(.finish(completion)) }
         }
         return nextAlarm(&state)

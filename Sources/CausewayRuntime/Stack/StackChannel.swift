@@ -49,7 +49,7 @@ package final class StackChannel: Sendable {
             state.phase = .open
             (state.isReadOutstanding, state.transportHasEnded, state.isHeld) = (false, false, false)
             state.unacknowledged = 0
-            state.inbox = Inbox()
+            (state.inbox, state.interrupted) = (Inbox(), nil)
             // What an earlier stack took and did not pass on is lost with it.
             for (waiter, _) in state.taken { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             state.taken = []
@@ -85,14 +85,18 @@ package final class StackChannel: Sendable {
     }
 
     /// Answers every request with `ECANCELED`, lets the protocols say goodbye unless `abortively`, then calls `completion`.
-    package func close(abortively: Bool, _ completion: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter left: Called before that if all that is left is to wait for the peer's goodbye.
+    package func close(
+        abortively: Bool, left: @escaping @Sendable () -> Void = {}, _ completion: @escaping @Sendable () -> Void
+    ) {
         let isFirst = state.withLock { state -> Bool in
             guard state.phase != .closing, state.phase != .closed else { return false }
             let hasStack = state.phase == .open
             (state.phase, state.isHeld) = (.closing, false)
             (state.report, state.outcome) = (nil, nil)
             state.end(with: Failure(errno: Errno.cancelled))
-            state.whenClosed = completion
+            (state.whenLeft, state.whenClosed) = (left, completion)
             if abortively || !hasStack {
                 state.isAborted = true
                 state.stack?.abort(Failure(errno: Errno.cancelled))
@@ -149,7 +153,10 @@ package final class StackChannel: Sendable {
             state.keepRest(Machine.now)
             let reason = if case .failed(let known) = state.outcome { known } else { failure }
             state.stack?.abort(reason)
+            // A protocol may take the failure for an end.
+            state.keepRest(Machine.now)
             (state.phase, state.isHeld) = (.failed, false)
+            while state.nextDelivery(Machine.now) {}
             state.end(with: reason)
             return reason
         }

@@ -191,7 +191,7 @@ struct WebSocketMachineTests {
         peer.receive(frame(10, [2]))
         #expect(peer.told == [.pingAnswered(1), .pingAnswered(2), .pingAnswered(3), .pong([2])])
         peer.receiveEnd()
-        #expect(peer.told.suffix(2) == [.pingLost(4), .ended(.endedEarly)])
+        #expect(peer.told.suffix(2) == [.pingLost(4), .ended(.endedUnclosed)])
     }
 
     @Test("Pings that nobody answers are given up beyond a limit")
@@ -202,18 +202,55 @@ struct WebSocketMachineTests {
         #expect(peer.told == (0..<6).map { .pingLost($0) })
     }
 
-    @Test("A flood of pings while nothing is taken is answered once, and a frame that has begun is finished before")
-    func pingFlood() {
+    /// What is sent after that many pings, each with its number, arrived behind the beginning of a long frame.
+    private func sent(afterPings count: Int, of length: Int) -> [[UInt8]] {
         var peer = WebSocketPeer.upgraded(isServer: true) { $0.repliesToPings = true }
         peer.machine.send(.binary, ByteChain([UInt8](repeating: 5, count: 5000)))
         var sent = peer.machine.nextOutput(atMost: 1000)?.octets ?? []
-        for number in 0..<1000 {
-            peer.machine.received(ByteChain(frame(9, [UInt8(number & 255)], mask: 1)))
+        for number in 0..<count {
+            let payload = [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 0, count: length - 2)
+            peer.machine.received(ByteChain(frame(9, payload, mask: 1)))
             while peer.machine.nextEvent() != nil {}
         }
         while let octets = peer.machine.nextOutput(atMost: 1000) { sent += octets.octets }
-        #expect(frames(in: sent).map(\.opcode) == [.binary, .pong])
-        #expect(frames(in: sent).last?.payload == [UInt8(999 & 255)])
+        let all = frames(in: sent)
+        #expect(all.first?.opcode == .binary && all.dropFirst().allSatisfy { $0.opcode == .pong })
+        return all.dropFirst().map { Array($0.payload.prefix(2)) }
+    }
+
+    @Test("Each of many pings gets one pong, in order, behind a frame that has begun")
+    func pingBurst() {
+        #expect(sent(afterPings: 1000, of: 2) == (0..<1000).map { [UInt8($0 >> 8), UInt8($0 & 255)] })
+    }
+
+    @Test("A flood of pings while nothing is taken holds a bounded number of pongs, of the latest pings")
+    func pingFlood() {
+        let pongs = sent(afterPings: 10_000, of: 125)
+        let kept = (64 << 10) / 126
+        #expect(pongs == ((10_000 - kept)..<10_000).map { [UInt8($0 >> 8), UInt8($0 & 255)] })
+    }
+
+    @Test("A ping before a close frame is answered before the close", arguments: [true, false])
+    func pingBeforeClose(isServer: Bool) {
+        var peer = WebSocketPeer.upgraded(isServer: isServer) { $0.repliesToPings = true }
+        let mask: UInt32? = isServer ? 7 : nil
+        peer.receive(frame(9, [1], mask: mask) + frame(9, [2], mask: mask) + frame(8, closing(1000), mask: mask))
+        #expect(frames(in: peer.sent).map(\.opcode) == [.pong, .pong, .close])
+        #expect(frames(in: peer.sent).prefix(2).map(\.payload) == [[1], [2]])
+    }
+
+    @Test("The stream ends between messages, in a message between its fragments, and in the header of a frame")
+    func endings() {
+        let rows: [([UInt8], WebSocketMachine.Failure)] = [
+            (frame(2, [1]), .endedUnclosed), (frame(2, [1], fin: false), .endedEarly),
+            (frame(2, [1], fin: false) + frame(9), .endedEarly), ([0x82], .endedEarly), (frame(9), .endedUnclosed),
+        ]
+        for (input, failure) in rows {
+            var peer = WebSocketPeer.upgraded(isServer: false)
+            peer.receive(input)
+            peer.receiveEnd()
+            #expect(peer.told.last == .ended(failure), "\(input)")
+        }
     }
 
     @Test("What is not pulled stays undecoded, and the room ends")

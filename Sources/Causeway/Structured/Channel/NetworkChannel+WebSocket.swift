@@ -87,7 +87,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
             content?.octets ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .pong)] + builder())
     }
 
-    /// Ends the conversation (RFC 6455 §5.5.1): nothing can be sent afterwards. The peer's answer is a message of the kind `.close`.
+    /// Ends the conversation (RFC 6455 §5.5.1): nothing can be sent afterwards. The peer's answer is a message of the kind `.close`, and the
+    /// end follows it.
     /// A reason has at most 123 octets; a longer one is cut.
     nonisolated(nonsending)
         public func close(

@@ -1,0 +1,30 @@
+/// The payloads of pongs to send, in the order of the pings that they answer.
+struct PongQueue: Sendable {
+    /// Bytes that the queue holds, with one for the length of each payload: what one read can bring of pings always fits. Beyond them the
+    /// oldest give way, because a pong for the latest ping is enough (RFC 6455 §5.5.3).
+    static let limit = 64 << 10
+
+    /// Each payload behind its length. What lies before `start` was taken.
+    private var bytes: [UInt8] = []
+    private var start = 0
+
+    var isEmpty: Bool { start == bytes.count }
+
+    /// - Parameter payload: At most 125 bytes, as in every control frame.
+    mutating func append(_ payload: [UInt8]) {
+        bytes.append(UInt8(truncatingIfNeeded: payload.count))
+        bytes += payload
+        while bytes.count - start > Self.limit { start += 1 + Int(bytes[start]) }
+        if start > Self.limit {
+            bytes.removeSubrange(..<start)
+            start = 0
+        }
+    }
+
+    mutating func popFirst() -> [UInt8]? {
+        guard start < bytes.count else { return nil }
+        let end = start + 1 + Int(bytes[start])
+        defer { if end == bytes.count { self = PongQueue() } else { start = end } }
+        return Array(bytes[(start + 1)..<end])
+    }
+}
