@@ -27,7 +27,7 @@ package final class WorkerThreads: Sendable {
     package func run(_ body: @escaping @Sendable () -> Void) {
         let mustStart = state.withLock { state -> Bool in
             state.waiting.append(body)
-            guard state.idleCount == 0, state.threadCount < limit else { return false }
+            guard state.waiting.count > state.idleCount, state.threadCount < limit else { return false }
             state.threadCount += 1
             return true
         }

@@ -137,13 +137,20 @@ package struct PeerTrust: Sendable {
         }
     }
 
+    /// Each takes a signature with a key that stands in the statement itself.
+    private static let maximumStatusIssuers = 8
+
     /// Whether a stapled statement revokes a certificate that somebody else has judged: by the word of whoever issued it, as these rules
     /// or the peer's own certificates have it.
     package func revocation(_ response: [UInt8]?) -> TrustFailure? {
         guard let response, let leaf = certificates.first, !isExcepted else { return nil }
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]
-        let isRevoked = issuers.contains { issuer in
-            StapledStatus(response, leaf: leaf, issuer: issuer, time: settings.time) == .revoked
+        var budget = JudgementBudget()
+        let isRevoked = issuers.prefix(Self.maximumStatusIssuers).contains { issuer in
+            guard let key = (try? JudgedCertificate(issuer))?.key,
+                budget.spend(.signature(key, byteCount: response.count))
+            else { return false }
+            return StapledStatus(response, leaf: leaf, issuer: issuer, time: settings.time) == .revoked
         }
         return isRevoked ? TrustFailure(.revoked, leaf, depth: 0) : nil
     }

@@ -57,7 +57,7 @@ extension MatrixRow {
         good("subject permitted", ["byDirectoryHere", "directoryHere"]),
         bad("subject not permitted", ["byDirectoryElsewhere", "directoryHere"]),
         bad("subject excluded in capitals", ["byDirectoryNot", "directoryNot"]),
-        good("names below a dot permitted", ["byDotHere", "dotHere"]),
+        bad("names below a dot permitted", ["byDotHere", "dotHere"], errSSLBadCert, others: lenient),
         good("permitted and not excluded", ["byBothLists", "bothLists"]),
         bad("permitted and excluded", ["byBothListsNot", "bothLists"]),
         bad("constraints that are not critical", ["byMild", "mild"]),

@@ -142,8 +142,8 @@ extension MatrixRow {
             anchors: ["selfSigned"]),
         bad("authorities in a circle", ["byLoop", "loopA", "loopB"]),
         bad(
-            "50 certificates", ["byMiddle", "middle"] + (0..<48).map { _ in "stranger" },
-            others: "more than anyone needs"),
+            "65 certificates", ["byMiddle", "middle"] + (0..<63).map { _ in "stranger" },
+            others: "more than a chain needs"),
     ]
 
     private static let badKinds: [MatrixRow] = [
