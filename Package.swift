@@ -30,6 +30,9 @@ let toolLinking: [LinkerSetting] =
                 "-static-stdlib", "-use-ld=lld", "-lFoundationInternationalization", "-lFoundationEssentials",
                 "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims", "-l_FoundationCollections",
                 "-lswiftSynchronization", "-Xlinker", "--no-export-dynamic",
+                // Everything is bound at the start and read-only from then on, and no library is looked for beside the program.
+                "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now",
+                "-no-toolchain-stdlib-rpath", "-ld-path=" + Context.packageDirectory + "/Linking/without-rpath",
             ] + staticCPlusPlus + packedRelocations,
             .when(platforms: [.linux], configuration: .release))
     ]
@@ -89,7 +92,7 @@ let package = Package(
             ],
             swiftSettings: pure),
         .target(name: "CCausewayLinux"),
-        .target(name: "CCausewayScript"),
+        .target(name: "CCausewayScript", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewaySystem",
             dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux", "CCausewayScript"],
@@ -101,7 +104,7 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: system),
-        .target(name: "CCausewayOpenSSL"),
+        .target(name: "CCausewayOpenSSL", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewayTLS", dependencies: ["CausewayTypes", "CausewayProtocols", "CCausewayOpenSSL"],
             swiftSettings: house),

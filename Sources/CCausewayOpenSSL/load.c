@@ -1,4 +1,5 @@
 #include "causeway_openssl.h"
+#include "library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -51,8 +52,8 @@ static bool fill(cw_openssl_table *table, void *crypto, void *ssl, char *message
 // The libraries stay loaded: what they register with the C library must not disappear.
 static bool load(
     cw_openssl_table *table, const char *crypto_name, const char *ssl_name, char *message, size_t capacity) {
-    void *crypto = dlopen(crypto_name, RTLD_NOW | RTLD_LOCAL);
-    void *ssl = crypto == NULL ? NULL : dlopen(ssl_name, RTLD_NOW | RTLD_LOCAL);
+    void *crypto = cw_open_library(crypto_name);
+    void *ssl = crypto == NULL ? NULL : cw_open_library(ssl_name);
     if (ssl == NULL) {
         const char *reason = dlerror();
         snprintf(message, capacity, "%s (%s)", install_hint, reason == NULL ? "not found" : reason);

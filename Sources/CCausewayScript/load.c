@@ -1,5 +1,6 @@
 #include "causeway_script.h"
 #include "duktape.h"
+#include "library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@ static const char install_hint[] =
 
 static bool load(cw_duk_table *table, const char *name, char *message, size_t capacity) {
     // Everything is bound now: the process that runs the script never needs the dynamic linker.
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *library = cw_open_library(name);
     if (library == NULL) {
         const char *reason = dlerror();
         snprintf(message, capacity, "%s (%s)", install_hint, reason == NULL ? "not found" : reason);

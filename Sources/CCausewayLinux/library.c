@@ -1,0 +1,64 @@
+#define _GNU_SOURCE
+#include "library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Where distributions have libraries of 64 bits, from the most to the least particular.
+static const char *const folders[] = {
+#if defined(__x86_64__)
+    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
+#elif defined(__aarch64__)
+    "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+#elif defined(__arm__)
+    "/lib/arm-linux-gnueabihf", "/usr/lib/arm-linux-gnueabihf",
+#elif defined(__riscv)
+    "/lib/riscv64-linux-gnu", "/usr/lib/riscv64-linux-gnu",
+#endif
+    "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib64", "/usr/local/lib",
+};
+
+static void *open_in(const char *folder, size_t length, const char *name) {
+    char path[4096];
+    // An empty folder is the current one, which may be anybody's.
+    if (length == 0 || folder[0] != '/') return NULL;
+    int count = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
+    if (count < 0 || (size_t)count >= sizeof path || access(path, R_OK) != 0) return NULL;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/// Whether the program's own folder has a file of this name: the search path of most programs leads there.
+static int lies_beside_program(const char *name) {
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0) return 1;
+    path[length] = 0;
+    char *end = strrchr(path, '/');
+    size_t folder = end == NULL ? 0 : (size_t)(end - path) + 1;
+    if (end == NULL || folder + strlen(name) >= sizeof path) return 1;
+    strcpy(path + folder, name);
+    return access(path, F_OK) == 0;
+}
+
+void *cw_open_library(const char *name) {
+    const char *rest = secure_getenv("LD_LIBRARY_PATH");
+    while (rest != NULL && *rest != 0) {
+        size_t length = strcspn(rest, ":;");
+        void *library = open_in(rest, length, name);
+        if (library != NULL) return library;
+        rest += length + (rest[length] != 0);
+    }
+    for (size_t index = 0; index < sizeof folders / sizeof folders[0]; index++) {
+        void *library = open_in(folders[index], strlen(folders[index]), name);
+        if (library != NULL) return library;
+    }
+    // The system's cache may know more. The program's search path comes before it, so it must not lead to a file of this name.
+    if (strchr(name, '/') == NULL && lies_beside_program(name)) {
+        // Leaves a text for dlerror.
+        return dlopen("/nonexistent/library-of-the-system", RTLD_NOW);
+    }
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
