@@ -69,6 +69,30 @@ extension Interop {
 
         // MARK: Servers
 
+        @Test("nw serve --ca answers clients of that authority and no others")
+        func servesItsClients() async throws {
+            let files = try await TLSFiles.shared
+            try await Scratch.run { scratch in
+                let own = [
+                    "--cert", files.certificate("ec"), "--key", files.key("ec"), "--ca", files.certificate("root"),
+                ]
+                let nw = try scratch.startNW(["serve", "echo", "--port", "0", "--tls"] + own)
+                let port = try await nw.announcedPort()
+                func client(_ name: String) throws -> Child {
+                    let shown = ["-cert", files.certificate(name), "-key", files.key(name)]
+                    return try scratch.startOpenSSL(
+                        ["s_client", "-connect", "127.0.0.1:\(port)", "-quiet", "-no_ign_eof"] + shown, input: .held)
+                }
+                let known = try client("client")
+                try known.write("hello\n")
+                try await known.prints("hello\n")
+                let other = try client("stranger")
+                try other.write("hello\n")
+                _ = try await other.finished()
+                #expect(other.output.isEmpty && other.errors.contains("alert unknown ca"), "\(other.errors)")
+            }
+        }
+
         @Test("A server, which demands a client's certificate or does not", arguments: [false, true])
         func server(_ isMutual: Bool) async throws {
             let files = try await TLSFiles.shared

@@ -78,6 +78,10 @@ struct ServeCommand: Subcommand {
     @Option(help: ArgumentHelp("Its private key (PEM), unless it is in the same file.", valueName: "file"))
     var key: String?
 
+    @Option(
+        help: ArgumentHelp("Accept only clients with a certificate of these authorities (PEM).", valueName: "file"))
+    var ca: String?
+
     @Option(help: "Event loops. (default: one per processor)")
     var loops: Int?
 
@@ -88,6 +92,7 @@ struct ServeCommand: Subcommand {
         }
         if tls != (cert != nil) { throw ValidationError("--tls and --cert go together.") }
         if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
+        if ca != nil, !tls { throw ValidationError("--ca needs --tls.") }
         if tls, kind == .datagramSink { throw ValidationError("--tls is for the servers over TCP.") }
         if isStructured, tls || advertise != nil || kind == .datagramSink {
             throw ValidationError("--style structured is for plain TCP: not for --tls, --advertise and udp-sink.")
@@ -145,6 +150,11 @@ struct ServeCommand: Subcommand {
         if let cert, let identity = sec_identity_create(try CertificateFiles.identity(cert, key)) {
             let options = NWProtocolTLS.Options()
             sec_protocol_options_set_local_identity(options.securityProtocolOptions, identity)
+            if let ca {
+                options.trustRules.anchors = try CertificateFiles.authorities(ca)
+                options.trustRules.includesSystemAnchors = false
+                sec_protocol_options_set_peer_authentication_required(options.securityProtocolOptions, true)
+            }
             parameters.defaultProtocolStack.applicationProtocols = [options]
         }
         return parameters
