@@ -93,6 +93,22 @@ package enum Machine {
         return Int(clamping: limit.rlim_cur)
     }
 
+    /// How many files this process may have open at a time: `ulimit -n`.
+    package static var openFileLimit: Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Checks that this process can still open `count` files. Dispatch traps where it cannot open the descriptors of a source.
+    ///
+    /// - Throws: The error of the first that cannot be opened, such as `EMFILE`.
+    package static func checkRoom(forFiles count: Int) throws(SystemError) {
+        var opened: [CInt] = []
+        defer { for fd in opened { close(fd) } }
+        for _ in 0..<count { opened.append(try check(cw_wake_create(), "eventfd")) }
+    }
+
     /// Ports that the kernel gives to sockets which ask for none in particular.
     package static var temporaryPorts: ClosedRange<UInt16> {
         let numbers = (SmallFile.text("/proc/sys/net/ipv4/ip_local_port_range") ?? "")

@@ -35,7 +35,23 @@ enum Program {
         return try NW.parseAsRoot()
     }
 
+    /// Dispatch opens files when its first thread starts, and traps where it cannot: with few to spare it starts before anything else.
+    private static func startDispatch() {
+        let limit = Machine.openFileLimit
+        guard limit < 64 else { return }
+        do {
+            try Machine.checkRoom(forFiles: 8)
+        } catch {
+            printError("nw: too many open files: this process may have \(limit) (ulimit -n)")
+            exit(EXIT_FAILURE)
+        }
+        let isStarted = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { isStarted.signal() }
+        isStarted.wait()
+    }
+
     private static func start(_ command: sending any AsyncParsableCommand) {
+        startDispatch()
         Task(executorPreference: (command as? any Subcommand)?.prepare()) {
             do {
                 var command = command

@@ -54,6 +54,43 @@ extension Interop {
             }
         }
 
+        @Test(
+            "Without descriptors to open the tool says so, and does not die",
+            arguments: [
+                ["cat", "127.0.0.1", "1"], ["cat", "-l", "0"], ["serve", "echo", "--port", "0"],
+                ["resolve", "localhost"],
+                ["path"], ["browse", "_none._tcp"], ["connect", "127.0.0.1", "1", "--timeline"],
+            ])
+        func fewDescriptors(_ arguments: [String]) async throws {
+            try await Scratch.run { scratch in
+                for limit in [4, 5, 6, 7, 8, 10, 12] {
+                    // What this process has open and does not close for its children would count as well.
+                    let shell =
+                        "for fd in /proc/self/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done;"
+                        + " ulimit -n \(limit); exec timeout -s KILL 2 \"$0\" \"$@\""
+                    let child = try scratch.startProgram("bash", ["-c", shell, try Built.nw()] + arguments)
+                    let status = try await child.finished()
+                    // Killed after two seconds, it was at work.
+                    #expect([0, 1, 137].contains(status), "\(limit): \(status) \(child.errors)")
+                    if status == 1 { #expect(!child.errors.isEmpty && !child.errors.contains("Backtrac"), "\(limit)") }
+                }
+            }
+        }
+
+        @Test("A library of the system's name beside the program is not loaded")
+        func libraryBeside() async throws {
+            try await Scratch.run { scratch in
+                let copy = scratch.directory.appendingPathComponent("nw").path
+                try FileManager.default.copyItem(atPath: try Built.nw(), toPath: copy)
+                for name in ["libcrypto.so.3", "libssl.so.3"] {
+                    try Data("no library".utf8).write(to: scratch.directory.appendingPathComponent(name))
+                }
+                let server = try scratch.startProgram(copy, ["cat", "-l", "-v", "--tls", "--psk", "me:00112233", "0"])
+                // Without OpenSSL it could not listen.
+                #expect(try await server.listeningPort() > 0)
+            }
+        }
+
         @Test("Idle connections end after -w, successfully")
         func idle() async throws {
             try await Scratch.run { scratch in

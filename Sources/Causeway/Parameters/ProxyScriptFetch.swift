@@ -22,7 +22,7 @@ final class ProxyScriptFetch: Sendable {
     private static let redirectionLimit = 5
     private static let pieceLength = 64 << 10
     /// For everything together.
-    private static let limit = DispatchTimeInterval.seconds(10)
+    private static let limit = Duration.seconds(10)
     /// Keeps the look-ups apart, and above all has no proxies: the default context may have this script among its own.
     private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
 
@@ -37,10 +37,15 @@ final class ProxyScriptFetch: Sendable {
     }
 
     func start() {
-        queue.asyncAfter(deadline: .now() + Self.limit) { [weak self] in
-            self?.end(.failure(RouteProblem(Failure(.posix(.ETIMEDOUT)), "its server did not answer in time")))
-        }
+        // A timer of Dispatch's takes descriptors, and ends the process when there are none.
+        _ = Engine.networkLoop.schedule(after: Self.limit) { [weak self] in self?.giveUp() }
         queue.async { self.ask() }
+    }
+
+    private func giveUp() {
+        queue.async {
+            self.end(.failure(RouteProblem(Failure(.posix(.ETIMEDOUT)), "its server did not answer in time")))
+        }
     }
 
     /// From any thread. The completion is not called any more.

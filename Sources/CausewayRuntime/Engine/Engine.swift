@@ -59,29 +59,64 @@ package enum Engine {
         choice.withLock { choice in choice.loops }.first { $0.isCurrent }
     }
 
+    /// Never empty. Without a descriptor for a first loop it is a ``StrandedLoop``, and the next call tries again.
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
-            if choice.loops.isEmpty {
-                choice.loops = makeLoops(
-                    choice.backend, choice.loopCount ?? Machine.processorCount, lendsThread: choice.isThreadPromised)
-            }
-            return choice.loops
+            if !choice.loops.isEmpty { return choice.loops }
+            let made = makeLoops(
+                choice.backend, choice.loopCount ?? Machine.processorCount, lendsThread: choice.isThreadPromised)
+            if !made.isEmpty { choice.loops = made }
+            return made.isEmpty ? [stranded] : made
         }
     }
 
     /// The loop of what follows the network itself. Asking the kernel takes some tenths of a millisecond, for which no connection
     /// should wait; and a thread of our own sleeps until something happens, while the pool of Dispatch looks at its workers every
     /// second as soon as it has any.
-    package static let networkLoop = makeLoop(choice.withLock { $0.backend }, name: "causeway-net")
+    package static var networkLoop: any EventLoop {
+        network.withLock { network in
+            if let network { return network }
+            network = try? watchingLoop(choice.withLock { $0.backend }, name: "causeway-net")
+            return network ?? stranded
+        }
+    }
+
+    private static let network = Guarded<(any EventLoop)?>(nil)
+
+    /// For a process that has no descriptor left.
+    private static let stranded: any EventLoop = {
+        let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
+        if let loop = try? StrandedLoop(name: "causeway-none", because: error) { return loop }
+        return DispatchLoop(name: "causeway")
+    }()
 
     /// - Parameter name: `nil` for a loop that will be lent a thread.
     package static func makeLoop(_ backend: Backend, name: String?) -> any EventLoop {
-        // Where epoll is forbidden or no descriptor is left, Dispatch may still have its own.
-        if backend == .epoll, let loop = try? EpollLoop(name: name) { return loop }
-        return DispatchLoop(name: name ?? "causeway")
+        (try? watchingLoop(backend, name: name)) ?? stranded
     }
 
+    /// - Throws: What is in the way where no descriptor or memory is left. Dispatch would end the process there.
+    private static func watchingLoop(_ backend: Backend, name: String?) throws(SystemError) -> any EventLoop {
+        guard backend == .epoll else { return DispatchLoop(name: name ?? "causeway") }
+        do throws(SystemError) {
+            return try EpollLoop(name: name)
+        } catch {
+            switch error.errno {
+            case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noMemory, Errno.noBuffers: throw error
+            // Where epoll is forbidden Dispatch may still have its own.
+            default: return DispatchLoop(name: name ?? "causeway")
+            }
+        }
+    }
+
+    /// As many as there are descriptors for.
     private static func makeLoops(_ backend: Backend, _ count: Int, lendsThread: Bool) -> [any EventLoop] {
-        (0..<count).map { makeLoop(backend, name: $0 == 0 && lendsThread ? nil : "causeway-\($0)") }
+        var loops: [any EventLoop] = []
+        for number in 0..<count {
+            let name = number == 0 && lendsThread ? nil : "causeway-\(number)"
+            guard let loop = try? watchingLoop(backend, name: name) else { break }
+            loops.append(loop)
+        }
+        return loops
     }
 }

@@ -68,7 +68,8 @@ final class ResolverSettings: Sendable {
         on loop: any EventLoop, after old: ConfigurationFeed?, _ changed: @escaping @Sendable () -> Void
     ) {
         // Whoever writes a file seldom does it in one piece.
-        queue.asyncAfter(deadline: old == nil ? .now() : .now() + Self.gathering) { [self] in
+        // The loop's timer: one of Dispatch's takes descriptors, and ends the process when there are none.
+        waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
             // First the watch, for the names may lead elsewhere now, then the reading: nothing happens unseen in between.
             let watch = openWatch()
             reload()
@@ -86,6 +87,11 @@ final class ResolverSettings: Sendable {
         }
     }
 
+    private func waiting(_ delay: Duration, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
+        guard delay > .zero else { return queue.async(execute: body) }
+        _ = loop.schedule(after: delay) { [queue] in queue.async(execute: body) }
+    }
+
     private func openWatch() -> (descriptor: CInt, names: [String])? {
         do {
             let watch = try FileWatch(files.paths)
@@ -96,7 +102,7 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    private static let gathering = DispatchTimeInterval.milliseconds(20)
+    private static let gathering = Duration.milliseconds(20)
 }
 
 /// The descriptor that becomes readable when a file changes. Confined to its loop.

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Causeway
 import CausewaySystem
 import Dispatch
+import FoundationEssentials
 
 /// Runs `body`, and cancels its task when the user or the system asks the process to end (`SIGINT`, `SIGTERM`), or its terminal is
 /// closed (`SIGHUP`; not under `nohup`).
@@ -9,6 +11,10 @@ import Dispatch
 ///
 /// - Throws: what `body` throws; `ExitCode` 128 and the signal's number if a signal came, as shells count it.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    // A source takes descriptors, and Dispatch ends the process where there are none.
+    do { try Machine.checkRoom(forFiles: 6) } catch {
+        throw NWError.posix(POSIXErrorCode(rawValue: error.errno) ?? .EMFILE)
+    }
     let (signals, feed) = AsyncStream<Int32>.makeStream()
     let sources = Machine.endingSignals.map { number in
         _ = signal(number, SIG_IGN)
