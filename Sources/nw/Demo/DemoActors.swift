@@ -86,8 +86,8 @@ extension NWConnection.State {
         case .preparing: "preparing"
         case .ready: "ready"
         case .cancelled: "cancelled"
-        case .waiting(let error): "waiting: \(describe(error))"
-        case .failed(let error): "failed: \(describe(error))"
+        case .waiting(let error): "waiting: \(describe(error).text)"
+        case .failed(let error): "failed: \(describe(error).text)"
         @unknown default: "unknown"
         }
     }
@@ -99,8 +99,8 @@ extension NWListener.State {
         case .setup: "setup"
         case .ready: "ready"
         case .cancelled: "cancelled"
-        case .waiting(let error): "waiting: \(describe(error))"
-        case .failed(let error): "failed: \(describe(error))"
+        case .waiting(let error): "waiting: \(describe(error).text)"
+        case .failed(let error): "failed: \(describe(error).text)"
         @unknown default: "unknown"
         }
     }
