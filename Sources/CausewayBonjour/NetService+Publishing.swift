@@ -27,7 +27,8 @@ extension NetService {
     /// `nil` for what cannot be published.
     private func describe(_ options: Options) -> ServiceDescription? {
         let label = name.isEmpty ? BonjourEngine.systemHostLabel() : name
-        guard instanceName(label) != nil, let parsed = try? DNSServiceType(type),
+        // Services are registered by multicast DNS, in the link's domain only.
+        guard let instance = instanceName(label), instance.isOfLink, let parsed = try? DNSServiceType(type),
             let number = UInt16(exactly: max(port, 0))
         else { return nil }
         return ServiceDescription(

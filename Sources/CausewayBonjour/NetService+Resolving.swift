@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayRuntime
 internal import CausewayStreams
 internal import CausewaySystem
 internal import CausewayWire
@@ -54,10 +55,11 @@ extension NetService {
         if addresses == nil { delegate?.netService(self, didNotResolve: Self.dictionary(.timeoutError)) }
     }
 
-    /// The name in the domain of its type; `nil` where one of them cannot be, or the domain is not that of the link.
+    /// The name in the domain of its type; `nil` where one of them cannot be.
     func instanceName(_ label: String) -> DNSName? {
-        guard domain.isEmpty || DNSName(domain) == DNSName("local"), (1...63).contains(label.utf8.count),
-            let parsed = try? DNSServiceType(type), let parent = parsed.name.appending("local")
+        guard let place = DNSName(domain.isEmpty ? "local" : domain), !place.isRoot,
+            (1...63).contains(label.utf8.count), let parsed = try? DNSServiceType(browsing: type),
+            let parent = parsed.name.appending(place)
         else { return nil }
         return DNSName(label, in: parent)
     }

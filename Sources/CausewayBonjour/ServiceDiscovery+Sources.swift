@@ -8,17 +8,17 @@ internal import Foundation
 
 extension ServiceDiscovery {
     static let badParameter = NWError.dns(-65_540)
-    static let unsupported = NWError.dns(-65_544)
 
     static func services(
         _ type: String, _ domain: String, _ interface: NWInterface?
     ) throws -> DiscoverySource<Change<Identity>> {
-        guard let parsed = try? DNSServiceType(type), let parent = DNSName(domain.isEmpty ? "local" : domain),
-            let base = parsed.name.appending(parent)
+        guard let parsed = try? DNSServiceType(browsing: type),
+            let parent = DNSName(domain.isEmpty ? "local" : domain), let base = parsed.name.appending(parent)
         else { throw badParameter }
-        guard let subtype = parsed.subtypes.first else { return follow(base, .ptr, interface, Identity.init(of:)) }
+        let meaning: @Sendable (Record) -> Identity? = { Identity(of: $0, type: parsed.name) }
+        guard let subtype = parsed.subtypes.first else { return follow(base, .ptr, interface, meaning) }
         guard let name = DNSName("_sub", in: base).flatMap({ DNSName(subtype, in: $0) }) else { throw badParameter }
-        return follow(name, .ptr, interface, Identity.init(of:))
+        return follow(name, .ptr, interface, meaning)
     }
 
     static func found(
@@ -30,9 +30,11 @@ extension ServiceDiscovery {
 
     static func places(_ identity: Identity) throws -> DiscoverySource<Place> {
         let instance = try identity.instance()
-        guard instance.isOfLink else { throw unsupported }
         return DiscoverySource { report in
-            let lookup = ServiceLookup(instance, wants: .place) { place in
+            let failed: @Sendable (NameProblem?) -> Void = { problem in
+                if let problem { report(.failure(problem.failure.networkError)) }
+            }
+            let lookup = ServiceLookup(instance, wants: .place, failed: failed) { place in
                 guard let host = place.host, let text = place.text else { return }
                 let place = Place(
                     host: host.description, port: NWEndpoint.Port(rawValue: place.port) ?? 0,
@@ -84,11 +86,14 @@ extension ServiceDiscovery {
     ) -> DiscoverySource<Change<Element>> {
         DiscoverySource { report in
             guard name.isOfLink else {
-                let watch = WideAreaWatch(name, type) { result in
-                    report(result.map { changes in changes.compactMap { $0.map(meaning) } })
+                let question = RecordQuestion(name, type, on: interface) { problem in
+                    if let problem { report(.failure(problem.failure.networkError)) }
+                } _: { news in
+                    let gone = news.removed.map { Change<Record>.removed(Record(answered: $0)) }
+                    let come = news.added.map { Change<Record>.added(Record(answered: $0)) }
+                    report(.success((gone + come).compactMap { $0.map(meaning) }))
                 }
-                watch.begin()
-                return { watch.end() }
+                return { question.stop() }
             }
             let watching = RecordWatch(name, type, interfaceIndex: interface?.index).follow { events in
                 let changes = events.compactMap { event -> Change<Element>? in
@@ -115,25 +120,30 @@ extension ServiceDiscovery.Change {
 }
 
 extension ServiceDiscovery.Identity {
-    /// Of an instance's name: its label, two of the type, and the domain.
-    init?(of record: ServiceDiscovery.Record) {
-        guard record.type == "PTR", let instance = DNSName(record.content), let label = instance.firstLabel else {
-            return nil
-        }
-        let rest = instance.droppingFirst()
-        let labels = rest.labels.prefix(2).map { DNSName.escaped($0) }
-        guard labels.count == 2 else { return nil }
+    /// Of an instance's name: its label, two of the type, and the domain. `nil` for a name of another form.
+    init?(of record: ServiceDiscovery.Record, type: DNSName) {
+        guard record.type == "PTR", let name = DNSName(record.content),
+            let instance = DNSServiceInstance(name, of: type)
+        else { return nil }
         self.init(
-            name: String(decoding: label, as: UTF8.self), type: labels.joined(separator: "."),
-            domain: rest.droppingFirst(2).description)
+            name: instance.label, type: String(instance.type.description.dropLast()),
+            domain: instance.domain.description)
     }
 
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` where a part cannot be.
     func instance() throws -> DNSName {
-        guard let parsed = try? DNSServiceType(type), let parent = DNSName(domain.isEmpty ? "local" : domain),
+        guard let parsed = try? DNSServiceType(browsing: type), let parent = DNSName(domain.isEmpty ? "local" : domain),
             let base = parsed.name.appending(parent), let instance = DNSName(name, in: base)
         else { throw ServiceDiscovery.badParameter }
         return instance
+    }
+}
+
+extension ServiceDiscovery.Record {
+    fileprivate init(answered record: DNSRecord) {
+        self.init(
+            name: record.name.description, type: record.type.description, timeToLive: Int(record.timeToLive),
+            content: record.data.description, interface: nil, found: nil)
     }
 }
 

@@ -51,7 +51,9 @@ struct NetServiceTests {
             service.publish()
         }
         services[0].resolve(withTimeout: 1)
-        services[1].resolve(withTimeout: 1)
+        let impossible = NetService(domain: "a..b", type: "_http._tcp.", name: "A")
+        impossible.delegate = listener
+        impossible.resolve(withTimeout: 1)
         #expect(listener.told.isEmpty)
         listener.wait(for: 7)
         #expect(

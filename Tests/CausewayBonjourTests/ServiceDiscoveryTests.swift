@@ -36,10 +36,11 @@ struct ServiceDiscoveryTests {
         }
     }
 
-    @Test("Services of other domains are no link's to resolve")
-    func otherDomain() {
-        let identity = Identity(name: "a", type: "_http._tcp", domain: "example.com")
-        #expect(throws: NWError.dns(-65_544)) { _ = try ServiceDiscovery.resolve(identity) }
+    @Test("A domain that cannot be is refused")
+    func impossibleDomain() {
+        let identity = Identity(name: "a", type: "_http._tcp", domain: "a..b")
+        #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.resolve(identity) }
+        #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.browse("_http._tcp", domain: "a..b") }
     }
 
     @Test("The link's own domains are known without asking")

@@ -161,6 +161,20 @@ if mode == "--names" {
     }
     RunLoop.main.run()
 }
+if mode == "--wide" {
+    let words = CommandLine.arguments
+    let wideArea = WideArea()
+    Task {
+        do {
+            guard let identity = try await WideArea.seek(words[2], words[3]) else { exit(1) }
+            DispatchQueue.main.async { wideArea.resolve(identity) }
+        } catch {
+            report("failed: \(error)")
+            exit(1)
+        }
+    }
+    RunLoop.main.run()
+}
 if let mode, mode.hasPrefix("--leave-") {
     let leaving = try Leaving(String(mode.dropFirst(8)), name: CommandLine.arguments.last ?? "")
     withExtendedLifetime(leaving) { RunLoop.main.run() }

@@ -5,8 +5,9 @@ public import Dispatch
 
 /// Watches for services on the network and keeps the set of those that are there.
 ///
-/// Services are looked for by multicast DNS on every interface that the parameters allow. Application services, and domains beyond
-/// the link, fail with `.posix(.ENOTSUP)`; a type that is none fails with `kDNSServiceErr_BadParam`.
+/// Services are looked for by multicast DNS on every interface that the parameters allow, in other domains than `local` by the host's
+/// name servers (RFC 6763), whose results have no interface. Application services fail with `.posix(.ENOTSUP)`, a type or domain that is
+/// none fails with `kDNSServiceErr_BadParam`.
 ///
 /// Every callback comes on the queue given to ``start(queue:)``, in order, `cancelled` last.
 ///
@@ -35,19 +36,20 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         do throws(NWError) {
-            let (type, wantsText) = try descriptor.search
+            let search = try descriptor.search
             lifecycle.move(to: .ready)
-            begin(type, wantsText)
+            begin(search)
         } catch {
             lifecycle.move(to: .failed(error))
         }
     }
 
-    private func begin(_ type: DNSServiceType, _ wantsText: Bool) {
+    private func begin(_ wish: ServiceBrowse.Wish) {
         let lifecycle = lifecycle
         let parameters = parameters
         let search = ServiceBrowse(
-            type, wantsText: wantsText, allows: { parameters.allows($0) }, post: { lifecycle.call($0) },
+            wish, required: parameters.requiredInterface, allows: { parameters.allows($0) },
+            post: { lifecycle.call($0) }, failed: { lifecycle.move(to: $0.map { .waiting($0) } ?? .ready) },
             { results, changes in self.found(results, changes) })
         browse.withLock { $0 = search }
         search.start()
@@ -124,7 +126,7 @@ extension NWBrowser {
         case failed(NWError)
         /// Ended. Nothing more is delivered.
         case cancelled
-        /// There is no usable network now.
+        /// There is no usable network now, or no name server of a unicast domain answers. Asking goes on.
         ///
         /// Counterpart: macOS 11, iOS 14.
         case waiting(NWError)
@@ -132,14 +134,17 @@ extension NWBrowser {
 }
 
 extension NWBrowser.Descriptor {
-    /// What to ask for, and whether the TXT records are wanted with it.
-    fileprivate var search: (DNSServiceType, wantsText: Bool) {
+    /// What to ask for.
+    fileprivate var search: ServiceBrowse.Wish {
         get throws(NWError) {
-            switch self {
-            case .bonjour(let type, let domain): (try NWEndpoint.serviceDomain(type, domain), false)
-            case .bonjourWithTXTRecord(let type, let domain): (try NWEndpoint.serviceDomain(type, domain), true)
-            case .applicationService: throw .posix(.ENOTSUP)
-            }
+            let (type, domain, wantsText) =
+                switch self {
+                case .bonjour(let type, let domain): (type, domain, false)
+                case .bonjourWithTXTRecord(let type, let domain): (type, domain, true)
+                case .applicationService: throw .posix(.ENOTSUP)
+                }
+            let parsed = try NWEndpoint.serviceDomain(type, domain)
+            return ServiceBrowse.Wish(type: parsed.type, domain: parsed.domain, wantsText: wantsText)
         }
     }
 }

@@ -12,17 +12,25 @@ final class ServiceBrowse: Sendable {
     /// Called with all that is there and what has changed, one call at a time, in order.
     typealias Handler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
 
+    /// What is looked for.
+    struct Wish: Sendable {
+        var type: DNSServiceType
+        var domain: DNSName
+        var wantsText: Bool
+    }
+
     private struct Instance {
-        var interfaces: [NWInterface] = []
+        /// Where it is seen; one entry without an interface for a service of a unicast domain.
+        var interfaces: [NWInterface?] = []
         var text: NWTXTRecord?
-        var textQuestion: QuestionID?
+        var textQuestion: RecordQuestion?
     }
 
     private struct Progress {
         var instances: [DNSName: Instance] = [:]
         /// Instances of which something is new since the program was told.
         var changed: Set<DNSName> = []
-        var question: QuestionID?
+        var question: RecordQuestion?
         var isPosted = false
         var hasEnded = false
     }
@@ -33,37 +41,46 @@ final class ServiceBrowse: Sendable {
         var results: Set<NWBrowser.Result> = []
     }
 
-    private let type: DNSServiceType
-    private let wantsText: Bool
+    private let wish: Wish
+    private let required: NWInterface?
     private let allows: @Sendable (NWInterface) -> Bool
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    private let failed: @Sendable (NWError?) -> Void
     private let handler: Handler
     private let progress = Guarded(Progress())
     private let told = Guarded(Told())
-    private let engine = BonjourEngine.shared
 
     /// - Parameters:
+    ///   - required: The only interface over which name servers are asked.
     ///   - allows: Whether what is seen on an interface counts.
     ///   - post: Calls a block on the program's queue, in order.
+    ///   - failed: Called when name servers begin to fail, and with `nil` when they answer again.
     init(
-        _ type: DNSServiceType, wantsText: Bool, allows: @escaping @Sendable (NWInterface) -> Bool,
-        post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, _ handler: @escaping Handler
+        _ wish: Wish, required: NWInterface?, allows: @escaping @Sendable (NWInterface) -> Bool,
+        post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+        failed: @escaping @Sendable (NWError?) -> Void, _ handler: @escaping Handler
     ) {
-        self.type = type
-        self.wantsText = wantsText
+        self.wish = wish
+        self.required = wish.domain.isOfLink ? nil : required
         self.allows = allows
         self.post = post
+        self.failed = failed
         self.handler = handler
     }
 
     func start() {
         guard let domain = browsedName else { return }
-        let id = engine.ask(DNSQuestion(domain, .ptr)) { [weak self] event in self?.heard(event) }
+        let tellFailure: @Sendable (NameProblem?) -> Void = { [weak self] problem in
+            self?.failed(problem.map { $0.failure.networkError })
+        }
+        let question = RecordQuestion(domain, .ptr, on: required, failed: tellFailure) { [weak self] news in
+            self?.heard(news)
+        }
         let isLate = progress.withLock { progress in
-            progress.question = id
+            progress.question = question
             return progress.hasEnded
         }
-        if isLate { engine.stop(id) }
+        if isLate { question.stop() }
     }
 
     func stop() {
@@ -73,30 +90,31 @@ final class ServiceBrowse: Sendable {
             progress.instances = [:]
             return questions
         }
-        for id in questions { engine.stop(id) }
+        for question in questions { question.stop() }
     }
 
     /// Instances of a subtype are listed under a name of its own (RFC 6763 §7.1).
     private var browsedName: DNSName? {
-        guard let domain = type.name.appending(.local) else { return nil }
-        guard let subtype = type.subtypes.first else { return domain }
+        guard let domain = wish.type.name.appending(wish.domain) else { return nil }
+        guard let subtype = wish.type.subtypes.first else { return domain }
         return DNSName("_sub", in: domain).flatMap { DNSName(subtype, in: $0) }
     }
 
     // MARK: On the engine's loop
 
-    private func heard(_ event: QuestionEvent) {
-        guard allows(event.interface) else { return }
-        var orphaned: [QuestionID] = []
+    private func heard(_ event: RecordNews) {
+        guard event.interface.map(allows) ?? true else { return }
+        var orphaned: [RecordQuestion] = []
         for case .name(let instance) in event.added.map(\.data) { appeared(instance, event.interface) }
         for case .name(let instance) in event.removed.map(\.data) {
-            if let id = disappeared(instance, event.interface) { orphaned.append(id) }
+            if let question = disappeared(instance, event.interface) { orphaned.append(question) }
         }
-        for id in orphaned { engine.stop(id) }
+        for question in orphaned { question.stop() }
         publish()
     }
 
-    private func appeared(_ instance: DNSName, _ interface: NWInterface) {
+    private func appeared(_ instance: DNSName, _ interface: NWInterface?) {
+        guard DNSServiceInstance(instance, of: wish.type.name) != nil else { return }
         let isNew = progress.withLock { progress -> Bool in
             guard !progress.hasEnded else { return false }
             let isNew = progress.instances[instance] == nil
@@ -106,17 +124,20 @@ final class ServiceBrowse: Sendable {
             progress.changed.insert(instance)
             return isNew
         }
-        guard isNew, wantsText else { return }
-        let id = engine.ask(DNSQuestion(instance, .txt)) { [weak self] event in self?.heardText(event, instance) }
+        guard isNew, wish.wantsText else { return }
+        let question = RecordQuestion(instance, .txt, on: required) { [weak self] news in
+            self?.heardText(news, instance)
+        }
         let isLate = progress.withLock { progress in
-            progress.instances[instance]?.textQuestion = id
+            progress.instances[instance]?.textQuestion = question
             return progress.instances[instance] == nil
         }
-        if isLate { engine.stop(id) }
+        if isLate { question.stop() }
     }
 
-    private func disappeared(_ instance: DNSName, _ interface: NWInterface) -> QuestionID? {
+    private func disappeared(_ instance: DNSName, _ interface: NWInterface?) -> RecordQuestion? {
         progress.withLock { progress in
+            guard progress.instances[instance] != nil else { return nil }
             progress.instances[instance]?.interfaces.removeAll { $0 == interface }
             progress.changed.insert(instance)
             guard progress.instances[instance]?.interfaces.isEmpty == true else { return nil }
@@ -124,8 +145,8 @@ final class ServiceBrowse: Sendable {
         }
     }
 
-    private func heardText(_ event: QuestionEvent, _ instance: DNSName) {
-        guard allows(event.interface), case .text(let octets)? = event.added.last?.data else { return }
+    private func heardText(_ event: RecordNews, _ instance: DNSName) {
+        guard event.interface.map(allows) ?? true, case .text(let octets)? = event.added.last?.data else { return }
         progress.withLock { progress in
             progress.instances[instance]?.text = NWTXTRecord(octets == [0] ? Data() : Data(octets))
             progress.changed.insert(instance)
@@ -159,7 +180,7 @@ final class ServiceBrowse: Sendable {
 
     private func change(of name: DNSName, to instance: Instance?, in told: inout Told) -> NWBrowser.Result.Change? {
         // With text wanted, a service is told of together with it.
-        let new = instance.flatMap { !wantsText || $0.text != nil ? result(name, $0) : nil }
+        let new = instance.flatMap { !wish.wantsText || $0.text != nil ? result(name, $0) : nil }
         let old = told.byName[name]
         let change = NWBrowser.Result.Change(between: old, new)
         guard change != .identical else { return nil }
@@ -169,12 +190,14 @@ final class ServiceBrowse: Sendable {
         return change
     }
 
-    private func result(_ name: DNSName, _ instance: Instance) -> NWBrowser.Result {
-        NWBrowser.Result(
-            endpoint: .service(
-                name: String(decoding: name.firstLabel ?? [], as: UTF8.self),
-                type: String(type.name.description.dropLast()), domain: "local.", interface: nil),
-            interfaces: instance.interfaces.sorted { $0.index < $1.index },
-            metadata: instance.text.map { .bonjour($0) } ?? .none)
+    private func result(_ name: DNSName, _ instance: Instance) -> NWBrowser.Result? {
+        DNSServiceInstance(name, of: wish.type.name).map { service in
+            NWBrowser.Result(
+                endpoint: .service(
+                    name: service.label, type: String(wish.type.name.description.dropLast()),
+                    domain: service.domain.description, interface: nil),
+                interfaces: instance.interfaces.compactMap(\.self).sorted { $0.index < $1.index },
+                metadata: instance.text.map { .bonjour($0) } ?? .none)
+        }
     }
 }

@@ -42,7 +42,7 @@ extension NWEndpoint.Port {
 extension ConnectionDriver.Origin {
     /// What to connect to for an endpoint.
     ///
-    /// - Throws: `EINVAL` for an endpoint that names no place, `ENOTSUP` for services beyond the link.
+    /// - Throws: `EINVAL` for an endpoint that names no place, `kDNSServiceErr_BadParam` for a service whose name, type or domain cannot be.
     static func connecting(to endpoint: NWEndpoint) throws(NWError) -> Self {
         switch endpoint {
         case .hostPort(let host, let port): return .connect(target(host, port.rawValue))
@@ -73,20 +73,25 @@ extension ConnectionDriver.Origin {
 extension NWEndpoint {
     /// A service's name as DNS has it (RFC 6763 §4.1).
     ///
-    /// - Throws: `kDNSServiceErr_BadParam` for a type that is none and a name that is too long, `ENOTSUP` for other domains than
-    ///   `local`.
+    /// - Throws: `kDNSServiceErr_BadParam` for a type or domain that is none and a name that is too long.
     static func instance(_ name: String, _ type: String, _ domain: String) throws(NWError) -> DNSName {
-        guard let parent = try serviceDomain(type, domain).name.appending(.local),
-            let instance = DNSName(name, in: parent)
-        else { throw .dns(-65_540) }
+        let (parsed, place) = try serviceDomain(type, domain)
+        guard let parent = parsed.name.appending(place), let instance = DNSName(name, in: parent) else {
+            throw .dns(-65_540)
+        }
         return instance
     }
 
-    /// A service type, in the one domain that there is.
-    static func serviceDomain(_ type: String, _ domain: String?) throws(NWError) -> DNSServiceType {
-        guard let parsed = try? DNSServiceType(type) else { throw .dns(-65_540) }
-        guard domain == nil || domain == "" || domain.flatMap({ DNSName($0) }) == .local else { throw .posix(.ENOTSUP) }
-        return parsed
+    /// A service type to look for, and the domain: that of the link where none is named.
+    ///
+    /// - Throws: `kDNSServiceErr_BadParam` for a type or domain that is none.
+    static func serviceDomain(
+        _ type: String, _ domain: String?
+    ) throws(NWError) -> (type: DNSServiceType, domain: DNSName) {
+        guard let parsed = try? DNSServiceType(browsing: type) else { throw .dns(-65_540) }
+        guard let domain, !domain.isEmpty else { return (parsed, .local) }
+        guard let place = DNSName(domain), !place.isRoot else { throw .dns(-65_540) }
+        return (parsed, place)
     }
 }
 

@@ -107,8 +107,8 @@ extension NWListener.Service {
 
     /// - Throws: `kDNSServiceErr_BadParam` for a type that is none and a name that no service can have, `ENOTSUP` for a domain beyond
     ///   the link.
-    fileprivate func description(port: UInt16) throws(NWError) -> ServiceDescription {
-        _ = try NWEndpoint.serviceDomain(type, domain)
+    func description(port: UInt16) throws(NWError) -> ServiceDescription {
+        guard try NWEndpoint.serviceDomain(type, domain).domain == .local else { throw .posix(.ENOTSUP) }
         let label = name.flatMap { $0.isEmpty ? nil : $0 } ?? BonjourEngine.systemHostLabel()
         do {
             return try ServiceDescription(

@@ -143,7 +143,7 @@ extension NWListener {
 
     /// The service to advertise, which may be set, changed and taken away at any time.
     ///
-    /// One that cannot be makes the listener fail: with `kDNSServiceErr_NameConflict` where somebody else has
+    /// One that cannot be makes the listener fail, before it is ready if it is set before the start: with `kDNSServiceErr_NameConflict` where somebody else has
     /// the name and no other may be chosen, `kDNSServiceErr_BadParam` for a type or a name that is none, `ENOTSUP` for a domain beyond the
     /// link, `kDNSServiceErr_ServiceNotRunning` where another program has port 5353 for itself.
     public var service: NWListener.Service? {
@@ -228,7 +228,12 @@ extension NWListener.Handlers {
     fileprivate var mistake: NWError? {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
-        return connection == nil ? .posix(.EINVAL) : nil
+        guard connection != nil else { return .posix(.EINVAL) }
+        // A service that cannot be registered is reported before the listener is ready, whatever its port will be.
+        do throws(NWError) {
+            _ = try service?.description(port: 1)
+            return nil
+        } catch { return error }
     }
 }
 

@@ -32,7 +32,18 @@ package final class ServiceResolution: Sendable {
         state = LoopBound(State(completion: completion, port: port), to: engine.loop)
     }
 
-    /// Finds a service by its instance name.
+    /// Finds a service of the link or of a unicast domain by its instance name.
+    package static func find(_ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion) {
+        guard !instance.isOfLink else {
+            _ = service(instance, on: interfaceIndex, completion)
+            return
+        }
+        var scope = ResolutionScope()
+        scope.required = interfaceIndex.flatMap { NWInterface(index: $0) }
+        WideAreaResolution(.shared, scope, completion).begin(instance)
+    }
+
+    /// Finds a service of the link by its instance name.
     package static func service(
         _ instance: DNSName, on interfaceIndex: Int?, engine: BonjourEngine = .shared,
         _ completion: @escaping Completion

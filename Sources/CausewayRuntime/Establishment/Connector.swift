@@ -112,7 +112,7 @@ package final class Connector: Sendable {
         case .service(let instance, let interface):
             let index = interface?.index ?? progress.settings.requiredInterface?.index
             progress.resolver.resolve(service: instance, interfaceIndex: index) { result in
-                self.loop.execute { self.resolvedService(result) }
+                self.loop.execute { self.resolvedService(result, instance.isOfLink ? .link : .query(.udp)) }
             }
         case .relay(let request): associate(request)
         }
@@ -125,12 +125,12 @@ package final class Connector: Sendable {
         perform(progress.race.given(progress.addresses.count, at: Machine.now))
     }
 
-    private func resolvedService(_ result: Result<[SocketAddress], NameProblem>) {
+    private func resolvedService(_ result: Result<[SocketAddress], NameProblem>, _ origin: AddressOrigin) {
         guard progress.completion != nil else { return }
         switch result {
         case .success(let addresses):
             progress.facts.resolution = EstablishmentFacts.Resolution(
-                duration: Machine.now - progress.facts.started, addressCount: addresses.count, origin: .link)
+                duration: Machine.now - progress.facts.started, addressCount: addresses.count, origin: origin)
             use(addresses.interleavingFamilies())
         case .failure(let problem): finish(.failure(problem.failure))
         }

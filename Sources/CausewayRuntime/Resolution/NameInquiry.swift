@@ -47,6 +47,8 @@ package struct NameInquiry: Sendable {
     package var records: [Record] = []
     package var steps: [Step] = []
     package var failure: Failure?
+    /// The server that failed, and how, where that says more than ``failure``.
+    package var detail: String?
     package var milliseconds = 0.0
     package var isAuthentic = false
 
@@ -85,6 +87,7 @@ package struct NameInquiry: Sendable {
             case .ended(let problem): inquiry.failure = problem?.failure
             }
         }
+        inquiry.noteLink(host, families, found, Machine.now - started)
         if family != .ipv4 {
             found += await AddressTranslation.addresses(for: found.map(\.0)).map { ($0, nil) }
         }
@@ -164,7 +167,9 @@ package struct NameInquiry: Sendable {
         switch answer.finding {
         case .records: break
         case .noSuchName, .noSuchRecord: inquiry.failure = NameProblem.notFound.failure
-        case .failed(let failure): inquiry.failure = NameProblem(failure).failure
+        case .failed(let failure):
+            inquiry.failure = NameProblem(failure).failure
+            if let server = answer.server { inquiry.detail = "\(server): \(Self.text(answer.finding))" }
         }
         return inquiry
     }
@@ -186,8 +191,12 @@ package struct NameInquiry: Sendable {
         }
         inquiry.milliseconds = (Machine.now - started) / .milliseconds(1)
         if inquiry.records.isEmpty { inquiry.failure = NameProblem.notFound.failure }
+        inquiry.noteLink(name, type, answerCount: inquiry.records.count, Machine.now - started)
         return inquiry
     }
+
+    /// Whether a text is the address of a server, perhaps with a port.
+    package static func isServer(_ text: String) -> Bool { server(text) != nil }
 
     /// The name under which an address is looked up; `nil` for what is no address.
     package static func reverseName(of text: String) -> String? {
@@ -222,6 +231,28 @@ package struct NameInquiry: Sendable {
                 name: (answer.aliases.first?.name ?? answer.canonicalName).description, type: type.description,
                 outcome: Self.text(answer.finding), origin: Self.text(origin), server: answer.server?.description,
                 milliseconds: time / .milliseconds(1)))
+    }
+
+    /// The questions that a host's look-up asked on the link.
+    private mutating func noteLink(
+        _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
+    ) {
+        guard let (name, _) = DNSName.host(host), name.isOfLink, !found.contains(where: { $0.1 == .host }) else {
+            return
+        }
+        for (family, type) in [(NameLookup.Family.ipv6, DNSRecordType.aaaa), (.ipv4, .a)]
+        where families.contains(family) {
+            let count = found.count { $0.0.internetAddress?.lookupFamily == family }
+            noteLink(name, type, answerCount: count, time)
+        }
+    }
+
+    private mutating func noteLink(_ name: DNSName, _ type: DNSRecordType, answerCount: Int, _ time: Duration) {
+        let outcome = answerCount == 0 ? "no answer" : answerCount == 1 ? "1 record" : "\(answerCount) records"
+        steps.append(
+            Step(
+                name: name.description, type: type.description, outcome: outcome, origin: Self.text(.link),
+                server: nil, milliseconds: time / .milliseconds(1)))
     }
 
     static func text(_ origin: AddressOrigin) -> String {

@@ -110,12 +110,12 @@ package protocol NameResolver: Sendable {
 }
 
 extension NameResolver {
-    /// By multicast DNS.
+    /// By multicast DNS, or by name servers in unicast domains.
     package func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void
     ) {
-        _ = ServiceResolution.service(instance, on: interfaceIndex, completion)
+        ServiceResolution.find(instance, on: interfaceIndex, completion)
     }
 }
 

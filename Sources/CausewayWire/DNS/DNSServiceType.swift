@@ -9,7 +9,7 @@ package struct DNSServiceType: Hashable, Sendable {
     package enum Mistake: Error, Equatable, Sendable {
         /// It is not `_service._tcp` or `_service._udp`.
         case form
-        /// 1 to 15 characters are allowed (RFC 6335 §5.1).
+        /// It has no character, or more than a label holds.
         case length
         /// Letters, digits and single hyphens between them, and one letter at least (RFC 6335 §5.1).
         case character
@@ -17,8 +17,16 @@ package struct DNSServiceType: Hashable, Sendable {
         case name
     }
 
-    /// Reads `_service._tcp`, a last dot allowed, subtypes behind commas.
+    /// Reads the type of a service to register: `_service._tcp`, a last dot allowed, subtypes behind commas.
+    ///
+    /// More than 15 characters are allowed, because devices have such types and register them: see ``exceedsLimit``.
     package init(_ text: String) throws(Mistake) {
+        try self.init(browsing: text)
+        try Self.check(service)
+    }
+
+    /// Reads the type of services to look for, which may be any that a device could have registered.
+    package init(browsing text: String) throws(Mistake) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var type = parts.removeFirst()
         if type.last == "." { type.removeLast() }
@@ -26,14 +34,22 @@ package struct DNSServiceType: Hashable, Sendable {
         guard labels.count == 2, labels[0].first == "_", ["_tcp", "_udp"].contains(labels[1].lowercased()) else {
             throw .form
         }
-        try Self.check(labels[0].dropFirst())
+        guard (1...62).contains(labels[0].dropFirst().utf8.count) else { throw .length }
+        guard labels[0].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw .character }
         guard let name = DNSName(type), parts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 }) else { throw .form }
         self.name = name
         subtypes = parts.map(String.init)
     }
 
+    /// The service without its underscore, such as `http`.
+    private var service: Substring {
+        String(decoding: (name.firstLabel ?? []).dropFirst(), as: UTF8.self)[...]
+    }
+
+    /// Whether the service has more than the 15 characters that RFC 6335 §5.1 allows.
+    package var exceedsLimit: Bool { service.utf8.count > 15 }
+
     private static func check(_ service: Substring) throws(Mistake) {
-        guard (1...15).contains(service.utf8.count) else { throw .length }
         let isSpelledRight = service.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         guard isSpelledRight, service.utf8.contains(where: isLetter), service.first != "-", service.last != "-",
             !service.contains("--")

@@ -1,22 +1,24 @@
-internal import CausewaySystem
+package import CausewaySystem
 internal import CausewayTypes
-internal import CausewayWire
+package import CausewayWire
 
 extension ServiceLookup {
     /// What is known of where a service is. It does nothing by itself.
-    struct Place: Sendable, Equatable {
-        var host: DNSName?
-        var port: UInt16 = 0
+    package struct Place: Sendable, Equatable {
+        package var host: DNSName?
+        package var port: UInt16 = 0
         /// As they were heard, without a port: an address that goes is the same as the one that came. ``told`` has the port.
-        var addresses: [SocketAddress] = []
-        var text: [UInt8]?
+        package var addresses: [SocketAddress] = []
+        package var text: [UInt8]?
 
         /// Takes what was heard in one message. Returns the host, if it is another than before: its addresses are to be asked for.
-        mutating func heard(added: [DNSRecord], removed: [DNSRecord], on interface: NWInterface) -> DNSName? {
+        mutating func heard(added: [DNSRecord], removed: [DNSRecord], on interface: NWInterface?) -> DNSName? {
             var wanted: DNSName?
             for record in removed { addresses.removeAll { $0 == record.address(on: interface) } }
             for record in added {
                 switch record.data {
+                // The root as a host says that there is no such service (RFC 2782).
+                case .service(_, _, _, .root): continue
                 case .service(_, _, let port, let target):
                     self.port = port
                     guard host != target else { continue }
@@ -41,7 +43,7 @@ extension ServiceLookup {
 }
 
 extension DNSRecord {
-    fileprivate func address(on interface: NWInterface) -> SocketAddress? {
+    fileprivate func address(on interface: NWInterface?) -> SocketAddress? {
         switch data {
         case .ipv4(let address): SocketAddress(address, port: 0)
         case .ipv6(let address):

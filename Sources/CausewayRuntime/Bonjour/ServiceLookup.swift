@@ -1,18 +1,17 @@
-internal import CausewayProtocols
-internal import CausewayRuntime
+package import CausewayProtocols
 internal import CausewaySystem
-internal import CausewayTypes
-internal import CausewayWire
+package import CausewayTypes
+package import CausewayWire
 
 /// Follows where a service is, or what it says of itself, until it ends.
-final class ServiceLookup: Sendable {
-    enum Wish: Sendable { case place, text }
+package final class ServiceLookup: Sendable {
+    package enum Wish: Sendable { case place, text }
 
     private struct State: Sendable {
         var place = Place()
         var told = Place()
-        var questions: [QuestionID] = []
-        var addressQuestions: [QuestionID] = []
+        var questions: [RecordQuestion] = []
+        var addressQuestions: [RecordQuestion] = []
         var timers: [TimerID] = []
         var isGathering = false
         var hasEnded = false
@@ -23,33 +22,43 @@ final class ServiceLookup: Sendable {
 
     private let instance: DNSName
     private let wish: Wish
+    private let interface: NWInterface?
+    private let failed: @Sendable (NameProblem?) -> Void
     private let handler: @Sendable (Place) -> Void
     private let engine = BonjourEngine.shared
     private let state = Guarded(State())
 
-    /// - Parameter handler: Called on the engine's loop with what is known, at each change.
-    init(_ instance: DNSName, wants wish: Wish, _ handler: @escaping @Sendable (Place) -> Void) {
+    /// - Parameters:
+    ///   - failed: Called where no name server answers the first question for the place, and with `nil` when one does.
+    ///   - handler: Called on a loop with what is known, at each change.
+    package init(
+        _ instance: DNSName, wants wish: Wish, on interface: NWInterface? = nil,
+        failed: @escaping @Sendable (NameProblem?) -> Void = { _ in },
+        _ handler: @escaping @Sendable (Place) -> Void
+    ) {
         self.instance = instance
         self.wish = wish
+        self.interface = interface
+        self.failed = failed
         self.handler = handler
     }
 
-    func begin() {
-        if wish == .place { ask(instance, .srv) }
-        ask(instance, .txt)
+    package func begin() {
+        if wish == .place { ask(instance, .srv, on: interface) }
+        ask(instance, .txt, on: interface)
     }
 
-    func end() {
+    package func end() {
         let (questions, timers) = state.withLock { state in
             defer { (state.questions, state.addressQuestions, state.timers) = ([], [], []) }
             state.hasEnded = true
             return (state.questions + state.addressQuestions, state.timers)
         }
-        for id in questions { engine.stop(id) }
+        for question in questions { question.stop() }
         for timer in timers { engine.loop.cancel(timer) }
     }
 
-    func end(after limit: Duration, _ body: @escaping @Sendable () -> Void) {
+    package func end(after limit: Duration, _ body: @escaping @Sendable () -> Void) {
         schedule(after: limit) { lookup in
             lookup.end()
             body()
@@ -65,29 +74,36 @@ final class ServiceLookup: Sendable {
         if isLate { engine.loop.cancel(timer) }
     }
 
-    private func ask(_ name: DNSName, _ type: DNSRecordType, on interfaceIndex: Int? = nil) {
-        let id = engine.ask(DNSQuestion(name, type), on: interfaceIndex) { [weak self] in self?.heard($0) }
+    private func ask(_ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?) {
+        let question = RecordQuestion(
+            name, type, on: interface,
+            failed: { [failed] problem in if type == .srv { failed(problem) } },
+            { [weak self] news in self?.heard(news) })
         let isLate = state.withLock { state in
             if state.hasEnded { return true }
-            if type == .a || type == .aaaa { state.addressQuestions.append(id) } else { state.questions.append(id) }
+            if type == .a || type == .aaaa {
+                state.addressQuestions.append(question)
+            } else {
+                state.questions.append(question)
+            }
             return false
         }
-        if isLate { engine.stop(id) }
+        if isLate { question.stop() }
     }
 
     // MARK: On the engine's loop
 
-    private func heard(_ event: QuestionEvent) {
-        let (wanted, stale) = state.withLock { state -> (DNSName?, [QuestionID]) in
+    private func heard(_ event: RecordNews) {
+        let (wanted, stale) = state.withLock { state -> (DNSName?, [RecordQuestion]) in
             guard let wanted = state.place.heard(added: event.added, removed: event.removed, on: event.interface)
             else { return (nil, []) }
             defer { state.addressQuestions = [] }
             return (wanted, state.addressQuestions)
         }
-        for id in stale { engine.stop(id) }
+        for question in stale { question.stop() }
         if let wanted {
-            ask(wanted, .a, on: event.interface.index)
-            ask(wanted, .aaaa, on: event.interface.index)
+            ask(wanted, .a, on: event.interface)
+            ask(wanted, .aaaa, on: event.interface)
         }
         gather()
     }

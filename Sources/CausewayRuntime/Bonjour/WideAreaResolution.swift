@@ -1,0 +1,81 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Finds where a service of a unicast domain is, once, by its SRV record (RFC 2782) and the addresses of its hosts.
+///
+/// Confined to the resolver's loop.
+final class WideAreaResolution: Sendable {
+    private struct Target {
+        var host: DNSName
+        var port: UInt16
+        var addresses: [SocketAddress] = []
+        var awaited = 2
+    }
+
+    private struct State {
+        var completion: ServiceResolution.Completion?
+        var targets: [Target] = []
+        var problem: NameProblem?
+    }
+
+    /// Hosts of one service that are looked up.
+    private static let hostLimit = 8
+
+    private let resolver: ResolverEngine
+    private let scope: ResolutionScope
+    private let state: LoopBound<State>
+
+    /// - Parameter completion: Called once, on the resolver's loop, with addresses in the order in which they are to be tried.
+    init(_ resolver: ResolverEngine, _ scope: ResolutionScope, _ completion: @escaping ServiceResolution.Completion) {
+        self.resolver = resolver
+        self.scope = scope
+        state = LoopBound(State(completion: completion), to: resolver.loop)
+    }
+
+    func begin(_ instance: DNSName) {
+        resolver.ask(instance, .srv, scope: scope) { answer, _ in self.located(answer) }
+    }
+
+    private func located(_ answer: DNSAnswer) {
+        var services: [(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)] = []
+        for record in answer.records {
+            // The root as a host says that there is no such service. Names of the link are no business of name servers.
+            guard case .service(let priority, let weight, let port, let target) = record.data, !target.isRoot,
+                !target.isOfLink
+            else { continue }
+            services.append((priority, weight, port, target))
+        }
+        if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
+        // Lower priorities first. Of equal ones, a random choice in which weight counts.
+        let draw = services.map { service in (service, Double.random(in: 0...1) * Double(max(1, service.weight))) }
+        let order = draw.sorted { left, right in
+            left.0.priority != right.0.priority ? left.0.priority < right.0.priority : left.1 > right.1
+        }
+        state.value.targets = order.prefix(Self.hostLimit).map { Target(host: $0.0.target, port: $0.0.port) }
+        guard !state.value.targets.isEmpty else { return finish() }
+        for index in state.value.targets.indices {
+            for type in [DNSRecordType.aaaa, .a] {
+                resolver.ask(state.value.targets[index].host, type, scope: scope) { answer, _ in
+                    self.found(answer, at: index)
+                }
+            }
+        }
+    }
+
+    private func found(_ answer: DNSAnswer, at index: Int) {
+        let port = state.value.targets[index].port
+        let addresses = answer.records.compactMap { InternetAddress($0.data) }.map { SocketAddress($0, port: port) }
+        state.value.targets[index].addresses += addresses
+        state.value.targets[index].awaited -= 1
+        if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
+        if state.value.targets.allSatisfy({ $0.awaited == 0 }) { finish() }
+    }
+
+    private func finish() {
+        let addresses = state.value.targets.flatMap(\.addresses)
+        let problem = state.value.problem ?? .notFound
+        state.value.completion.take()?(addresses.isEmpty ? .failure(problem) : .success(addresses))
+    }
+}

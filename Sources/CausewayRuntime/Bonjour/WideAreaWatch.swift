@@ -1,0 +1,109 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Follows the records of a name that name servers know: asks again when their time to live is over, and reports what has changed
+/// (RFC 6763 §10).
+final class WideAreaWatch: Sendable {
+    private struct State: Sendable {
+        var known: Set<DNSRecord> = []
+        var timer: TimerID?
+        var isFailing = false
+        var wasAnswered = false
+        var hasEnded = false
+    }
+
+    /// Servers are asked no more often than this, however short records hold, and no less often. In seconds.
+    private static let pauses: ClosedRange<Int64> = 10...3_600
+    /// How long to wait where there is nothing.
+    private static let usualPause: Duration = .seconds(60)
+    /// How long to wait where no server answered.
+    private static let retryPause: Duration = .seconds(10)
+
+    private let name: DNSName
+    private let type: DNSRecordType
+    private let scope: ResolutionScope
+    private let failed: @Sendable (NameProblem?) -> Void
+    private let report: @Sendable (RecordNews) -> Void
+    private let state = Guarded(State())
+
+    /// - Parameters:
+    ///   - failed: Called on a loop when no server answers the first question, and with `nil` when one does. Later on, servers may be
+    ///     away for a while.
+    ///   - report: Called on a loop.
+    init(
+        _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?,
+        failed: @escaping @Sendable (NameProblem?) -> Void, _ report: @escaping @Sendable (RecordNews) -> Void
+    ) {
+        self.name = name
+        self.type = type
+        var scope = ResolutionScope()
+        scope.required = interface
+        self.scope = scope
+        self.failed = failed
+        self.report = report
+    }
+
+    func begin() { ask() }
+
+    func end() {
+        let timer = state.withLock { state in
+            state.hasEnded = true
+            return state.timer.take()
+        }
+        if let timer { BonjourEngine.shared.loop.cancel(timer) }
+    }
+
+    private func ask() {
+        ResolverEngine.shared.ask(name, type, scope: scope) { [weak self] answer, _ in self?.heard(answer) }
+    }
+
+    private func heard(_ answer: DNSAnswer) {
+        switch answer.finding {
+        case .records(let found):
+            let records = answer.aliases + found
+            let least = Int64(records.map(\.timeToLive).min() ?? 60)
+            adopt(records)
+            wait(.seconds(min(max(least, Self.pauses.lowerBound), Self.pauses.upperBound)))
+        // That there are none is an answer.
+        case .noSuchName, .noSuchRecord:
+            adopt([])
+            wait(Self.usualPause)
+        case .failed(let failure):
+            let isNew = state.withLock { state in
+                defer { state.isFailing = true }
+                return !state.isFailing && !state.wasAnswered && !state.hasEnded
+            }
+            if isNew { failed(NameProblem(failure)) }
+            wait(Self.retryPause)
+        }
+    }
+
+    private func adopt(_ answered: [DNSRecord]) {
+        // A record is the same while its content is: servers count its time to live down.
+        let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
+        let (news, hasRecovered) = state.withLock { state -> (RecordNews?, Bool) in
+            guard !state.hasEnded else { return (nil, false) }
+            let hasRecovered = state.isFailing && !state.wasAnswered
+            defer { (state.known, state.isFailing, state.wasAnswered) = (records, false, true) }
+            let removed = Array(state.known.subtracting(records))
+            let fresh = records.subtracting(state.known)
+            let added = answered.filter { fresh.contains(DNSRecord($0.name, $0.type, timeToLive: 0, $0.data)) }
+            let isNews = !removed.isEmpty || !added.isEmpty
+            return (isNews ? RecordNews(interface: nil, added: added, removed: removed) : nil, hasRecovered)
+        }
+        if hasRecovered { failed(nil) }
+        if let news { report(news) }
+    }
+
+    private func wait(_ pause: Duration) {
+        let loop = BonjourEngine.shared.loop
+        let timer = loop.schedule(after: pause) { [weak self] in self?.ask() }
+        let isLate = state.withLock { state in
+            if !state.hasEnded { state.timer = timer }
+            return state.hasEnded
+        }
+        if isLate { loop.cancel(timer) }
+    }
+}

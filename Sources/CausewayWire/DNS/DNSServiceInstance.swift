@@ -1,0 +1,37 @@
+/// A service instance: its name, type and domain, taken from the target of a PTR record (RFC 6763 §4.1).
+package struct DNSServiceInstance: Hashable, Sendable {
+    package var label: String
+    /// Two labels.
+    package var type: DNSName
+    package var domain: DNSName
+
+    /// - Parameter expected: The type that was asked for.
+    /// - Returns: `nil` for a name that is not one label before the type: it cannot be reported as name, type and domain.
+    package init?(_ name: DNSName, of expected: DNSName) {
+        let rest = name.droppingFirst()
+        guard let label = name.firstLabel, let type = DNSName(labels: rest.labels.prefix(2)), type == expected,
+            !rest.droppingFirst(2).isRoot
+        else { return nil }
+        self.label = String(decoding: label, as: UTF8.self)
+        self.type = type
+        domain = rest.droppingFirst(2)
+    }
+
+    /// Reads `NAME._service._tcp.domain`, as ``DNSName`` is written; dots of the name may stand unescaped.
+    package init?(text: String) {
+        guard let name = DNSName(text) else { return nil }
+        let labels = Array(name.labels)
+        let transport = labels.indices.dropFirst(2).first { index in
+            ["_tcp", "_udp"].contains(String(decoding: labels[index], as: UTF8.self).lowercased())
+                && labels[index - 1].first == UInt8(ascii: "_")
+        }
+        guard let transport, let type = DNSName(labels: labels[(transport - 1)...transport]) else { return nil }
+        label = labels[..<(transport - 1)].map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
+        self.type = type
+        domain = name.droppingFirst(transport + 1)
+        if domain.isRoot { domain = "local" }
+    }
+
+    /// `nil` if it is too long.
+    package var name: DNSName? { type.appending(domain).flatMap { DNSName(label, in: $0) } }
+}
