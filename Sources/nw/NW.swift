@@ -21,7 +21,8 @@ struct NW: AsyncParsableCommand {
               nw interfaces --json                     addresses, gateways and DNS servers
               nw path --watch                          the network path, and each change of it
               nw status example.com 443 --connect      which way leads to a host; a connection while cables are pulled
-              nw browse _http._tcp                     services on the local network
+              nw browse                                services on the local network
+              nw lookup Page._http._tcp.local          where one is: host, port, addresses
               nw register Page _http._tcp 8080         a service for others to find
               nw types                                 which types of services there are
               nw query printer.local A                 records of the local network

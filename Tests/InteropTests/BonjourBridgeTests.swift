@@ -25,9 +25,10 @@ extension Interop {
                 let service = try scratch.start(
                     try Built.nw(), ["register", "Far. 1", Self.type, "7007", "a=b"], on: chain.node(2))
                 let line = "Far. 1  \(Self.type) local. [\(Self.near)] a=b\n"
-                try await browser.prints("+ \(line)")
+                try await browser.printsEvents("+ \(line)")
                 try await bridge.prints("+ Far. 1  \(Self.type) [\(Self.near)]\n")
-                let lookup = try scratch.start(try Built.nw(), ["lookup", "Far. 1", Self.type], on: chain.node(0))
+                let lookup = try scratch.start(
+                    try Built.nw(), ["lookup", "Far. 1", Self.type, "--connect"], on: chain.node(0))
                 #expect(try await lookup.finished() == 0, "\(lookup.errors)")
                 let place = try #require(lookup.text.split(separator: "\n").first)
                 let host = place.dropLast(":7007".count).filter { !"[]".contains($0) }
@@ -36,7 +37,7 @@ extension Interop {
                     try Built.nw(), ["echo", String(host), "7007", "--count", "1"], on: chain.node(0))
                 #expect(try await echo.finished() == 0, "\(echo.errors)")
                 try service.interrupt()
-                try await browser.prints("+ \(line)- \(line)")
+                try await browser.printsEvents("+ \(line)- \(line)")
                 #expect(server.errors == "")
             }
         }
@@ -104,7 +105,7 @@ extension Interop {
                 let browser = try avahi.run("avahi-browse -p -r \(Self.type)", scratch)
                 let nw = try scratch.start(try Built.nw(), ["browse", Self.type, "-v"], on: chain.node(0))
                 let line = "Theirs  \(Self.type) local. [\(Self.near)] path=/x\n"
-                try await nw.prints("+ \(line)")
+                try await nw.printsEvents("+ \(line)")
                 let ours = try scratch.start(
                     try Built.nw(), ["register", "Ours", "\(Self.type),_sub", "9", "a=b"], on: chain.node(0))
                 try await eventually("Avahi resolves it: \(browser.text)") {

@@ -131,12 +131,12 @@ extension Interop {
                 let browser = try scratch.start(try Built.nw(), ["browse", type, "-v"], on: hosts.near)
                 let end = try await publish(hosts, scratch)
                 let line = "Far  \(type) local. [\(TwoHosts.link)] path=/x\n"
-                try await browser.prints("+ \(line)")
-                let lookup = try scratch.start(try Built.nw(), ["lookup", "Far", type], on: hosts.near)
+                try await browser.printsEvents("+ \(line)")
+                let lookup = try scratch.start(try Built.nw(), ["lookup", "Far", type, "--connect"], on: hosts.near)
                 #expect(try await lookup.finished() == 0, "\(lookup.errors)")
                 #expect(kind.isFar(lookup.text, port: 4_712), "\(lookup.text)")
                 try end()
-                try await browser.prints("+ \(line)- \(line)")
+                try await browser.printsEvents("+ \(line)- \(line)")
             }
         }
 
@@ -148,14 +148,14 @@ extension Interop {
                     Zeroconf.python, Zeroconf.publish(Self.type, "Far", at: TwoHosts.far4), on: hosts.far, input: .held)
                 let line = "Far  \(Self.type) local. [\(TwoHosts.link)] path="
                 var expected = "+ \(line)/x\n"
-                try await browser.prints(expected)
+                try await browser.printsEvents(expected)
                 for path in ["/y", "/a longer one, with ümlaut", ""] {
                     try service.write(path + "\n")
                     expected += "~ \(line)\(path)\n"
-                    try await browser.prints(expected)
+                    try await browser.printsEvents(expected)
                 }
                 try service.endInput()
-                try await browser.prints(expected + "- \(line)\n")
+                try await browser.printsEvents(expected + "- \(line)\n")
             }
         }
 

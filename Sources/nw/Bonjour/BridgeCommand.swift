@@ -67,7 +67,7 @@ struct BridgeCommand: Subcommand {
 
     private static func serviceType(_ text: String) throws -> DNSServiceType {
         do {
-            return try DNSServiceType(text)
+            return try DNSServiceType(browsing: text)
         } catch {
             throw ValidationError(error.sentence(name: "", type: text))
         }

@@ -1,25 +1,30 @@
 import ArgumentParser
 import Causeway
+import CausewayRuntime
 import CausewaySystem
 import CausewayTypes
-import Dispatch
+import CausewayWire
 
 /// `nw browse`: which services are there, and what comes and goes.
 struct BrowseCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "browse",
-        abstract: "List the services of a type on the local network, and follow what comes and goes.",
+        abstract: "List services on the local network, and follow what comes and goes.",
         discussion: """
-            Each line begins with + for a service that has appeared, - for one that has gone, ~ for one that has changed.
+            Without a type, services of every type are listed. On a terminal the list is a table that is kept up to date. Otherwise each \
+            line begins with + for a service that has appeared, - for one that has gone, ~ for one that has changed, and with -v \
+            = for its host, port and addresses.
 
             Examples:
+              nw browse                         services of every type
               nw browse _http._tcp
-              nw browse _ipp._tcp -v            with what each service tells of itself
+              nw browse _ipp._tcp -v            with TXT record, host, port and addresses
               nw browse _ssh._tcp -t 3 --json   three seconds, one JSON object a line
               nw browse _ipp._tcp --first       the first one found, for scripts
+              nw browse _http._tcp --domain example.com    by name servers (RFC 6763 §11)
             """)
 
-    @Flag(name: .shortAndLong, help: "Show the TXT record of each service.")
+    @Flag(name: .shortAndLong, help: "Show TXT record, host, port and addresses of each service.")
     var verbose = false
 
     @Flag(help: "One JSON object a line.")
@@ -34,11 +39,18 @@ struct BrowseCommand: Subcommand {
     @Option(name: .shortAndLong, help: "Look on this interface only.")
     var interface: String?
 
-    @Argument(help: "A service type, such as _http._tcp; with a subtype, _ipp._tcp,_color.")
-    var type: String
+    @Option(help: ArgumentHelp("Look in this domain. (default: local)", valueName: "domain"))
+    var domain = "local"
+
+    @Argument(help: "A service type, such as _http._tcp; with a subtype, _ipp._tcp,_color. (default: every type)")
+    var type: String?
+
+    /// How long nothing is found before a person is told what to try.
+    private static let patience: Duration = .seconds(3)
 
     func validate() throws {
         if let time, !(time > 0 && time <= 1_000_000) { throw ValidationError("--time needs a positive number.") }
+        _ = try parsedDomain()
     }
 
     func run() async throws {
@@ -46,87 +58,63 @@ struct BrowseCommand: Subcommand {
             Machine.keepMemorySmall()
             StartMark.print()
             let parameters = NWParameters()
-            if let interface {
-                guard let found = NWInterface(name: interface) else { throw Failure("no interface \(interface)") }
-                parameters.requiredInterface = found
-            }
-            if first { return try await showFirst(parameters) }
-            let browser = NWBrowser(
-                for: verbose || json
-                    ? .bonjourWithTXTRecord(type: type, domain: nil) : .bonjour(type: type, domain: nil),
-                using: parameters)
-            let (changes, feed) = AsyncThrowingStream<Set<NWBrowser.Result.Change>, any Error>.makeStream()
-            browser.stateUpdateHandler = { state in
-                if case .failed(let error) = state { feed.finish(throwing: Failure("cannot browse \(type)", error)) }
-            }
-            browser.browseResultsChangedHandler = { _, changes in feed.yield(changes) }
-            browser.start(queue: DispatchQueue(label: "nw-browse"))
-            defer { browser.cancel() }
+            if let interface { parameters.requiredInterface = try namedInterface(interface) }
+            let session = BrowseSession(
+                parameters, domain: try parsedDomain(), wantsText: verbose || json, wantsPlaces: verbose)
+            if let type { session.search(type) } else { session.searchAllTypes() }
+            defer { session.stop() }
             Machine.releaseMemory()
-            let printer = ServiceLine(isJSON: json)
-            try await withDeadline(time.map { .seconds($0) }, onExpiry: { feed.finish() }) {
+            let isLive = TerminalScreen.isInteractive && !json && !first
+            let display = BrowseDisplay(isJSON: json, isLive: isLive, title: title, showsPlaces: verbose)
+            try await follow(session, display, isLive: isLive)
+        }
+    }
+
+    private func follow(_ session: BrowseSession, _ display: BrowseDisplay, isLive: Bool) async throws {
+        let hint = self.hint
+        let reminder = Task {
+            guard isLive, (try? await Task.sleep(for: Self.patience)) != nil, !display.hasFound else { return }
+            printError(hint)
+        }
+        defer { reminder.cancel() }
+        do {
+            try await withDeadline(time.map { .seconds($0) }, onExpiry: { session.finish() }) {
                 try await untilInterrupted {
-                    for try await batch in changes { printer.show(batch) }
+                    for try await news in session.news {
+                        display.show(news)
+                        if first, isEnough(news) { return }
+                    }
+                    if first { throw TimedOut() }
                 }
             }
+        } catch is TimedOut where first {
+            throw Failure(type.map { "no service of type \($0) was found in time" } ?? "no service was found in time")
         }
-    }
-}
-
-extension BrowseCommand {
-    private func showFirst(_ parameters: NWParameters) async throws {
-        let browser = NetworkBrowser(for: .bonjour(type, includeTxtRecord: verbose || json), using: parameters)
-        let search = Task {
-            try await browser.run { found -> NetworkBrowser<Bonjour>.RunResult<Bonjour.Endpoint> in
-                found.first.map { .finish($0) } ?? .continue
-            }
-        }
-        let found: Bonjour.Endpoint
-        do {
-            found = try await withDeadline(time.map { .seconds($0) }, onExpiry: { search.cancel() }) {
-                try await search.value
-            }
-        } catch is TimedOut {
-            throw Failure("no service of type \(type) was found in time")
-        } catch let error as NWError {
-            throw Failure("cannot browse \(type)", error)
-        }
-        ServiceLine(isJSON: json).show([.added(found.result)])
-    }
-}
-
-/// Writes what has changed, a line each.
-private struct ServiceLine {
-    var isJSON: Bool
-
-    func show(_ changes: Set<NWBrowser.Result.Change>) {
-        let lines = changes.compactMap { change -> PrintableText? in
-            switch change {
-            case .added(let result): line("+", "added", result)
-            case .removed(let result): line("-", "removed", result)
-            case .changed(_, let result, _): line("~", "changed", result)
-            case .identical: nil
-            }
-        }
-        for line in lines.sorted(by: { $0.text < $1.text }) { printLine(line) }
+        if !display.hasFound { printError(hint) }
     }
 
-    private func line(_ mark: String, _ event: String, _ result: NWBrowser.Result) -> PrintableText? {
-        guard case .service(let name, let type, let domain, _) = result.endpoint else { return nil }
-        let interfaces = result.interfaces.map(\.name)
-        var text: [String: String] = [:]
-        if case .bonjour(let record) = result.metadata { text = record.dictionary }
-        guard isJSON else {
-            let pairs = text.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-            return "\(mark) \(name)  \(type) \(domain) [\(interfaces.joined(separator: " "))]\(pairs)"
+    /// With -v the first service is shown with its place.
+    private func isEnough(_ news: BrowseSession.News) -> Bool {
+        switch news {
+        case .placed: true
+        case .changes(let changes): !verbose && !changes.isEmpty
         }
-        let object = Object(event: event, name: name, type: type, domain: domain, interfaces: interfaces, text: text)
-        return PrintableText(json: object)
     }
 
-    private struct Object: Encodable {
-        var event, name, type, domain: String
-        var interfaces: [String]
-        var text: [String: String]
+    private func parsedDomain() throws -> DNSName {
+        guard let name = DNSName(domain), !name.isRoot else {
+            throw ValidationError("'\(domain)' is not a domain name.")
+        }
+        return name
+    }
+
+    private var title: PrintableText {
+        type.map { "\($0) in \(domain)" } ?? "services of every type in \(domain)"
+    }
+
+    private var hint: PrintableText {
+        let what: PrintableText = type.map { "service of type \($0)" } ?? "service"
+        let other: PrintableText = type == nil ? "" : "nw browse lists all types; "
+        return "nw: browse: no \(what) found; \(other)nw doctor checks whether Bonjour works here"
     }
 }

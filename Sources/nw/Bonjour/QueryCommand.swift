@@ -55,7 +55,7 @@ struct QueryCommand: Subcommand {
             switch await follow(watch.events(for: .seconds(time))) {
             case .found: return
             case .denied: throw Failure("the host of \(name) says that it has no record of type \(type)")
-            case .silence: throw Failure("nobody on the local network answered for \(name) \(type)")
+            case .silence: throw Failure("no host on the local network answered for \(name) \(type)")
             }
         }
     }
@@ -83,9 +83,16 @@ struct QueryCommand: Subcommand {
             return
                 "\(mark) \(record.name) \(record.timeToLive) \(record.type) \(record.content) [\(record.interface.name)]"
         }
-        return PrintableText(json: [
-            "event": mark == "+" ? "added" : "removed", "name": record.name, "type": record.type,
-            "ttl": String(record.timeToLive), "content": record.content, "interface": record.interface.name,
-        ])
+        return PrintableText(
+            json: Object(
+                event: mark == "+" ? "added" : "removed", name: record.name, type: record.type,
+                ttl: record.timeToLive, content: record.content, interface: record.interface.name))
+    }
+
+    private struct Object: Encodable {
+        var event, name, type: String
+        /// In seconds.
+        var ttl: UInt32
+        var content, interface: String
     }
 }

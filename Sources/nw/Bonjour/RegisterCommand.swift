@@ -62,6 +62,11 @@ struct RegisterCommand: Subcommand {
             let engine = BonjourEngine.shared
             if sleepProxy { engine.useSleepProxies() }
             StartMark.print()
+            if (try? DNSServiceType(type))?.exceedsLimit == true {
+                printError(
+                    "nw: register: the service in \(type) has more than 15 characters (RFC 6335): some programs refuse it"
+                )
+            }
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
             // Reading the command and looking at the network took more code than what follows will.
@@ -94,7 +99,7 @@ extension DNSServiceType.Mistake {
     func sentence(name: String, type: String) -> String {
         switch self {
         case .form: "\(type) is no service type: it should look like _http._tcp or _game._udp."
-        case .length: "The service in \(type) must have 1 to 15 characters (RFC 6335)."
+        case .length: "The service in \(type) must have 1 to 62 characters."
         case .character:
             "The service in \(type) may have letters, digits and single hyphens, and one letter at least (RFC 6335)."
         case .name: "\(name) cannot be a name: 1 to 63 bytes without control characters."

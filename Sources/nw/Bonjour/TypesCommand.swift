@@ -2,6 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayRuntime
 import CausewayTypes
+import CausewayWire
 
 /// `nw types`: which types of services there are at all.
 struct TypesCommand: Subcommand {
@@ -9,7 +10,7 @@ struct TypesCommand: Subcommand {
         commandName: "types",
         abstract: "List the types of services on the local network.",
         discussion: """
-            Each type is printed once, as soon as somebody says that he has one (RFC 6763 §9).
+            Each type is printed once, as soon as a host reports a service of it (RFC 6763 §9).
 
             Examples:
               nw types
@@ -34,20 +35,30 @@ struct TypesCommand: Subcommand {
             let watch = try RecordWatch(
                 name: "_services._dns-sd._udp.local", type: "PTR", interfaceIndex: try interfaceIndex(interface))
             var seen: Set<String> = []
+            // A type is two labels in the link's domain; a host that lists another name lists no type.
             for await case .added(let record) in watch.events(for: .seconds(time)) {
-                let type = record.content.hasSuffix(".local.") ? String(record.content.dropLast(7)) : record.content
+                guard let target = record.target, target.droppingFirst(2) == .local,
+                    let label = DNSName(labels: target.labels.prefix(2))
+                else { continue }
+                let type = String(label.description.dropLast())
                 guard seen.insert(type).inserted else { continue }
                 let object = ["type": type, "domain": "local.", "interface": record.interface.name]
                 printLine(json ? PrintableText(json: object) : "\(type) local. [\(record.interface.name)]")
             }
-            if seen.isEmpty { throw Failure("nobody on the local network says that he has a service") }
+            if seen.isEmpty {
+                throw Failure(
+                    "no host on the local network reported a service; nw doctor checks whether Bonjour works here")
+            }
         }
     }
 }
 
 /// The index of an interface that the user named.
 func interfaceIndex(_ name: String?) throws -> Int? {
-    guard let name else { return nil }
+    try name.map { try namedInterface($0).index }
+}
+
+func namedInterface(_ name: String) throws -> NWInterface {
     guard let found = NWInterface(name: name) else { throw Failure("no interface \(name)") }
-    return found.index
+    return found
 }

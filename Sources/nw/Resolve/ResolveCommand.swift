@@ -3,13 +3,13 @@ import Causeway
 import CausewayRuntime
 import CausewaySystem
 import CausewayTypes
-import FoundationEssentials
 
 /// `nw resolve`: what is known of a name, from where, and in which order its addresses would be tried.
 struct ResolveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "resolve",
         abstract: "Look up a name, an address, or any record.",
+        usage: "nw resolve [<options>] [@SERVER] NAME [TYPE]",
         discussion: """
             Without --type a name is looked up as a connection would: the hosts file, DNS, or the link for names in \
             .local, and the addresses come in the order of RFC 6724, each with the rule that puts it before the next.
@@ -19,7 +19,9 @@ struct ResolveCommand: Subcommand {
               nw resolve example.com --trace --json
               nw resolve 192.0.2.1                        the name of an address
               nw resolve _https._tcp.example.com --type SRV
-              nw resolve example.com --type HTTPS --server 192.0.2.53
+              nw resolve @192.0.2.53 example.com HTTPS    as with dig; --server and --type say the same
+              nw resolve -x 192.0.2.1
+              nw resolve printer.local --trace            names of the link are asked for by multicast DNS
             """)
 
     @Option(
@@ -28,6 +30,9 @@ struct ResolveCommand: Subcommand {
 
     @Option(help: ArgumentHelp("Ask this DNS server; a port may follow behind a colon.", valueName: "address"))
     var server: String?
+
+    @Option(name: .customShort("x"), help: ArgumentHelp("Look up the name of this address.", valueName: "address"))
+    var reverse: String?
 
     @Flag(name: .customShort("4"), help: "IPv4 addresses only.")
     var v4Only = false
@@ -41,22 +46,26 @@ struct ResolveCommand: Subcommand {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Argument(help: "A name or an address.")
-    var name: String
+    @Argument(help: "A name or an address, and a type of records; a server behind @.")
+    var words: [String] = []
 
     func validate() throws {
         if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        _ = try ResolveRequest(words, reverse: reverse, type: type, server: server)
     }
 
     func run() async throws {
         try await reporting("resolve") {
-            let answer = ResolveAnswer(name: name, try await inquire())
-            printLine(json ? answer.json() : answer.text(trace: trace))
-            if let problem = answer.problem { throw Failure("\(name): \(problem)") }
+            let request = try ResolveRequest(words, reverse: reverse, type: type, server: server)
+            let answer = ResolveAnswer(name: request.name, try await inquire(request))
+            let text = json ? answer.json() : answer.text(trace: trace)
+            if !text.isEmpty { printLine(text) }
+            if let problem = answer.problem { throw Failure("\(request.name): \(problem)") }
         }
     }
 
-    private func inquire() async throws -> NameInquiry {
+    private func inquire(_ request: ResolveRequest) async throws -> NameInquiry {
+        let (name, type, server) = (request.name, request.type, request.server)
         do {
             if let type { return try await NameInquiry.records(of: name, type: type, server: server) }
             if let reverse = NameInquiry.reverseName(of: name) {
@@ -75,7 +84,7 @@ struct ResolveCommand: Subcommand {
         } catch let error as Failure {
             throw error
         } catch {
-            throw Failure("the name, the type or the server makes no sense")
+            throw Failure("\(name) is not a domain name, or the server is not an address")
         }
     }
 }
@@ -93,90 +102,6 @@ extension NameInquiry {
         steps += other.steps
         milliseconds += other.milliseconds
         failure = records.isEmpty ? other.failure ?? failure : nil
-    }
-}
-
-/// What `nw resolve` shows, in the shape of its JSON.
-struct ResolveAnswer: Encodable {
-    struct Address: Encodable {
-        var address: String
-        var origin: String
-        var timeToLive: Int?
-        /// The local address of packets to it; `nil` without a route.
-        var source: String?
-        var rule: String?
-    }
-
-    struct Record: Encodable {
-        var name: String
-        var type: String
-        var timeToLive: Int
-        var content: String
-    }
-
-    struct Step: Encodable {
-        var type: String
-        var name: String
-        var outcome: String
-        var origin: String
-        var server: String?
-        var milliseconds: Double
-    }
-
-    var name: String
-    var milliseconds: Double
-    var isAuthentic: Bool
-    var addresses: [Address]
-    var records: [Record]
-    var queries: [Step]
-    var problem: String?
-
-    init(name: String, _ inquiry: NameInquiry) {
-        self.name = name
-        milliseconds = inquiry.milliseconds
-        isAuthentic = inquiry.isAuthentic
-        addresses = inquiry.addresses.map {
-            Address(address: $0.text, origin: $0.origin, timeToLive: $0.timeToLive, source: $0.source, rule: $0.rule)
-        }
-        records = inquiry.records.map {
-            Record(name: $0.name, type: $0.type, timeToLive: $0.timeToLive, content: $0.content)
-        }
-        queries = inquiry.steps.map {
-            Step(
-                type: $0.type, name: $0.name, outcome: $0.outcome, origin: $0.origin, server: $0.server,
-                milliseconds: $0.milliseconds)
-        }
-        if addresses.isEmpty, records.isEmpty {
-            problem = inquiry.failure.map { describe($0.networkError).text } ?? "nothing found"
-        }
-    }
-
-    func json() -> PrintableText {
-        PrintableText(json: self, isIndented: true)
-    }
-
-    func text(trace: Bool) -> PrintableText {
-        var lines: [String] = []
-        if trace {
-            for step in queries {
-                let place = step.server.map { "\(step.origin) \($0)" } ?? step.origin
-                lines.append(
-                    "; \(step.name) \(step.type): \(step.outcome), \(place), "
-                        + "\(Amounts.decimal(step.milliseconds, places: 1)) ms")
-            }
-        }
-        for record in records {
-            lines.append(
-                "\(record.name)\t\(record.timeToLive)\tIN\t\(record.type)\t\(record.content)")
-        }
-        for address in addresses {
-            let facts: [String?] = [
-                address.origin, address.timeToLive.map { "ttl \($0)" },
-                address.source.map { "from \($0)" } ?? "no route", address.rule,
-            ]
-            lines.append(address.address.padded(to: 39) + "  " + facts.compactMap(\.self).joined(separator: ", "))
-        }
-        if trace { lines.append("; \(Amounts.decimal(milliseconds, places: 1)) ms in all") }
-        return PrintableText(lines: lines)
+        detail = records.isEmpty ? other.detail ?? detail : nil
     }
 }

@@ -69,6 +69,13 @@ final class Child {
         return try #require(status)
     }
 
+    /// Waits until it printed exactly this besides the lines in which `nw browse -v` shows where services are.
+    func printsEvents(_ text: String) async throws {
+        try await eventually("'\(name)' prints \(text)") {
+            self.text.split(separator: "\n").filter { !$0.hasPrefix("= ") }.map { $0 + "\n" }.joined() == text
+        }
+    }
+
     /// Waits until it printed exactly this.
     func prints(_ text: String) async throws {
         try await eventually("'\(name)' prints \(text)") { self.output == Data(text.utf8) }

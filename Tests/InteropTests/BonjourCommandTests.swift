@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// The commands that look for services and show where they are.
+    @Suite("Commands of Bonjour", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
+    struct BonjourCommandTests {
+        private struct Place: Decodable {
+            var name, type, domain, host: String
+            var port: Int
+            var addresses: [String]
+            var text: [String: String?]
+        }
+
+        private struct Record: Decodable {
+            var event, type, content: String
+            var ttl: Int
+        }
+
+        private func register(_ type: String, _ hosts: TwoHosts, _ scratch: Scratch) async throws {
+            let service = try scratch.start(
+                try Built.nw(), ["register", "My. page", type, "4711", "path=/x", "flag"], on: hosts.far)
+            try await service.prints("registered as My. page\n")
+        }
+
+        @Test("lookup shows host, port, addresses and TXT without connecting, by name and type or by the whole name")
+        func lookup() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                try await register("_nwtest._tcp", hosts, scratch)
+                for words in [["My. page", "_nwtest._tcp"], ["My. page._nwtest._tcp.local"]] {
+                    let nw = try scratch.start(try Built.nw(), ["lookup"] + words, on: hosts.near)
+                    #expect(try await nw.finished() == 0, "\(nw.errors)")
+                    #expect(nw.text.hasPrefix("My\\. page._nwtest._tcp.local.\n  host     "), "\(nw.text)")
+                    for line in ["port     4711", "address  \(TwoHosts.far4)", "txt      flag", "txt      path=/x"] {
+                        #expect(nw.text.contains("\n  \(line)\n"), "\(line) in \(nw.text)")
+                    }
+                }
+                let nw = try scratch.start(
+                    try Built.nw(), ["lookup", "My. page", "_nwtest._tcp", "--json"], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let place = try JSONDecoder().decode(Place.self, from: nw.output)
+                #expect(place.name == "My. page" && place.port == 4_711 && place.domain == "local.")
+                #expect(place.addresses.contains(TwoHosts.far4))
+                #expect(place.text["path"] == "/x" && place.text["flag"] == .some(nil))
+            }
+        }
+
+        @Test("lookup of a service that is not there says so when its time is over")
+        func nothing() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let nw = try scratch.start(try Built.nw(), ["lookup", "None", "_x._tcp", "-w", "0.5"], on: hosts.near)
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors == "nw: lookup: no service 'None' of type _x._tcp answered in time\n")
+                #expect(nw.text == "")
+            }
+        }
+
+        @Test("browse without a type lists services of every type, also of types longer than RFC 6335 allows")
+        func everyType() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                try await register("_nwtest._tcp", hosts, scratch)
+                let long = try scratch.start(
+                    try Built.nw(), ["register", "Remote", "_androidtvremote2._tcp", "6466"], on: hosts.far)
+                try await long.prints("registered as Remote\n")
+                #expect(long.errors.contains("more than 15 characters (RFC 6335)"), "\(long.errors)")
+                let nw = try scratch.start(try Built.nw(), ["browse", "-t", "3"], on: hosts.near)
+                #expect(try await nw.finished() == 0)
+                for line in ["My. page  _nwtest._tcp", "Remote  _androidtvremote2._tcp"] {
+                    #expect(nw.text.contains("+ \(line) local. [\(TwoHosts.link)]\n"), "\(nw.text)")
+                }
+                let one = try scratch.start(
+                    try Built.nw(), ["browse", "_androidtvremote2._tcp", "--first", "-t", "5"], on: hosts.near)
+                #expect(try await one.finished() == 0, "\(one.errors)")
+            }
+        }
+
+        @Test("browse that finds nothing says what to try")
+        func hint() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let nw = try scratch.start(try Built.nw(), ["browse", "_none._tcp", "-t", "0.5"], on: hosts.near)
+                #expect(try await nw.finished() == 0)
+                #expect(nw.text == "")
+                #expect(nw.errors.contains("no service of type _none._tcp found; nw browse lists all types"))
+            }
+        }
+
+        @Test("JSON of browse and query has numbers as numbers")
+        func json() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                try await register("_nwtest._tcp", hosts, scratch)
+                let nw = try scratch.start(
+                    try Built.nw(), ["browse", "_nwtest._tcp", "-v", "--json", "--first", "-t", "5"], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let resolved = try #require(nw.text.split(separator: "\n").first { $0.contains("\"resolved\"") })
+                #expect(try JSONDecoder().decode(Place.self, from: Data(resolved.utf8)).port == 4_711)
+                let query = try scratch.start(
+                    try Built.nw(), ["query", "_nwtest._tcp.local", "PTR", "--json", "--first"], on: hosts.near)
+                #expect(try await query.finished() == 0, "\(query.errors)")
+                #expect(try JSONDecoder().decode(Record.self, from: query.output).ttl > 0)
+            }
+        }
+
+        @Test("resolve takes the words of dig, prints no empty line, and tells a refused server from a silent one")
+        func resolveRefused() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                for words in [
+                    ["@127.0.0.1:5999", "www.example", "MX"], ["www.example", "mx", "@127.0.0.1:5999"],
+                    ["MX", "www.example", "IN", "--server", "127.0.0.1:5999"],
+                ] {
+                    let nw = try scratch.start(try Built.nw(), ["resolve"] + words, on: hosts.near)
+                    #expect(try await nw.finished() == 1)
+                    #expect(nw.errors == "nw: resolve: www.example: 127.0.0.1:5999: connection refused\n")
+                    #expect(nw.text == "")
+                }
+                let known = try scratch.start(try Built.nw(), ["resolve", "-x", "127.0.0.1"], on: hosts.near)
+                #expect(try await known.finished() == 0, "\(known.errors)")
+                #expect(known.text.hasPrefix("1.0.0.127.in-addr.arpa.\t0\tIN\tPTR\t"), "\(known.text)")
+                for words in [["a.example", "NOTYPE"], ["-x", "no.address"], [], ["@name", "a.example"]] {
+                    let nw = try scratch.start(try Built.nw(), ["resolve"] + words, on: hosts.near)
+                    #expect(try await nw.finished() == 64, "\(words) \(nw.errors)")
+                }
+            }
+        }
+
+        @Test("resolve --trace of a name of the link lists its questions")
+        func resolveTrace() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                try await register("_nwtest._tcp", hosts, scratch)
+                let lookup = try scratch.start(
+                    try Built.nw(), ["lookup", "My. page", "_nwtest._tcp", "--json"], on: hosts.near)
+                _ = try await lookup.finished()
+                let host = try JSONDecoder().decode(Place.self, from: lookup.output).host
+                let nw = try scratch.start(
+                    try Built.nw(), ["resolve", String(host.dropLast()), "--trace"], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                for type in ["A", "AAAA"] { #expect(nw.text.contains("; \(host) \(type): "), "\(nw.text)") }
+                #expect(nw.text.contains(", mdns, "), "\(nw.text)")
+            }
+        }
+    }
+}
