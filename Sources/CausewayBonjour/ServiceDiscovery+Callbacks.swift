@@ -19,8 +19,7 @@ extension ServiceDiscovery {
 
     /// Follows where a service is. See ``resolve(_:)``.
     ///
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an identity that cannot be, `.dns(kDNSServiceErr_Unsupported)` for one outside
-    ///   `local`.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an identity that cannot be.
     public static func resolve(
         _ identity: Identity, queue: DispatchQueue, _ handler: @escaping Handler<Place>
     ) throws -> Operation {

@@ -13,11 +13,10 @@ extension ServiceDiscovery {
         try services(type, domain, interface).sequence()
     }
 
-    /// Follows where a service of the link is: told when its host, port, addresses and TXT record are known, and again when they
-    /// change.
+    /// Follows where a service is: reported when its host, port, addresses and TXT record are known, and again when they change. One
+    /// outside `local` is looked up by the host's name servers (RFC 6763 §11).
     ///
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an identity that cannot be, `.dns(kDNSServiceErr_Unsupported)` for one outside
-    ///   `local`: connect to its ``Identity/endpoint``, or ask for its records.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an identity that cannot be; the sequence throws where no name server answers.
     public static func resolve(_ identity: Identity) throws -> AsyncThrowingStream<Place, any Error> {
         try places(identity).sequence()
     }

@@ -39,21 +39,12 @@ final class WideAreaResolution: Sendable {
     }
 
     private func located(_ answer: DNSAnswer) {
-        var services: [(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)] = []
-        for record in answer.records {
-            // The root as a host says that there is no such service. Names of the link are no business of name servers.
-            guard case .service(let priority, let weight, let port, let target) = record.data, !target.isRoot,
-                !target.isOfLink
-            else { continue }
-            services.append((priority, weight, port, target))
-        }
         if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
-        // Lower priorities first. Of equal ones, a random choice in which weight counts.
-        let draw = services.map { service in (service, Double.random(in: 0...1) * Double(max(1, service.weight))) }
-        let order = draw.sorted { left, right in
-            left.0.priority != right.0.priority ? left.0.priority < right.0.priority : left.1 > right.1
-        }
-        state.value.targets = order.prefix(Self.hostLimit).map { Target(host: $0.0.target, port: $0.0.port) }
+        // Names of the link are no business of name servers.
+        let services = answer.records.compactMap { ServiceTarget($0) }.filter { !$0.host.isOfLink }
+        var random = SystemRandomNumberGenerator()
+        state.value.targets = ServiceTarget.ordered(services, using: &random).prefix(Self.hostLimit)
+            .map { Target(host: $0.host, port: $0.port) }
         guard !state.value.targets.isEmpty else { return finish() }
         for index in state.value.targets.indices {
             for type in [DNSRecordType.aaaa, .a] {

@@ -1,0 +1,43 @@
+package import CausewayWire
+
+/// A host that offers a service, of an SRV record.
+package struct ServiceTarget: Hashable, Sendable {
+    package var priority: UInt16
+    package var weight: UInt16
+    package var port: UInt16
+    package var host: DNSName
+
+    package init(priority: UInt16, weight: UInt16, port: UInt16, host: DNSName) {
+        self.priority = priority
+        self.weight = weight
+        self.port = port
+        self.host = host
+    }
+
+    /// `nil` for other records, and where the root as a host says that there is no such service.
+    package init?(_ record: DNSRecord) {
+        guard case .service(let priority, let weight, let port, let host) = record.data, !host.isRoot else {
+            return nil
+        }
+        self.init(priority: priority, weight: weight, port: port, host: host)
+    }
+
+    /// The order in which the hosts of a service are tried: by priority, those of one priority at random in proportion to their
+    /// weights (RFC 2782).
+    package static func ordered(_ targets: [Self], using random: inout some RandomNumberGenerator) -> [Self] {
+        var (rest, order) = (targets, [Self]())
+        while let least = rest.map(\.priority).min() {
+            let candidates = rest.indices.filter { rest[$0].priority == least }
+            let total = candidates.reduce(0) { $0 + Int(rest[$1].weight) }
+            // A weight of zero is chosen rarely, not never, where others have weights.
+            var draw = Int.random(in: 0...total, using: &random)
+            let sorted = candidates.sorted { rest[$0].weight < rest[$1].weight }
+            let chosen = sorted.first { index in
+                draw -= Int(rest[index].weight)
+                return draw <= 0
+            }
+            order.append(rest.remove(at: total == 0 ? candidates.randomElement(using: &random) ?? 0 : chosen ?? 0))
+        }
+        return order
+    }
+}
