@@ -39,7 +39,7 @@ extension Interop {
 
         private static func drivesTerminal(_ output: Data) -> Bool {
             String(decoding: output, as: UTF8.self).unicodeScalars.contains { scalar in
-                scalar != "\n" && scalar.properties.generalCategory == .control
+                scalar != "\n" && scalar != "\t" && scalar.properties.generalCategory == .control
             }
         }
 
