@@ -117,7 +117,9 @@ let package = Package(
             swiftSettings: house),
         .target(name: "Network", dependencies: ["Causeway"], swiftSettings: house),
         .target(name: "Security", dependencies: ["Causeway"], swiftSettings: house),
-        .target(name: "SystemConfiguration", dependencies: ["Causeway"], swiftSettings: house),
+        .target(
+            name: "SystemConfiguration", dependencies: ["Causeway", "CausewayStreams", "CausewaySystem"],
+            swiftSettings: house),
         // Packets without system calls: every decoder reads what anybody may have sent.
         .target(name: "CausewayPackets", dependencies: ["CausewayTypes", "CausewayWire"], swiftSettings: pure),
         .target(
@@ -175,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams", "CausewaySystem",
-                "CausewayTestKit", "CausewayTLS", "CausewayWire",
+                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
+                "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),
@@ -185,8 +187,14 @@ let package = Package(
         .executableTarget(
             name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour"], path: "Tests/NetServiceProgram",
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        // An old program over the drop-ins, and a library whose types have names that Causeway's have too.
+        .target(name: "OwnNames", path: "Tests/OwnNames"),
+        .executableTarget(
+            name: "DropInProgram", dependencies: ["CausewayStreams", "OwnNames", "Security", "SystemConfiguration"],
+            path: "Tests/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "InteropTests", dependencies: ["Causeway", "CausewayCapture", "nw", "NetServiceProgram"],
+            name: "InteropTests",
+            dependencies: ["Causeway", "CausewayCapture", "nw", "NetServiceProgram", "DropInProgram"],
             swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -8,6 +8,7 @@ struct StreamSettings: Sendable {
         case level(String)
         case options(NWProtocolTLS.Options)
         case validatesChain(Bool), peerName(String)
+        case forbidsCellular(Bool), allowsExpensive(Bool), allowsConstrained(Bool)
         case several([Change])
     }
 
@@ -15,6 +16,9 @@ struct StreamSettings: Sendable {
     private var options: NWProtocolTLS.Options?
     private var validatesChain = true
     private var peerName: String?
+    private var forbidsCellular = false
+    private var allowsExpensive = true
+    private var allowsConstrained = true
 
     private var isSecure: Bool {
         options != nil || level.map { $0 != StreamSocketSecurityLevel.none.rawValue } ?? false
@@ -26,6 +30,9 @@ struct StreamSettings: Sendable {
         case .options(let options): self.options = options
         case .validatesChain(let validates): validatesChain = validates
         case .peerName(let name): peerName = name
+        case .forbidsCellular(let forbids): forbidsCellular = forbids
+        case .allowsExpensive(let allows): allowsExpensive = allows
+        case .allowsConstrained(let allows): allowsConstrained = allows
         case .several(let changes): for change in changes { apply(change) }
         }
     }
@@ -34,6 +41,9 @@ struct StreamSettings: Sendable {
         switch key {
         case .socketSecurityLevelKey: level as AnyObject?
         case .tlsOptions: options
+        case .noCellular: NSNumber(value: forbidsCellular)
+        case .allowExpensiveNetworkAccess: NSNumber(value: allowsExpensive)
+        case .allowConstrainedNetworkAccess: NSNumber(value: allowsConstrained)
         default: nil
         }
     }
@@ -43,9 +53,24 @@ struct StreamSettings: Sendable {
         case .connection(let connection): return connection
         case .endpoint(let endpoint, let parameters):
             let parameters = parameters?.copy() ?? .tcp
+            limitInterfaces(of: parameters)
             if isSecure { parameters.defaultProtocolStack.applicationProtocols.append(security) }
             return NWConnection(to: endpoint, using: parameters)
         }
+    }
+
+    private func limitInterfaces(of parameters: NWParameters) {
+        if forbidsCellular {
+            parameters.prohibitedInterfaceTypes = (parameters.prohibitedInterfaceTypes ?? []) + [.cellular]
+        }
+        if !allowsExpensive { parameters.prohibitExpensivePaths = true }
+        if !allowsConstrained { parameters.prohibitConstrainedPaths = true }
+    }
+
+    /// The value of a property that is yes or no; `nil` for anything else.
+    static func boolean(_ value: AnyObject?) -> Bool? {
+        let value: Any = value as Any
+        return value as? Bool ?? (value as? NSNumber)?.boolValue
     }
 
     private var security: NWProtocolTLS.Options {
@@ -62,8 +87,18 @@ struct StreamSettings: Sendable {
 extension StreamSettings.Change {
     /// `nil` for what is not known, or not honoured.
     init?(_ value: AnyObject?, _ key: Stream.PropertyKey) {
+        let boolean = StreamSettings.boolean(value)
         let value: Any = value as Any
         switch key {
+        case .noCellular:
+            guard let boolean else { return nil }
+            self = .forbidsCellular(boolean)
+        case .allowExpensiveNetworkAccess:
+            guard let boolean else { return nil }
+            self = .allowsExpensive(boolean)
+        case .allowConstrainedNetworkAccess:
+            guard let boolean else { return nil }
+            self = .allowsConstrained(boolean)
         case .socketSecurityLevelKey:
             guard let level = (value as? StreamSocketSecurityLevel)?.rawValue ?? value as? String,
                 Self.levels.contains(level)

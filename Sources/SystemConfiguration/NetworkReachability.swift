@@ -2,7 +2,7 @@ public import Causeway
 internal import FoundationEssentials
 public import Glibc
 
-/// A destination that an old program wants to know the way to, once.
+/// A destination that an old program wants to know the way to, and its changes.
 ///
 /// New programs use `NWPathMonitor`, or just connect: a connection waits until there is a way. Safe to use from any thread.
 ///
@@ -17,10 +17,12 @@ public final class SCNetworkReachability: Sendable {
     }
 
     private let target: Target
+    let follower = ReachabilityFollower()
 
     fileprivate init(_ target: Target) { self.target = target }
 
-    fileprivate var flags: SCNetworkReachabilityFlags {
+    /// What the way to the destination is now.
+    var flags: SCNetworkReachabilityFlags {
         switch target {
         case .everywhere: Self.flags(of: .everywhere(), tellsDirect: false)
         case .endpoint(let endpoint):

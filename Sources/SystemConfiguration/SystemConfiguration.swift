@@ -1,2 +1,2 @@
-// The drop-in for old sources that ask whether a host can be reached. Addresses and `kCFAllocatorDefault` come with it.
-@_exported public import Causeway
+// The drop-in for old sources that ask whether a host can be reached. What it shows beside its own names lists
+// SystemConfiguration+Generated.swift: those of Core Foundation that its functions take.

@@ -1,4 +1,5 @@
-// The one import that such programs have beside Foundation.
+// The imports that such programs have beside Foundation.
+import Causeway
 import Security
 import Testing
 
@@ -13,6 +14,23 @@ struct SecurityDropInTests {
         // Fewer than 17 different ones of 64 happen once in more than 10^30 times.
         #expect(Set(octets.prefix(64)).count > 16)
         #expect(octets.withUnsafeMutableBytes { SecRandomCopyBytes(nil, -1, $0.baseAddress!) } == errSecParam)
+    }
+
+    @Test("The system's authorities are certificates, and a trust goes by those that were set")
+    func anchors() throws {
+        var anchors: CFArray?
+        let status = SecTrustCopyAnchorCertificates(&anchors)
+        let certificates = anchors ?? []
+        #expect(certificates.allSatisfy { $0 is SecCertificate })
+        #expect(status == (certificates.isEmpty ? errSecItemNotFound : errSecSuccess))
+        let certificate = try #require(SecCertificateCreateWithData(nil, CFData([0x30, 0])))
+        var trust: SecTrust?
+        SecTrustCreateWithCertificates(certificate, SecPolicyCreateBasicX509(), &trust)
+        let made = try #require(trust)
+        #expect(SecTrustCopyCustomAnchorCertificates(made, &anchors) == errSecSuccess && anchors == nil)
+        SecTrustSetAnchorCertificates(made, [certificate])
+        #expect(SecTrustCopyCustomAnchorCertificates(made, &anchors) == errSecSuccess)
+        #expect(anchors as? [SecCertificate] == [certificate])
     }
 
     @Test("What verify blocks name is in view")

@@ -92,6 +92,7 @@ struct NWEndpointTests {
         ]
         #expect(Set(endpoints).count == endpoints.count)
         #expect(Set(endpoints).contains(.opaque(opaque)))
+        #expect(opaque.description == "opaque endpoint" && "\(opaque)" == opaque.debugDescription)
         #expect(Set(endpoints).contains(.service(name: "a", type: "_b._tcp", domain: "local.", interface: nil)))
     }
 

@@ -2,7 +2,7 @@
 ///
 /// On Apple platforms this is an object of the C interface of Network. Here no function makes one: the type exists so
 /// that a `switch` over ``NWEndpoint`` has the same cases.
-public final class OS_nw_endpoint: Hashable, CustomDebugStringConvertible, Sendable {
+public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebugStringConvertible, Sendable {
     package init() {}
 
     public static func == (lhs: OS_nw_endpoint, rhs: OS_nw_endpoint) -> Bool { lhs === rhs }
@@ -11,7 +11,9 @@ public final class OS_nw_endpoint: Hashable, CustomDebugStringConvertible, Senda
         hasher.combine(ObjectIdentifier(self))
     }
 
-    public var debugDescription: String { "opaque endpoint" }
+    public var description: String { "opaque endpoint" }
+
+    public var debugDescription: String { description }
 }
 
 /// The name by which ``NWEndpoint/opaque(_:)`` and programs refer to an opaque endpoint.

@@ -1,0 +1,209 @@
+internal import Causeway
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// A pair of streams' socket that the program made: fills one pipe and empties the other, each only as far as there is room.
+///
+/// All calls on the socket are made on one queue and never block; Dispatch tells when to make them again.
+final class SocketLink: StreamLink {
+    private struct State: Sendable {
+        var closesSocket: Bool
+        var isOpen = false
+        /// The output stream is closed, and all its content has left or never will.
+        var hasSentAll = false
+        /// Both streams are closed, and nothing is left to send.
+        var isOver = false
+        var closed: Set<Side> = []
+        /// What Dispatch waits for, and how to end that. It holds the descriptor until the entry is gone.
+        var waits: [Side: @Sendable () -> Void] = [:]
+        /// Content that the kernel had no room for.
+        var rest: ArraySlice<UInt8> = []
+        var whenEnded: [@Sendable () -> Void] = []
+    }
+
+    private enum Side: Sendable { case input, output }
+
+    /// The most bytes of one call on the socket.
+    private static let chunk = 16 << 10
+    /// The longest that written content may take to leave after both streams were closed, in seconds.
+    private static let patience = 30
+
+    let inbound = OctetPipe(capacity: ConnectionLink.bufferSize)
+    let outbound = OctetPipe(capacity: ConnectionLink.bufferSize)
+    private let descriptor: CInt
+    private let queue = DispatchQueue(label: "causeway.streams.socket", target: .global())
+    private let state: Guarded<State>
+
+    init(_ descriptor: CInt, closesSocket: Bool) {
+        self.descriptor = descriptor
+        state = Guarded(State(closesSocket: closesSocket))
+        inbound.observe { [weak self] in self?.pump() }
+        outbound.observe { [weak self] in self?.pump() }
+    }
+
+    // MARK: Life
+
+    func open(_ core: StreamCore) {
+        state.withLock { $0.isOpen = true }
+        core.opened()
+        pump()
+    }
+
+    func closed(_ direction: StreamCore.Direction) {
+        let isAlone = state.withLock { state in
+            state.closed.insert(direction == .input ? .input : .output)
+            return state.closed.count == 2
+        }
+        switch direction {
+        case .input: inbound.abandon()
+        case .output: outbound.finish()
+        }
+        pump()
+        guard isAlone else { return }
+        queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak self] in self?.end() }
+    }
+
+    func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            let isOver = state.isOver || state.hasSentAll || outbound.failure != nil
+            if !isOver { state.whenEnded.append(body) }
+            return isOver
+        }
+        if isOver { body() }
+    }
+
+    private func fail(_ code: CInt) {
+        inbound.fail(NWError(errno: code))
+        outbound.fail(NWError(errno: code))
+        tellSent()
+    }
+
+    private func tellSent() {
+        let waiting = state.withLock { state in
+            state.hasSentAll = true
+            defer { state.whenEnded = [] }
+            return state.whenEnded
+        }
+        for body in waiting { body() }
+    }
+
+    private func end() {
+        let waits = state.withLock { state -> [@Sendable () -> Void]? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            return Array(state.waits.values)
+        }
+        guard let waits else { return }
+        for cancel in waits { cancel() }
+        tellSent()
+        closeIfFree()
+    }
+
+    /// Closes the socket when nothing waits for its descriptor: the number may be another socket's from then on.
+    private func closeIfFree() {
+        let mustClose = state.withLock { state in
+            guard state.isOver, state.waits.isEmpty, state.closesSocket else { return false }
+            state.closesSocket = false
+            return true
+        }
+        if mustClose { Descriptor(adopting: descriptor).close() }
+    }
+
+    // MARK: Content
+
+    private func pump() {
+        queue.async { [self] in
+            guard state.withLock({ $0.isOpen && !$0.isOver }) else { return endIfUnopened() }
+            pumpIn()
+            pumpOut()
+            let isDone = state.withLock { $0.closed.count == 2 && $0.hasSentAll }
+            if isDone { end() }
+        }
+    }
+
+    /// Streams that were closed without having been opened have nothing to send.
+    private func endIfUnopened() {
+        if state.withLock({ $0.closed.count == 2 && !$0.isOver }) { end() }
+    }
+
+    private func pumpIn() {
+        while !inbound.isAbandoned, !inbound.hasFinished, inbound.failure == nil, case let room = inbound.room, room > 0
+        {
+            guard state.withLock({ $0.waits[.input] == nil }) else { return }
+            var block = [UInt8](repeating: 0, count: min(room, Self.chunk))
+            switch block.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
+            case .moved(0): inbound.finish()
+            case .moved(let count): block[..<count].withUnsafeBytes { _ = inbound.write($0) }
+            case .wouldBlock:
+                wait(for: DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue), .input)
+            case .failed(let code): fail(code)
+            }
+        }
+    }
+
+    private func pumpOut() {
+        while outbound.failure == nil, state.withLock({ $0.waits[.output] == nil && !$0.hasSentAll }) {
+            var piece = state.withLock { state in
+                defer { state.rest = [] }
+                return state.rest
+            }
+            let isFinished = outbound.hasFinished
+            if piece.isEmpty {
+                var block = [UInt8](repeating: 0, count: Self.chunk)
+                let count = block.withUnsafeMutableBytes { outbound.read(into: $0) }
+                piece = block[..<count]
+            }
+            guard !piece.isEmpty else {
+                if isFinished { sentAll() }
+                return
+            }
+            switch piece.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+            case .moved(let count):
+                let rest = piece.dropFirst(count)
+                state.withLock { $0.rest = rest }
+            case .wouldBlock:
+                let rest = piece
+                state.withLock { $0.rest = rest }
+                wait(for: DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue), .output)
+            case .failed(let code): fail(code)
+            }
+        }
+    }
+
+    /// A socket that is not the streams' own stays open for sending.
+    private func sentAll() {
+        if state.withLock({ $0.closesSocket }) { try? Socket.shutdownWrite(descriptor) }
+        tellSent()
+    }
+
+    /// Goes on when the descriptor is ready.
+    private func wait(for source: any DispatchSourceProtocol, _ side: Side) {
+        let source = Unchecked(source)
+        state.withLock { $0.waits[side] = { source.value.cancel() } }
+        source.value.setEventHandler { source.value.cancel() }
+        // Only then has Dispatch released the descriptor. The link stays until it has.
+        source.value.setCancelHandler { [self] in
+            state.withLock { $0.waits[side] = nil }
+            closeIfFree()
+            pump()
+        }
+        source.value.resume()
+    }
+
+    // MARK: Properties
+
+    func property(_ key: Stream.PropertyKey) -> AnyObject? {
+        switch key {
+        case .shouldCloseNativeSocket: NSNumber(value: state.withLock { $0.closesSocket })
+        case .socketNativeHandle: withUnsafeBytes(of: descriptor) { NSData(bytes: $0.baseAddress, length: $0.count) }
+        default: nil
+        }
+    }
+
+    func setProperty(_ value: AnyObject?, _ key: Stream.PropertyKey) -> Bool {
+        guard key == .shouldCloseNativeSocket, let closes = StreamSettings.boolean(value) else { return false }
+        state.withLock { $0.closesSocket = closes }
+        return true
+    }
+}

@@ -1,0 +1,144 @@
+internal import Causeway
+internal import CausewayStreams
+internal import CausewaySystem
+internal import Dispatch
+internal import Foundation
+
+/// Calls a program's callback when the flags of a destination change, where the program has asked for that.
+///
+/// It follows the network while there is a callback and a place for it.
+final class ReachabilityFollower: Sendable {
+    /// A callback and what it gets.
+    private struct Callback: Sendable {
+        let body: SCNetworkReachabilityCallBack
+        let info: Unchecked<UnsafeMutableRawPointer?>
+        let release: Unchecked<((UnsafeRawPointer) -> Void)?>
+
+        init(_ body: @escaping SCNetworkReachabilityCallBack, _ context: SCNetworkReachabilityContext?) {
+            self.body = body
+            let retained = context?.info.map { UnsafeRawPointer($0) }.map { context?.retain?($0) ?? $0 }
+            info = Unchecked(retained.map { UnsafeMutableRawPointer(mutating: $0) })
+            release = Unchecked(context?.release)
+        }
+
+        func end() {
+            if let info = info.value { release.value?(UnsafeRawPointer(info)) }
+        }
+    }
+
+    private struct State: Sendable {
+        var callback: Callback?
+        var queue: DispatchQueue?
+        var places: [RunLoopPlace] = []
+        /// Keeps the destination, while it is scheduled.
+        var target: SCNetworkReachability?
+        var watch: PathInquiry.Watch?
+        var known: SCNetworkReachabilityFlags?
+        /// Whether the run loop has reported the change. A destination is scheduled in one loop, as a rule.
+        var isToldInLoop = true
+    }
+
+    private let state = Guarded(State())
+
+    deinit {
+        let last = state.withLock { $0 }
+        last.watch?.cancel()
+        last.callback?.end()
+    }
+
+    func setCallback(_ body: SCNetworkReachabilityCallBack?, _ context: SCNetworkReachabilityContext?) {
+        let callback = body.map { Callback($0, context) }
+        let old = state.withLock { state in
+            defer { state.callback = callback }
+            return state.callback
+        }
+        old?.end()
+        update()
+    }
+
+    func schedule(_ target: SCNetworkReachability, on queue: DispatchQueue?) {
+        change { state in
+            state.queue = queue
+            state.target = queue == nil && state.places.isEmpty ? nil : target
+        }
+    }
+
+    func schedule(_ target: SCNetworkReachability, in loop: RunLoop, _ mode: RunLoop.Mode) {
+        let place = RunLoopPlace(loop, mode) { [weak self] in self?.tellInLoop() }
+        change { state in
+            state.places.append(place)
+            state.target = target
+        }
+    }
+
+    func unschedule(from loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
+        let removed = state.withLock { $0.places.filter { $0.isIn(loop, mode) } }
+        for place in removed { place.end() }
+        change { state in
+            state.places.removeAll { $0.isIn(loop, mode) }
+            if state.queue == nil, state.places.isEmpty { state.target = nil }
+        }
+        return !removed.isEmpty
+    }
+
+    /// What is replaced is released outside the lock: its end may be the destination's.
+    private func change(_ body: (inout State) -> Void) {
+        let old = state.withLock { state in
+            defer { body(&state) }
+            return state.target
+        }
+        update()
+        withExtendedLifetime(old) {}
+    }
+
+    /// Begins to follow the network, or ends that.
+    private func update() {
+        let (isWanted, isFollowing) = state.withLock { ($0.callback != nil && $0.target != nil, $0.watch != nil) }
+        guard isWanted != isFollowing else { return }
+        guard isWanted else {
+            let ended = state.withLock { state in
+                state.known = nil
+                return state.watch.take()
+            }
+            ended?.cancel()
+            return
+        }
+        let flags = state.withLock { $0.target }?.flags
+        state.withLock { $0.known = flags }
+        let watch = PathInquiry.follow { [weak self] in self?.networkChanged() }
+        let unwanted = state.withLock { state -> PathInquiry.Watch? in
+            guard state.watch == nil, state.target != nil else { return watch }
+            state.watch = watch
+            return nil
+        }
+        unwanted?.cancel()
+    }
+
+    private func networkChanged() {
+        guard let target = state.withLock({ $0.target }) else { return }
+        let flags = target.flags
+        let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
+            guard state.known != flags else { return (nil, []) }
+            (state.known, state.isToldInLoop) = (flags, false)
+            return (state.queue, state.places)
+        }
+        for place in places { place.wake() }
+        queue?.async { [weak self] in self?.tell(target, flags, on: queue) }
+    }
+
+    private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
+        // Nothing follows once the destination is no longer scheduled there.
+        let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
+        callback.map { $0.body(target, flags, $0.info.value) }
+    }
+
+    /// Called on a loop's thread.
+    private func tellInLoop() {
+        let (callback, target, flags) = state.withLock { state in
+            defer { state.isToldInLoop = true }
+            return (state.isToldInLoop ? nil : state.callback, state.target, state.known)
+        }
+        guard let callback, let target, let flags else { return }
+        callback.body(target, flags, callback.info.value)
+    }
+}

@@ -1,0 +1,56 @@
+import Causeway
+import Foundation
+import Testing
+
+@testable import CausewayStreams
+
+@Suite("Properties of streams")
+struct StreamPropertyTests {
+    private func settings(_ key: Stream.PropertyKey, _ value: NSNumber) throws -> StreamSettings {
+        var settings = StreamSettings()
+        settings.apply(try #require(StreamSettings.Change(value, key)))
+        #expect((settings.property(key) as? NSNumber)?.boolValue == value.boolValue)
+        return settings
+    }
+
+    private func parameters(_ settings: StreamSettings, _ base: NWParameters? = nil) -> NWParameters {
+        settings.connection(to: .endpoint(.hostPort(host: "192.0.2.1", port: 9), base)).parameters
+    }
+
+    @Test("Cellular networks are prohibited, besides what the parameters prohibit")
+    func noCellular() throws {
+        let forbids = try settings(.noCellular, kCFBooleanTrue)
+        #expect(parameters(forbids).prohibitedInterfaceTypes == [.cellular])
+        let base = NWParameters.tcp
+        base.prohibitedInterfaceTypes = [.wifi]
+        #expect(parameters(forbids, base).prohibitedInterfaceTypes == [.wifi, .cellular])
+        #expect(base.prohibitedInterfaceTypes == [.wifi])
+        #expect(parameters(try settings(.noCellular, kCFBooleanFalse)).prohibitedInterfaceTypes == nil)
+    }
+
+    @Test("Expensive networks and those in low-data mode are prohibited")
+    func access() throws {
+        #expect(parameters(try settings(.allowExpensiveNetworkAccess, kCFBooleanFalse)).prohibitExpensivePaths)
+        #expect(parameters(try settings(.allowConstrainedNetworkAccess, kCFBooleanFalse)).prohibitConstrainedPaths)
+        let both = parameters(try settings(.allowExpensiveNetworkAccess, kCFBooleanTrue))
+        #expect(!both.prohibitExpensivePaths && !both.prohibitConstrainedPaths)
+    }
+
+    @Test("The names of Core Foundation are those of the property keys, and other values are refused")
+    func names() {
+        #expect(Stream.PropertyKey(rawValue: kCFStreamPropertyNoCellular) == .noCellular)
+        #expect(StreamSettings.Change("yes" as AnyObject, .noCellular) == nil)
+        #expect(StreamSettings.Change(nil, .allowExpensiveNetworkAccess) == nil)
+        var (input, output): (InputStream?, OutputStream?)
+        Stream.getStreamsToHost(withName: "192.0.2.1", port: 9, inputStream: &input, outputStream: &output)
+        #expect(input?.setProperty(kCFBooleanTrue, forKey: .noCellular) == true)
+        #expect((output?.property(forKey: .noCellular) as? NSNumber)?.boolValue == true)
+        #expect(output?.setProperty(kCFBooleanTrue, forKey: .shouldCloseNativeSocket) == false)
+    }
+
+    @Test("A run loop is equal to itself under both names")
+    func runLoops() {
+        #expect(RunLoop.main.getCFRunLoop() == CFRunLoopGetMain())
+        #expect(CFRunLoopMode.defaultMode.rawValue == RunLoop.Mode.default.rawValue)
+    }
+}
