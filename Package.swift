@@ -68,6 +68,7 @@ let package = Package(
         .library(name: "Security", targets: ["Security"]),
         .library(name: "SystemConfiguration", targets: ["SystemConfiguration"]),
         .library(name: "CausewayStreams", targets: ["CausewayStreams"]),
+        .library(name: "CausewayLines", targets: ["CausewayLines"]),
         .library(name: "CausewayBonjour", targets: ["CausewayBonjour"]),
         .library(name: "CausewayPackets", targets: ["CausewayPackets"]),
         .library(name: "CausewayCapture", targets: ["CausewayCapture"]),
@@ -126,6 +127,9 @@ let package = Package(
             name: "CausewayCapture", dependencies: ["CausewayPackets", "CausewaySystem"], swiftSettings: system),
         .target(name: "CausewayStreams", dependencies: ["Causeway", "CausewaySystem"], swiftSettings: house),
         .target(
+            name: "CausewayLines", dependencies: ["Causeway", "CausewayRuntime", "CausewayStreams", "CausewaySystem"],
+            swiftSettings: house),
+        .target(
             name: "CausewayBonjour",
             dependencies: [
                 "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams", "CausewaySystem",
@@ -143,7 +147,7 @@ let package = Package(
         .executableTarget(
             name: "nw",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayPackets", "CausewayRuntime", "CausewayStreams",
+                "Causeway", "CausewayCapture", "CausewayLines", "CausewayPackets", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -177,12 +181,13 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
+                "Causeway", "CausewayLines", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
                 "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(name: "CausewayBonjourTests", dependencies: ["CausewayBonjour"], swiftSettings: house),
         .testTarget(name: "CausewayStreamsTests", dependencies: ["CausewayStreams"], swiftSettings: house),
+        .testTarget(name: "CausewayLinesTests", dependencies: ["CausewayLines"], swiftSettings: house),
         // As such programs were written, in the language mode of their time.
         .executableTarget(
             name: "NetServiceProgram", dependencies: ["Causeway", "CausewayBonjour"], path: "Tests/NetServiceProgram",
@@ -194,7 +199,7 @@ let package = Package(
             path: "Tests/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "InteropTests",
-            dependencies: ["Causeway", "CausewayCapture", "nw", "NetServiceProgram", "DropInProgram"],
+            dependencies: ["Causeway", "CausewayCapture", "CausewayLines", "nw", "NetServiceProgram", "DropInProgram"],
             swiftSettings: house),
     ],
     swiftLanguageModes: [.v6]

@@ -66,7 +66,7 @@ extension Interop {
                 try await one.prints("short\n")
                 try other.endInput()
                 #expect(try await other.finished() == 0)
-                #expect(other.errors == "nw: chat: not sent: a line of 1025 octets; the most is 1024\n")
+                #expect(other.errors == "nw: chat: not sent: a line of 1025 bytes; the most is 1024\n")
             }
         }
 
@@ -104,7 +104,7 @@ extension Interop {
             "A peer's line that is too long, or not ended, is told behind the lines before it",
             .enabled(if: Peer.netcat.path != nil), arguments: transports,
             [
-                ("\(longest)y\r\nmore\r\n", "sent a line of more than 1024 octets"),
+                ("\(longest)y\r\nmore\r\n", "sent a line of more than 1024 bytes"),
                 ("cut off", "ended in the middle of a line"),
             ])
         func badLines(_ transport: String, _ bad: (octets: String, text: String)) async throws {

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Causeway
-import CausewayStreams
-import CausewaySystem
-import Foundation
+import CausewayLines
 
 /// `nw chat`: a conversation in lines, over a transport of one's choice.
 struct ChatCommand: Subcommand {
@@ -34,7 +32,7 @@ struct ChatCommand: Subcommand {
     var listen = false
 
     @Option(help: ArgumentHelp("What carries the lines: network, sockets or streams.", valueName: "name"))
-    var transport = TransportKind.network
+    var transport = ChatTransport.network
 
     @OptionGroup(title: "Security")
     var security: ChatSecurity
@@ -72,7 +70,6 @@ struct ChatCommand: Subcommand {
         try await reporting("chat") {
             let (host, port) = try place()
             let transport = listen ? try await accept(at: host, port) : try await connect(to: host ?? "", port)
-            try await transport.open()
             if verbose {
                 printError("nw: chat: \(listen ? "connection from" : "connected to") \(transport.peer)")
             }
@@ -91,77 +88,56 @@ struct ChatCommand: Subcommand {
         }
     }
 
-    private var lineParameters: NWParameters {
-        get throws {
-            let parameters = try parameters
-            parameters.defaultProtocolStack.applicationProtocols.insert(
-                NWProtocolFramer.Options(definition: LineFramer.definition), at: 0)
-            return parameters
-        }
-    }
-
-    private var family: SocketAddress.Family? { v4Only ? .ipv4 : v6Only ? .ipv6 : nil }
-
     // MARK: Transports
 
     private func connect(to host: String, _ port: NWEndpoint.Port) async throws -> any LineTransport {
-        switch transport {
-        case .network:
-            let connection = NWConnection(host: NWEndpoint.Host(host), port: port, using: try lineParameters)
-            return NetworkLineTransport(connection: connection)
-        case .streams:
-            let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
-            return StreamsLineTransport(
-                Stream.streams(to: endpoint, using: try parameters), peer: endpoint.label)
-        case .sockets:
-            return try await SocketLineTransport.connecting(to: host, port: port.rawValue, family: family)
+        let label = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port).label
+        var made: (any LineTransport)?
+        do {
+            let transport = try await transport.kind.connect(to: host, port: port, using: try parameters)
+            made = transport
+            try await transport.open()
+            return transport
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            let reason = (made as? NetworkLineTransport)?.connection.proxyFailureReason
+            made?.close()
+            if let reason { throw Failure("connection to \(label) failed: \(reason)") }
+            throw Failure("connection to \(label) failed", error)
         }
     }
 
     private func accept(at host: String?, _ port: NWEndpoint.Port) async throws -> any LineTransport {
         let label = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: port).label } ?? "port \(port)"
-        switch transport {
-        case .network:
-            let connection = try await acceptConnection(using: try lineParameters, at: host, port, label)
-            return NetworkLineTransport(connection: connection)
-        case .streams:
-            let connection = try await acceptConnection(using: try parameters, at: host, port, label)
-            return StreamsLineTransport(
-                Stream.streams(over: connection), peer: connection.endpoint.label)
-        case .sockets:
-            return try await acceptSocket(at: host, port.rawValue, label)
-        }
-    }
-
-    private func acceptConnection(
-        using parameters: NWParameters, at host: String?, _ port: NWEndpoint.Port, _ label: String
-    ) async throws -> NWConnection {
-        if let host { parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port) }
-        let listener: NWListener
+        let accepted: any LineTransport
         do {
-            listener = try host == nil ? NWListener(using: parameters, on: port) : NWListener(using: parameters)
-        } catch {
-            throw Failure("listening on \(label) failed", error)
-        }
-        return try await acceptOne(from: listener, at: label) { announce($0.port?.rawValue ?? 0) }
-    }
-
-    private func acceptSocket(at host: String?, _ port: UInt16, _ label: String) async throws -> any LineTransport {
-        do {
-            let isV4 = host.map { IPv4Address($0) != nil } ?? v4Only
-            guard let local = try await addresses(ofHost: host ?? (isV4 ? "0.0.0.0" : "::"), family: nil).first else {
-                throw NWError.posix(.EADDRNOTAVAIL)
+            accepted = try await transport.kind.accept(at: host, port: port, using: try parameters) { [verbose] port in
+                if verbose { printError("nw: chat: listening on port \(port.rawValue)") }
             }
-            let (socket, peer) = try await ReadySocket.accepted(at: local.with(port: port)) { announce($0) }
-            return SocketLineTransport(socket, peer: peer.map { NWEndpoint($0.unmapped).label } ?? "somebody")
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure("listening on \(label) failed", error)
         }
-    }
-
-    private func announce(_ port: UInt16) {
-        if verbose { printError("nw: chat: listening on port \(port)") }
+        do {
+            try await accepted.open()
+        } catch {
+            throw Failure("connection to \(accepted.peer) failed", error)
+        }
+        return accepted
     }
 }
 
-extension TransportKind: ExpressibleByArgument {}
+/// What carries the lines, as the command line names it.
+enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case network, sockets, streams
+
+    var kind: LineTransportKind {
+        switch self {
+        case .network: .network
+        case .sockets: .sockets
+        case .streams: .streams
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Causeway
+import CausewayLines
 import FoundationEssentials
 
 /// Sends what is typed and prints what is received, line by line, until both sides have ended.
@@ -46,7 +47,7 @@ struct Conversation: Sendable {
         switch entry {
         case .line(let line): try await sending { try await transport.send(line) }
         case .tooLong(let count):
-            printError("nw: chat: not sent: a line of \(count) octets; the most is \(Line.limit)")
+            printError("nw: chat: not sent: a line of \(count) bytes; the most is \(LineFormat.limit)")
         }
     }
 
@@ -64,7 +65,7 @@ struct Conversation: Sendable {
         do {
             return try await transport.next()
         } catch LineProblem.tooLong {
-            throw Failure("\(transport.peer) sent a line of more than \(Line.limit) octets")
+            throw Failure("\(transport.peer) sent a line of more than \(LineFormat.limit) bytes")
         } catch LineProblem.unfinished {
             throw Failure("\(transport.peer) ended in the middle of a line")
         } catch {

@@ -1,11 +1,11 @@
-import Causeway
-import CausewayStreams
-import CausewaySystem
-import Foundation
+public import Causeway
+internal import CausewayStreams
+internal import CausewaySystem
+public import Foundation
 
-/// Lines over a pair of Foundation's streams, which say by their events when to try again.
-final class StreamsLineTransport: LineTransport, StreamDelegate {
-    let peer: String
+/// Lines over a pair of Foundation's streams, whose events tell when to try again.
+public final class StreamsLineTransport: LineTransport, StreamDelegate {
+    public let peer: String
     private let input: Unchecked<InputStream>
     private let output: Unchecked<OutputStream>
     private let inputNews = News()
@@ -13,13 +13,27 @@ final class StreamsLineTransport: LineTransport, StreamDelegate {
     private let decoder = Guarded(LineDecoder())
     private static let chunk = 16_384
 
-    init(_ streams: (input: InputStream, output: OutputStream), peer: String) {
+    /// Makes a transport over a pair of streams of `CausewayStreams` that were not opened. Streams of other origins have no queue to tell
+    /// their events on.
+    ///
+    /// - Parameter peer: What ``LineTransport/peer`` is to be.
+    public init(_ streams: (input: InputStream, output: OutputStream), peer: String) {
         (input, output) = (Unchecked(streams.input), Unchecked(streams.output))
         self.peer = peer
     }
 
-    func open() async throws {
-        let queue = DispatchQueue(label: "nw.streams", target: .global())
+    /// Makes a transport to an endpoint of a stream protocol.
+    public convenience init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
+        self.init(Stream.streams(to: endpoint, using: parameters), peer: endpoint.peerText)
+    }
+
+    /// Makes a transport over a connection that was not started, such as one from a listener.
+    public convenience init(over connection: NWConnection) {
+        self.init(Stream.streams(over: connection), peer: connection.endpoint.peerText)
+    }
+
+    public func open() async throws {
+        let queue = DispatchQueue(label: "causeway.lines.streams", target: .global())
         for stream in [input.value, output.value] as [Stream] {
             stream.delegate = self
             stream.schedule(on: queue)
@@ -27,16 +41,17 @@ final class StreamsLineTransport: LineTransport, StreamDelegate {
         }
         while output.value.streamStatus == .opening { await outputNews.wait() }
         guard output.value.streamStatus == .open else {
-            throw Failure("connection to \(peer) failed", error(of: output.value))
+            throw error(of: output.value)
         }
     }
 
-    func stream(_ stream: Stream, handle event: Stream.Event) {
+    public func stream(_ stream: Stream, handle event: Stream.Event) {
         (stream === input.value ? inputNews : outputNews).tell()
     }
 
-    func send(_ line: Data) async throws {
-        var rest = line + Line.end
+    public func send(_ line: Data) async throws {
+        guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
+        var rest = line + LineFormat.end
         while !rest.isEmpty {
             guard output.value.hasSpaceAvailable else {
                 guard output.value.streamStatus == .open else { throw error(of: output.value) }
@@ -44,8 +59,8 @@ final class StreamsLineTransport: LineTransport, StreamDelegate {
                 continue
             }
             let count = rest.withUnsafeBytes { bytes in
-                bytes.withMemoryRebound(to: UInt8.self) { octets in
-                    octets.baseAddress.map { output.value.write($0, maxLength: octets.count) } ?? 0
+                bytes.withMemoryRebound(to: UInt8.self) { line in
+                    line.baseAddress.map { output.value.write($0, maxLength: line.count) } ?? 0
                 }
             }
             guard count > 0 else { throw error(of: output.value) }
@@ -53,13 +68,13 @@ final class StreamsLineTransport: LineTransport, StreamDelegate {
         }
     }
 
-    func sendEnd() async throws {
+    public func sendEnd() async throws {
         await withCheckedContinuation { continuation in
             output.value.close(whenSent: { continuation.resume() })
         }
     }
 
-    func next() async throws -> Data? {
+    public func next() async throws -> Data? {
         while true {
             if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
             if input.value.hasBytesAvailable {
@@ -83,7 +98,7 @@ final class StreamsLineTransport: LineTransport, StreamDelegate {
         return Data(block.prefix(max(0, count)))
     }
 
-    func close() {
+    public func close() {
         input.value.close()
         output.value.close()
         inputNews.tell()
@@ -96,7 +111,7 @@ final class StreamsLineTransport: LineTransport, StreamDelegate {
     }
 }
 
-/// Lets one task wait until somebody says that something has changed.
+/// Suspends one task until a change is reported.
 private final class News: Sendable {
     private struct State: Sendable {
         var isThere = false

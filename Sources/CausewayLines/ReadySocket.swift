@@ -1,64 +1,12 @@
-import Causeway
-import CausewaySystem
-import Dispatch
-import FoundationEssentials
+internal import Causeway
+internal import CausewaySystem
+internal import Dispatch
+internal import FoundationEssentials
 
-/// Lines over the system's sockets alone: non-blocking calls, and Dispatch to say when to make them again.
-final class SocketLineTransport: LineTransport {
-    let peer: String
-    private let socket: ReadySocket
-    private let decoder = Guarded(LineDecoder())
-
-    init(_ socket: ReadySocket, peer: String) {
-        self.socket = socket
-        self.peer = peer
-    }
-
-    /// Connects to the first address of a name that answers.
-    static func connecting(to host: String, port: UInt16, family: SocketAddress.Family?) async throws
-        -> SocketLineTransport
-    {
-        let label = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: .init(integerLiteral: port)).label
-        do {
-            var problem: any Error = NWError(errno: Errno.addressNotAvailable)
-            for address in try await addresses(ofHost: host, family: family) {
-                do {
-                    return SocketLineTransport(try await .connected(to: address.with(port: port)), peer: label)
-                } catch {
-                    problem = error
-                }
-            }
-            throw problem
-        } catch {
-            throw Failure("connection to \(label) failed", error)
-        }
-    }
-
-    func open() async throws {}
-
-    func send(_ line: Data) async throws { try await socket.write(line + Line.end) }
-
-    func sendEnd() async throws { try socket.endWriting() }
-
-    func next() async throws -> Data? {
-        while true {
-            if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
-            let chunk = try await socket.read(atMost: 16_384)
-            if chunk.isEmpty {
-                try decoder.withLock { decoder throws(LineProblem) in try decoder.finish() }
-                return nil
-            }
-            decoder.withLock { $0.append(chunk) }
-        }
-    }
-
-    func close() { socket.shutDown() }
-}
-
-/// A non-blocking stream socket whose calls wait without holding a thread. Closed when nobody uses it any more.
+/// A non-blocking stream socket whose calls wait without holding a thread. Closed with the last reference.
 final class ReadySocket: Sendable {
     private let descriptor: Descriptor
-    private static let queue = DispatchQueue(label: "nw.sockets", target: .global())
+    private static let queue = DispatchQueue(label: "causeway.lines.sockets", target: .global())
 
     init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
@@ -144,7 +92,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// Ends both directions: whoever waits is woken up.
+    /// Ends both directions: calls that wait return.
     func shutDown() { _ = shutdown(descriptor.rawValue, Int32(SHUT_RDWR)) }
 
     private func readable() async {
@@ -158,19 +106,9 @@ final class ReadySocket: Sendable {
     private func wait(for source: some DispatchSourceProtocol) async {
         await withCheckedContinuation { continuation in
             source.setEventHandler { source.cancel() }
-            // Only then has Dispatch let go of the descriptor.
+            // Only then has Dispatch released the descriptor.
             source.setCancelHandler { continuation.resume() }
             source.resume()
-        }
-    }
-}
-
-extension SocketAddress {
-    func with(port: UInt16) -> SocketAddress {
-        switch self {
-        case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
-        case .ipv6(let high, let low, _, let scope): .ipv6(high: high, low: low, port: port, scope: scope)
-        case .unix: self
         }
     }
 }

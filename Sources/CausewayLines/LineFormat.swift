@@ -1,0 +1,71 @@
+public import FoundationEssentials
+
+/// Why what a peer sends is not a line.
+public enum LineProblem: Error, Hashable, Sendable {
+    /// More than ``LineFormat/limit`` bytes without an end.
+    case tooLong
+    /// The peer ended within a line.
+    case unfinished
+}
+
+/// The format of lines on the wire: they end in CR LF. A lone LF ends a line as well, because tools such as netcat send that.
+public enum LineFormat {
+    /// The maximum length of a line in bytes, without its end.
+    public static let limit = 1_024
+    /// What ends a line that is sent.
+    public static let end = Data("\r\n".utf8)
+    /// What has to be seen to tell whether a line is too long.
+    package static let window = limit + 2
+
+    /// The first line in some bytes: how long it is, and how long with its end. `nil` if its end has not come yet.
+    package static func first(in bytes: some RandomAccessCollection<UInt8>) throws(LineProblem) -> (
+        count: Int, whole: Int
+    )? {
+        guard let end = bytes.prefix(window).firstIndex(of: UInt8(ascii: "\n")) else {
+            if bytes.count >= window { throw .tooLong }
+            return nil
+        }
+        let content = bytes[..<end]
+        let count = content.last == UInt8(ascii: "\r") ? content.count - 1 : content.count
+        guard count <= limit else { throw .tooLong }
+        return (count, content.count + 1)
+    }
+}
+
+/// Decodes lines from a stream. It holds the last appended bytes and less than one line before them.
+///
+/// ```swift
+/// var decoder = LineDecoder()
+/// decoder.append(received)
+/// while let line = try decoder.next() { print(String(decoding: line, as: UTF8.self)) }
+/// ```
+public struct LineDecoder: Sendable {
+    private var bytes: [UInt8] = []
+    private var offset = 0
+
+    public init() {}
+
+    /// Appends what was received. Call ``next()`` until it returns `nil` before: that bounds what is held.
+    public mutating func append(_ more: Data) {
+        bytes.removeFirst(offset)
+        offset = 0
+        bytes.append(contentsOf: more)
+    }
+
+    /// Returns the next line without its end, or `nil` until more is appended.
+    ///
+    /// - Throws: ``LineProblem/tooLong``; nothing can be decoded afterwards.
+    public mutating func next() throws(LineProblem) -> Data? {
+        let rest = bytes[offset...]
+        guard let (count, whole) = try LineFormat.first(in: rest) else { return nil }
+        offset += whole
+        return Data(rest.prefix(count))
+    }
+
+    /// Checks that the stream has not ended within a line.
+    ///
+    /// - Throws: ``LineProblem/unfinished``.
+    public func finish() throws(LineProblem) {
+        if offset < bytes.count { throw .unfinished }
+    }
+}

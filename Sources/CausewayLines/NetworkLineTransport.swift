@@ -1,0 +1,98 @@
+public import Causeway
+internal import CausewaySystem
+internal import Dispatch
+public import FoundationEssentials
+
+/// Lines over `NWConnection`: ``LineFramer`` does the work.
+public struct NetworkLineTransport: LineTransport {
+    /// The connection, for its state, its path and its reports.
+    public let connection: NWConnection
+
+    /// Makes a transport to an endpoint of a stream protocol.
+    ///
+    /// - Parameter parameters: Of the connection, to which ``LineFramer`` is added; copied.
+    public init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
+        connection = NWConnection(to: endpoint, using: Self.parameters(parameters))
+    }
+
+    /// Makes a transport over a connection that was not started, such as one from a listener. Its parameters must have ``LineFramer`` on
+    /// top: ``parameters(_:)``.
+    public init(over connection: NWConnection) { self.connection = connection }
+
+    /// A copy of parameters with ``LineFramer`` on top.
+    public static func parameters(_ parameters: NWParameters) -> NWParameters {
+        let parameters = parameters.copy()
+        parameters.defaultProtocolStack.applicationProtocols.insert(LineFramer.options, at: 0)
+        return parameters
+    }
+
+    public var peer: String { connection.endpoint.peerText }
+
+    public func open() async throws { try await connection.open() }
+
+    public func send(_ line: Data) async throws {
+        guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
+        try await connection.send(line)
+    }
+
+    public func sendEnd() async throws { try await connection.sendEnd() }
+
+    public func next() async throws -> Data? {
+        try await withCheckedThrowingContinuation { continuation in
+            connection.receiveMessage { content, context, _, error in
+                if let problem = LineFramer.problem(of: context) {
+                    continuation.resume(throwing: problem)
+                } else if let content {
+                    continuation.resume(returning: content)
+                } else if context?.isFinal == true {
+                    continuation.resume(returning: nil)
+                } else if let error {
+                    continuation.resume(throwing: error)
+                } else {
+                    continuation.resume(returning: Data())
+                }
+            }
+        }
+    }
+
+    public func close() { connection.cancel() }
+}
+
+extension LineTransportKind {
+    /// Waits for one connection of a listener.
+    static func acceptConnection(
+        at host: String?, _ port: NWEndpoint.Port, _ parameters: NWParameters,
+        _ isListening: @escaping @Sendable (NWEndpoint.Port) -> Void
+    ) async throws -> NWConnection {
+        let parameters = parameters.copy()
+        if let host { parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port) }
+        let listener = try host == nil ? NWListener(using: parameters, on: port) : NWListener(using: parameters)
+        listener.newConnectionLimit = 1
+        let (connections, feed) = AsyncThrowingStream<NWConnection, any Error>.makeStream()
+        listener.newConnectionHandler = { feed.yield($0) }
+        listener.stateUpdateHandler = { [weak listener] state in
+            switch state {
+            case .ready: isListening(listener?.port ?? .any)
+            case .waiting(let error), .failed(let error): feed.finish(throwing: error)
+            case .cancelled: feed.finish()
+            case .setup: break
+            }
+        }
+        defer { listener.cancel() }
+        listener.start(queue: DispatchQueue(label: "causeway.lines", target: .global()))
+        for try await connection in connections { return connection }
+        throw NWError.posix(.ECANCELED)
+    }
+}
+
+extension NWParameters {
+    /// The version of IP that is asked for.
+    var requestedFamily: SocketAddress.Family? {
+        guard let ip = defaultProtocolStack.internetProtocol as? NWProtocolIP.Options else { return nil }
+        return switch ip.version {
+        case .any: nil
+        case .v4: .ipv4
+        case .v6: .ipv6
+        }
+    }
+}

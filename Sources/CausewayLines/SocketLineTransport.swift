@@ -1,0 +1,94 @@
+internal import Causeway
+internal import CausewayRuntime
+internal import CausewaySystem
+public import FoundationEssentials
+
+/// Lines over the system's sockets alone: non-blocking calls, and Dispatch to tell when to make them again.
+public final class SocketLineTransport: LineTransport {
+    public let peer: String
+    private let socket: ReadySocket
+    private let decoder = Guarded(LineDecoder())
+
+    init(_ socket: ReadySocket, peer: String) {
+        self.socket = socket
+        self.peer = peer
+    }
+
+    /// Makes a transport over a connected stream socket, which belongs to it from now on.
+    ///
+    /// - Parameter descriptor: Blocking or not: no call blocks a thread.
+    public convenience init(descriptor: Int32) {
+        let peer = Socket.peerAddress(descriptor).map { NWEndpoint($0.unmapped).peerText }
+        self.init(ReadySocket(Descriptor(adopting: descriptor)), peer: peer ?? "a local peer")
+    }
+
+    public func open() async throws {}
+
+    public func send(_ line: Data) async throws {
+        guard line.count <= LineFormat.limit else { throw LineProblem.tooLong }
+        try await socket.write(line + LineFormat.end)
+    }
+
+    public func sendEnd() async throws { try socket.endWriting() }
+
+    public func next() async throws -> Data? {
+        while true {
+            if let line = try decoder.withLock({ decoder throws(LineProblem) in try decoder.next() }) { return line }
+            let chunk = try await socket.read(atMost: 16_384)
+            if chunk.isEmpty {
+                try decoder.withLock { decoder throws(LineProblem) in try decoder.finish() }
+                return nil
+            }
+            decoder.withLock { $0.append(chunk) }
+        }
+    }
+
+    public func close() { socket.shutDown() }
+}
+
+extension SocketLineTransport {
+    /// Sockets have nothing that could carry out what other protocols ask for.
+    static func check(_ parameters: NWParameters) throws {
+        guard parameters.defaultProtocolStack.applicationProtocols.isEmpty else { throw NWError.posix(.EOPNOTSUPP) }
+    }
+
+    /// Connects to the first address of a name that answers.
+    static func connecting(
+        to host: String, port: UInt16, family: SocketAddress.Family?
+    ) async throws -> SocketLineTransport {
+        let label = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: .init(integerLiteral: port)).peerText
+        var problem: any Error = NWError(errno: Errno.addressNotAvailable)
+        for address in try await addresses(of: host, family) {
+            do {
+                return SocketLineTransport(try await .connected(to: address.with(port: port)), peer: label)
+            } catch {
+                problem = error
+            }
+        }
+        throw problem
+    }
+
+    /// Waits for one connection.
+    static func accepting(
+        at host: String?, port: UInt16, family: SocketAddress.Family?,
+        _ isListening: @Sendable (NWEndpoint.Port) -> Void
+    ) async throws -> SocketLineTransport {
+        let everywhere = family == .ipv4 ? "0.0.0.0" : "::"
+        guard let local = try await addresses(of: host ?? everywhere, nil).first else {
+            throw NWError(errno: Errno.addressNotAvailable)
+        }
+        let (socket, peer) = try await ReadySocket.accepted(at: local.with(port: port)) {
+            isListening(.init(integerLiteral: $0))
+        }
+        return SocketLineTransport(socket, peer: peer.map { NWEndpoint($0.unmapped).peerText } ?? "a local peer")
+    }
+
+    private static func addresses(of host: String, _ family: SocketAddress.Family?) async throws -> [SocketAddress] {
+        let inquiry = await NameInquiry.addresses(of: host, family: family)
+        try Task.checkCancellation()
+        guard !inquiry.addresses.isEmpty else {
+            throw inquiry.failure?.networkError ?? NWError(errno: Errno.addressNotAvailable)
+        }
+        return inquiry.addresses.map(\.address)
+    }
+}
