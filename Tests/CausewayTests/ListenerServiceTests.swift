@@ -18,6 +18,15 @@ struct ListenerServiceTests {
         #expect(Service(applicationService: "chat").debugDescription == "application service chat")
     }
 
+    @Test("A listener is made by the older spelling as well, and refuses the same")
+    func olderSpelling() throws {
+        let listener = try NWListener(parameters: .udp)
+        #expect(listener.parameters.defaultProtocolStack.transportProtocol is NWProtocolUDP.Options)
+        let parameters = NWParameters.tcp
+        parameters.requiredLocalEndpoint = .hostPort(host: "127.0.0.1", port: 1)
+        #expect(throws: NWError.posix(.EINVAL)) { try NWListener(parameters: parameters, on: 2) }
+    }
+
     @Test("The record object and its bytes are two views of one record")
     func textRecord() {
         var service = Service(type: "_http._tcp", txtRecord: NWTXTRecord(["a": "b"]))

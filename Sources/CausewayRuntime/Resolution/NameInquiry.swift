@@ -24,12 +24,15 @@ package struct NameInquiry: Sendable {
         package var type: String
         package var timeToLive: Int
         package var content: String
+        /// The content on the wire, without compression.
+        package var data: [UInt8]
 
-        package init(name: String, type: String, timeToLive: Int, content: String) {
+        package init(name: String, type: String, timeToLive: Int, content: String, data: [UInt8] = []) {
             self.name = name
             self.type = type
             self.timeToLive = timeToLive
             self.content = content
+            self.data = data
         }
     }
 
@@ -152,8 +155,8 @@ package struct NameInquiry: Sendable {
             guard let parsed = Self.server(server) else { throw NameProblem.invalidName }
             servers = [parsed]
         }
-        let (answer, origin) = await withCheckedContinuation { continuation in
-            ResolverEngine.shared.ask(name, type, servers: servers) { continuation.resume(returning: ($0, $1)) }
+        guard let (answer, origin) = await ResolverEngine.shared.answer(name, type, servers: servers) else {
+            throw CancellationError()
         }
         var inquiry = NameInquiry()
         inquiry.note(type, answer, origin, answer.duration)
@@ -162,7 +165,7 @@ package struct NameInquiry: Sendable {
         inquiry.records = (answer.aliases + answer.records).map { record in
             Record(
                 name: record.name.description, type: record.type.description, timeToLive: Int(record.timeToLive),
-                content: record.data.description)
+                content: record.data.description, data: record.data.canonical)
         }
         switch answer.finding {
         case .records: break
@@ -187,7 +190,8 @@ package struct NameInquiry: Sendable {
             guard case .added(let record) = event else { continue }
             inquiry.records.append(
                 Record(
-                    name: record.name, type: record.type, timeToLive: Int(record.timeToLive), content: record.content))
+                    name: record.name, type: record.type, timeToLive: Int(record.timeToLive), content: record.content,
+                    data: record.record.data.canonical))
         }
         inquiry.milliseconds = (Machine.now - started) / .milliseconds(1)
         if inquiry.records.isEmpty { inquiry.failure = NameProblem.notFound.failure }

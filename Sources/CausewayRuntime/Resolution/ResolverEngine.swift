@@ -113,11 +113,7 @@ package final class ResolverEngine: Sendable {
                 _ = self.question(name, type, scope, partition) { completion($0, $1) }
                 return
             }
-            let box = self.makeChannel(servers, self.settings.current.surroundings.configuration.options, scope)
-            self.ask(name, type, box) { answer in
-                // The sockets live as long as the question.
-                withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
-            }
+            _ = self.question(name, type, to: servers, scope, completion)
         }
     }
 
@@ -154,6 +150,24 @@ package final class ResolverEngine: Sendable {
     }
 
     // MARK: On the loop
+
+    /// Asks certain servers; the answer is not remembered. Returns how to give the question up.
+    func question(
+        _ name: DNSName, _ type: DNSRecordType, to servers: [DNSServer], _ scope: ResolutionScope,
+        _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
+    ) -> @Sendable () -> Void {
+        let box = makeChannel(servers, settings.current.surroundings.configuration.options, scope)
+        let id = ask(name, type, box) { answer in
+            // The sockets live as long as the question.
+            withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
+        }
+        return {
+            self.loop.execute {
+                box.channel.value.askers[id] = nil
+                self.perform(box.channel.value.client.cancel(id, at: Machine.now), box)
+            }
+        }
+    }
 
     /// Asks DNS or the cache on behalf of a look-up. Returns how to give the question up; `nil` if it was answered at once.
     func question(
