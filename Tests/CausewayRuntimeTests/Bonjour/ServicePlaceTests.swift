@@ -1,4 +1,4 @@
-@testable import CausewayBonjour
+@testable import CausewayRuntime
 import CausewaySystem
 import CausewayTypes
 import CausewayWire
