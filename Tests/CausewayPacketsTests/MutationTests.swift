@@ -82,7 +82,10 @@ struct MutationTests {
     func noise(seed: UInt64) {
         var random = Mutations(seed: seed)
         var (printers, json) = (Self.printers(), PacketJSON())
-        for type in [LinkType.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp] {
+        for type in [
+            LinkType.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp, .wireless,
+            .wirelessRadio,
+        ] {
             var octets = (0..<Int.random(in: 0...300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }

@@ -95,6 +95,9 @@ struct PrinterProtocolTests {
             .udp(1985), [0, 0, 16, 3, 10, 120, 1, 0] + text("cisco") + zeros(3) + [192, 0, 2, 1],
             "HSRPv0-hello 20: state=active group=1 addr=192.0.2.1"),
         Row(
+            .udp(3784), [0x20, 0x44, 3, 24] + zeros(20),
+            "BFDv1, Control, State Down, Flags: [Authentication Present], length: 24"),
+        Row(
             .udp(443), [0xC0, 0, 0, 0, 1, 2, 0xAB, 0xCD, 0, 0, 0x40, 0x20] + zeros(32),
             "quic, initial, dcid abcd, length 32"),
         Row(.udp(443), [0x40] + zeros(30), "quic, protected"), Row(.udp(443), zeros(8), "UDP, length 8"),
@@ -106,6 +109,7 @@ struct PrinterProtocolTests {
             .ip(112), [0x31, 1, 100, 1, 0, 100, 0, 0] + zeros(4),
             "VRRPv3, Advertisement, (ttl 64), vrid 1, prio 100, intvl 100cs, length 12"),
         Row(.ip(89), [2, 1, 0, 44] + zeros(40), "OSPFv2, Hello, length 44"),
+        Row(.ip(89), [2, 1, 0, 44] + zeros(10) + [0, 2, 0, 0, 1, 16] + zeros(40), "OSPFv2, Hello, length 44"),
         Row(.ip(103), [0x23, 0, 0, 0] + zeros(4), "PIMv2, Join / Prune, length 8"),
         Row(.ip(88), [2, 5] + zeros(18), "EIGRP Hello, length: 20"), Row(.ip(9), zeros(4), "igrp: [|igrp]"),
         Row(.ip(108), [6, 0, 0x12, 0x34], "IPComp(cpi=0x1234)"),
@@ -161,6 +165,29 @@ struct PrinterProtocolTests {
         for _ in 0..<200 {
             let line = PrinterLineTests.line(MutationTests.mutated(whole, &random), verbosity: 2)
             #expect(!line.contains("\u{1B}"))
+        }
+    }
+
+    private static let beacon: [UInt8] =
+        [0x80, 0, 0, 0] + [2, 0, 0, 0, 0, 1] + [2, 0, 0, 0, 0, 2] + [2, 0, 0, 0, 0, 3] + [0, 0] + zeros(8)
+        + [100, 0, 0x11, 0] + [0, 3, 0x61, 0x1B, 0x62] + [1, 2, 0x82, 0x0B] + [3, 1, 11]
+    private static let protected: [UInt8] = [8, 0x41] + zeros(22) + [0, 0x20, 0x23, 0x20] + zeros(8)
+    private static let acknowledgment: [UInt8] = [0xD4, 0, 0, 0, 2, 0, 0, 0, 0, 1]
+
+    @Test(
+        "Wireless frames, with and without what the card tells",
+        arguments: [
+            (beacon, "Beacon (a^[b) [1.0* 5.5 Mbit] ESS CH: 11, PRIVACY"), (protected, "Data IV:232000 Pad 20 KeyID 0"),
+            (acknowledgment, "Acknowledgment RA:02:00:00:00:00:01 "),
+        ])
+    func wireless(frame: [UInt8], expected: String) {
+        #expect(PrinterLineTests.line(frame, .wireless) == expected + "\n")
+        let radiotap: [UInt8] =
+            [0, 0, 25, 0, 0x2F, 0, 0, 0] + [1, 0, 0, 0, 0, 0, 0, 0] + [0, 12, 0x3C, 0x14, 0x40, 0x01, 0xC0, 0, 0]
+        let line = PrinterLineTests.line(radiotap + frame, .wirelessRadio)
+        #expect(line == "1us tsft 6.0 Mb/s 5180 MHz 11a -64dBm signal " + expected + "\n")
+        for length in 0..<(radiotap + frame).count {
+            _ = PrinterLineTests.line(Array((radiotap + frame).prefix(length)), .wirelessRadio)
         }
     }
 

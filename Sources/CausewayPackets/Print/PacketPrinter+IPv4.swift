@@ -235,7 +235,7 @@ extension PacketPrinter {
         case IPNumber.igrp: try igrp(p, length)
         case IPNumber.esp: try esp(p, length)
         case IPNumber.eigrp: try eigrp(p, length)
-        case IPNumber.ospf: try ospf(p)
+        case IPNumber.ospf: try ospf(p, length)
         case IPNumber.pim: try pim(p, length)
         case IPNumber.compressed: try compressed(p)
         case IPNumber.vrrp: try vrrp(p, length, carrier)

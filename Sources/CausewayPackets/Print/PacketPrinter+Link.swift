@@ -14,6 +14,8 @@ extension PacketPrinter {
         case .ipv4: try rawIP(p, length, false)
         case .ipv6: try rawIP(p, length, true)
         case .ppp, LinkType(rawValue: 50): try ppp(p, length)
+        case .wireless: try wireless(p, length)
+        case .wirelessRadio: headerCount = try radiotap(p, length)
         case .null, .loop:
             headerCount = 4
             try loopback(p, length, isLoop: type == .loop)

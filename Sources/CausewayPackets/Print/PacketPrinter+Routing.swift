@@ -4,14 +4,19 @@ extension PacketPrinter {
         1: "Hello", 2: "Database Description", 3: "LS-Request", 4: "LS-Update", 5: "LS-Ack",
     ]
 
+    private static let ospfCryptographic: UInt16 = 2
+
+    private func ospfIsDigested(_ p: borrowing Octets) -> Bool { (try? p.u16(14)) == Self.ospfCryptographic }
+
     /// RFC 2328 §A.3.1, RFC 5340 §A.3.1.
-    mutating func ospf(_ p: borrowing Octets) throws(CutOff) {
+    mutating func ospf(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
         part = "ospf"
         let (version, type) = (try p.u8(0), try p.u8(1))
         put("OSPFv", version, ", ")
         if let name = Self.ospfTypes[type] { out.put(name) } else { put("unknown packet type (", type, ")") }
-        // What stands behind that length is a digest.
-        put(", length ", try p.u16(2))
+        // A digest behind the message is no part of it (RFC 2328 §D.3).
+        let isDigested = version == 2 && ospfIsDigested(p)
+        put(", length ", length - (isDigested ? Int(try p.u8(19)) : 0))
     }
 
     /// RFC 3768 §5.1, RFC 5798 §5.1.
@@ -86,6 +91,26 @@ extension PacketPrinter {
         out.put("PIMv2, ")
         out.put(Self.pimTypes[first & 15] ?? "Unknown-Type")
         put(", length ", length)
+    }
+
+    private static let bfdStates: [StaticString] = ["AdminDown", "Down", "Init", "Up"]
+
+    /// RFC 5880 §4.1.
+    mutating func bfd(_ p: borrowing Octets, _ length: Int, _ kind: StaticString) throws(CutOff) {
+        part = "bfd"
+        let (first, second) = (try p.u8(0), try p.u8(1))
+        try p.require(24, at: 0)
+        put("BFDv", first >> 5, ", ")
+        out.put(kind)
+        out.put(", State ")
+        out.put(Self.bfdStates[Int(second >> 6)])
+        out.put(", Flags: [")
+        let names: [(UInt32, StaticString)] = [
+            (0x20, "Poll"), (0x10, "Final"), (0x08, "Control Plane Independent"), (0x04, "Authentication Present"),
+            (0x02, "Demand"), (0x01, "Reserved"),
+        ]
+        bits(UInt32(second & 0x3F), names, none: "none")
+        put("], length: ", length)
     }
 
     private static let ripCommands: [UInt8: StaticString] = [

@@ -20,14 +20,17 @@ extension PacketPrinter {
         static let radius: UInt16 = 1812
         static let radiusAccounting: UInt16 = 1813
         static let hsrp: UInt16 = 1985
+        static let bfd: UInt16 = 3784
         static let radiusAuthorization: UInt16 = 3799
         static let isakmpNAT: UInt16 = 4500
+        static let bfdMultihop: UInt16 = 4784
         static let vxlan: UInt16 = 4789
         static let sip: UInt16 = 5060
         static let multicastDomain: UInt16 = 5353
         static let linkLocalDomain: UInt16 = 5355
         static let geneve: UInt16 = 6081
         static let mpls: UInt16 = 6635
+        static let bfdLag: UInt16 = 6784
     }
 
     /// Returns whether the ports are those of something that is printed.
@@ -70,6 +73,8 @@ extension PacketPrinter {
         case Port.oldRadius, Port.oldRadiusAccounting, Port.radius, Port.radiusAccounting, Port.radiusAuthorization:
             try radius(p, length)
         case Port.hsrp: try hsrp(p, length)
+        case Port.bfd, Port.bfdMultihop: try bfd(p, length, "Control")
+        case Port.bfdLag: try bfd(p, length, "Lag")
         case Port.sip: textLines(Self.sip, p, length)
         default: return false
         }

@@ -1,0 +1,223 @@
+/// Wireless frames (IEEE 802.11 §9), whose numbers have their least significant octet first.
+extension PacketPrinter {
+    /// A frame's control field, and what it says of the header's length.
+    private struct FrameControl {
+        static let (management, control, data): (UInt16, UInt16, UInt16) = (0, 1, 2)
+        let value: UInt16
+
+        var type: UInt16 { value >> 2 & 3 }
+        var subtype: UInt8 { UInt8(value >> 4 & 15) }
+        var isProtected: Bool { value & 0x4000 != 0 }
+        private var hasOrder: Bool { value & 0x8000 != 0 }
+        private var hasFourAddresses: Bool { value & 0x0300 == 0x0300 }
+        private var hasQuality: Bool { subtype & 8 != 0 }
+        var isNull: Bool { subtype & 4 != 0 }
+
+        var headerLength: Int {
+            if type == Self.management { return 24 + (hasOrder ? 4 : 0) }
+            return 24 + (hasFourAddresses ? 6 : 0) + (hasQuality ? 2 + (hasOrder ? 4 : 0) : 0)
+        }
+    }
+
+    func little16(_ p: borrowing Octets, _ offset: Int) throws(CutOff) -> UInt16 { try p.u16(offset).byteSwapped }
+
+    /// - Parameter isPadded: The header is filled up to a multiple of four octets.
+    mutating func wireless(_ p: borrowing Octets, _ length: Int, isPadded: Bool = false) throws(CutOff) {
+        part = "802.11"
+        let frame = FrameControl(value: try little16(p, 0))
+        let header = isPadded ? (frame.headerLength + 3) & ~3 : frame.headerLength
+        switch frame.type {
+        case FrameControl.management:
+            try p.require(header, at: 0)
+            try management(p.from(header), frame.subtype, frame.isProtected, try MACAddress(p, at: 10))
+        case FrameControl.control: try controlFrame(p, frame.subtype)
+        case FrameControl.data:
+            try p.require(header, at: 0)
+            if frame.isNull { return }
+            if frame.isProtected {
+                out.put("Data")
+                return try initializationVector(p.from(header))
+            }
+            try llc(p.from(header), length - header, p.from(4))
+        default: put("Unknown frame type (", frame.type, ")")
+        }
+    }
+
+    private mutating func initializationVector(_ p: borrowing Octets) throws(CutOff) {
+        try p.require(8, at: 0)
+        let word = try p.u32(0).byteSwapped
+        out.put(" IV:")
+        let vector = word & 0xFF_FFFF
+        for limit in [0x100, 0x10] as [UInt32] where vector < limit { out.put(" ") }
+        out.hex(vector)
+        putHex(" Pad ", word >> 24 & 0x3F)
+        putHex(" KeyID ", word >> 30)
+    }
+
+    private static let controlNames: [UInt8: StaticString] = [
+        8: "Block Ack Request", 9: "Block Ack", 10: "Power Save-Poll", 11: "Request-To-Send", 12: "Clear-To-Send",
+        13: "Acknowledgment", 14: "CF-End", 15: "CF-End+CF-Ack",
+    ]
+
+    private mutating func controlFrame(_ p: borrowing Octets, _ subtype: UInt8) throws(CutOff) {
+        guard let name = Self.controlNames[subtype] else { return out.put("Unrecognized Ctrl Subtype") }
+        out.put(name)
+        switch subtype {
+        case 8:
+            wirelessAddress(" RA:", try MACAddress(p, at: 4))
+            wirelessAddress(" TA:", try MACAddress(p, at: 10))
+            putHex(" CTL(", try little16(p, 16))
+            put(") SEQ(", try little16(p, 18), ") ")
+        case 10: putHex(" AID(", try little16(p, 2), ")")
+        case 11:
+            wirelessAddress(" TA:", try MACAddress(p, at: 10))
+            out.put(" ")
+        default:
+            wirelessAddress(" RA:", try MACAddress(p, at: 4))
+            out.put(" ")
+        }
+    }
+
+    private mutating func wirelessAddress(_ before: StaticString, _ address: MACAddress) {
+        out.put(before)
+        out.mac(address.bits)
+    }
+
+    private static let managementNames: [UInt8: StaticString] = [
+        0: "Assoc Request", 1: "Assoc Response", 2: "ReAssoc Request", 3: "ReAssoc Response", 4: "Probe Request",
+        5: "Probe Response", 8: "Beacon", 9: "ATIM", 10: "Disassociation", 11: "Authentication",
+        12: "DeAuthentication", 13: "Action",
+    ]
+    private enum Capability {
+        static let (network, privacy): (UInt16, UInt16) = (0x0001, 0x0010)
+    }
+
+    private mutating func management(
+        _ p: borrowing Octets, _ subtype: UInt8, _ isProtected: Bool, _ source: MACAddress
+    ) throws(CutOff) {
+        guard let name = Self.managementNames[subtype] else {
+            putHex("Unhandled Management subtype(", subtype)
+            return out.put(")")
+        }
+        out.put(name)
+        if isProtected, subtype != 8 { return try initializationVector(p) }
+        switch subtype {
+        case 0: try elements(p, 4, nil)
+        case 1, 3: try association(p)
+        case 2:
+            try elements(p, 10, nil, withRates: false)
+            wirelessAddress(" AP : ", try MACAddress(p, at: 4))
+        case 4: try elements(p, 0, nil)
+        case 5: try elements(p, 12, try little16(p, 10))
+        case 8: try elements(p, 12, try little16(p, 10), isBeacon: true)
+        case 10:
+            out.put(": ")
+            reason(try little16(p, 0))
+        case 11: try authentication(p)
+        case 12:
+            wirelessAddress(" (", source)
+            out.put("): ")
+            reason(try little16(p, 0))
+        case 13:
+            wirelessAddress(" (", source)
+            put("): Category#", try p.u8(0))
+            put(" Act#", try p.u8(1))
+        default: break
+        }
+    }
+
+    private mutating func association(_ p: borrowing Octets) throws(CutOff) {
+        let (capability, status) = (try little16(p, 0), try little16(p, 2))
+        putHex(" AID(", try little16(p, 4) & 0x3FFF, ") :")
+        out.put(capability & Capability.privacy != 0 ? " PRIVACY : " : ": ")
+        self.status(status)
+    }
+
+    private mutating func authentication(_ p: borrowing Octets) throws(CutOff) {
+        let (method, number, status) = (try little16(p, 0), try little16(p, 2), try little16(p, 4))
+        let methods: [StaticString] = ["Open System", "Shared Key", "[Reserved]"]
+        out.put(" (")
+        out.put(methods[min(Int(method), 2)])
+        putHex(")-", number, ": ")
+        // Every second message answers the one before it by what it is.
+        if number % 2 != 0 { self.status(status) }
+    }
+
+    private mutating func status(_ number: UInt16) {
+        let names: [UInt16: StaticString] = [
+            0: "Successful", 1: "Unspecified failure",
+            12: "Association denied due to reason outside the scope of the standard",
+            17: "Association denied because AP is unable to handle additional associated stations",
+        ]
+        out.put(names[number] ?? "n/a")
+    }
+
+    private mutating func reason(_ number: UInt16) {
+        let names: [StaticString] = [
+            "Reserved", "Unspecified reason", "Previous authentication no longer valid",
+            "Deauthenticated because sending STA is leaving (or has left) IBSS or ESS",
+            "Disassociated due to inactivity",
+            "Disassociated because AP is unable to handle all currently  associated stations",
+            "Class 2 frame received from nonauthenticated station",
+            "Class 3 frame received from nonassociated station",
+            "Disassociated because sending STA is leaving (or has left) BSS",
+            "Station requesting (re)association is not authenticated with responding station",
+        ]
+        out.put(Int(number) < names.count ? names[Int(number)] : "Reserved")
+    }
+
+    private enum Element {
+        static let (name, rates, channel): (UInt8, UInt8, UInt8) = (0, 1, 3)
+    }
+
+    /// The network's name, its rates and channel; what is cut off is noted behind what was there.
+    private mutating func elements(
+        _ p: borrowing Octets, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
+    ) throws(CutOff) {
+        var (name, rates): (Range<Int>?, Range<Int>?)
+        var channel: UInt8?
+        var offset = start
+        var isWhole = start <= p.count
+        while isWhole, offset < p.count {
+            guard offset + 2 <= p.count, p.holds(Int(p[offset + 1]), at: offset + 2) else {
+                isWhole = false
+                break
+            }
+            let content = offset + 2..<offset + 2 + Int(p[offset + 1])
+            switch p[offset] {
+            case Element.name where name == nil: name = content
+            case Element.rates where rates == nil && !content.isEmpty: rates = content
+            case Element.channel where channel == nil && content.count == 1: channel = p[content.lowerBound]
+            default: break
+            }
+            offset = content.upperBound
+        }
+        if let name {
+            out.put(" (")
+            visible(p.clamped(name))
+            out.put(")")
+        }
+        if let rates, withRates { self.rates(p.clamped(rates)) }
+        if let capability {
+            if isBeacon { out.put(capability & Capability.network != 0 ? " ESS" : " IBSS") }
+            if let channel { put(" CH: ", channel) }
+            if capability & Capability.privacy != 0 { out.put(", PRIVACY") }
+        }
+        if !isWhole { throw CutOff() }
+    }
+
+    /// In units of half a megabit a second; those with the highest bit everybody has to know.
+    private mutating func rates(_ p: borrowing Octets) {
+        for index in 0..<p.count {
+            out.put(index == 0 ? " [" : " ")
+            halves(p[index] & 0x7F)
+            if p[index] & 0x80 != 0 { out.put("*") }
+        }
+        out.put(" Mbit]")
+    }
+
+    mutating func halves(_ rate: UInt8) {
+        put("", rate / 2)
+        out.put(rate % 2 == 0 ? ".0" : ".5")
+    }
+}
