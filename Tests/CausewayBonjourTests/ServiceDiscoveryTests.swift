@@ -17,13 +17,20 @@ struct ServiceDiscoveryTests {
 
     @Test(
         "Types, names and domains that cannot be are refused at once",
-        arguments: ["", "http", "_http._sctp", "_a_b._tcp"])
+        arguments: ["", "http", "_http._sctp", "_._tcp"])
     func refused(_ type: String) async {
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.browse(type) }
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.resolve(Identity(name: "a", type: type)) }
         await #expect(throws: NWError.dns(-65_540)) { _ = try await ServiceDiscovery.register(type: type, port: 1) }
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.records(of: "a..b", type: "A") }
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.records(of: "a.local", type: "NOPE") }
+    }
+
+    @Test("A type that RFC 6335 does not allow is not registered")
+    func refusedRegistration() async {
+        await #expect(throws: NWError.dns(-65_540)) {
+            _ = try await ServiceDiscovery.register(type: "_a_b._tcp", port: 1)
+        }
     }
 
     @Test("Records that cannot be are refused at once")
