@@ -6,7 +6,7 @@ let examples = [
     "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer", "TLVGame",
     "MulticastChat", "StructuredEchoServer", "StructuredEchoClient", "TLSClient", "JSONMessages", "TypedMessages",
     "WebSocketClient", "StructuredDatagrams", "ManyClients", "CancelledReceive", "Deadline", "Migration",
-    "ServiceByName", "LiveBrowser",
+    "ServiceByName", "LiveBrowser", "Camera",
 ]
 /// Those that use what Foundation has on Apple platforms for services.
 let services = ["NetServicePublisher", "SavedService"]

@@ -1,4 +1,4 @@
-// Shows that cancelling a receive loses nothing: swift run CancelledReceive, against any server that sends slowly
+// Shows that cancelling a receive loses nothing: swift run EchoServer 7000, and beside it swift run CancelledReceive
 import Network
 
 @main
@@ -12,9 +12,9 @@ enum CancelledReceive {
             try await Task.sleep(for: .milliseconds(100))
             impatient.cancel()
             do {
-                print("received", try await impatient.value.content.count, "octets")
+                print("received", try await impatient.value.content.count, "bytes")
             } catch {
-                // Three octets had arrived, and wait for the next receive.
+                // Three bytes had arrived, and wait for the next receive.
                 print("cancelled: \(error)")
             }
             try await connection.send(Array("def".utf8), endOfStream: true)

@@ -25,7 +25,7 @@ enum Deadline {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let port = NWEndpoint.Port(arguments[2]) else {
             print("usage: Deadline HOST PORT")
-            return
+            exit(64)
         }
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(arguments[1]), port: port)
         let connection = NetworkConnection(to: endpoint) { TCP() }

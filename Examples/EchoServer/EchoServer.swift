@@ -4,7 +4,11 @@ import Network
 @main
 enum EchoServer {
     static func main() throws {
-        let port = CommandLine.arguments.dropFirst().first.flatMap { NWEndpoint.Port($0) } ?? 7000
+        let words = CommandLine.arguments.dropFirst()
+        guard words.count <= 1, let port = NWEndpoint.Port(words.first ?? "7000") else {
+            print("usage: EchoServer [PORT]")
+            exit(64)
+        }
         let queue = DispatchQueue(label: "echo")
         let listener = try NWListener(using: .tcp, on: port)
 

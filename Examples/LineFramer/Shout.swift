@@ -1,4 +1,4 @@
-// A server that answers each line in capital letters, through ``LineFramer``.
+// Shows a server that answers each line in capital letters, through ``LineFramer``.
 import Network
 
 @main

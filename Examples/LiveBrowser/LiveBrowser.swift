@@ -1,9 +1,13 @@
-// Shows a list of services that follows what comes and goes, with what each says of itself.
+// Shows a list of services that follows what comes and goes, with their TXT records: swift run LiveBrowser _http._tcp
 import Network
 
 @main
 enum LiveBrowser {
     static func main() {
+        guard CommandLine.arguments.count <= 2 else {
+            print("usage: LiveBrowser [TYPE]")
+            exit(64)
+        }
         let type = CommandLine.arguments.dropFirst().first ?? "_http._tcp"
         let browser = NWBrowser(for: .bonjourWithTXTRecord(type: type, domain: nil), using: NWParameters())
         browser.stateUpdateHandler = { state in

@@ -1,8 +1,7 @@
-// Moves a conversation to a better network: what a program makes of viability and of better paths.
+// Shows a conversation that moves to a better network: swift run Migration HOST PORT, of an echo server
 import Network
 
-/// Echoes a line a second over whichever network is the best one.
-///
+/// Sends a line a second over whichever network is the best one:
 ///     is viable   better path   what to do
 ///     yes         no            nothing
 ///     yes         yes           connect anew, move when that is ready, then end the old connection
@@ -13,9 +12,7 @@ final class Migrating: @unchecked Sendable {
     private let queue = DispatchQueue(label: "conversation")
     private var current: NWConnection?
     private var next: NWConnection?
-
     init(to endpoint: NWEndpoint) { self.endpoint = endpoint }
-
     func start() { queue.async { self.next = self.connect() } }
 
     private func connect() -> NWConnection {
@@ -55,6 +52,9 @@ final class Migrating: @unchecked Sendable {
 }
 
 let words = CommandLine.arguments
-let port = words.count > 2 ? NWEndpoint.Port(words[2]) ?? 7000 : 7000
-Migrating(to: .hostPort(host: .init(words.count > 1 ? words[1] : "localhost"), port: port)).start()
+guard words.count == 3, let port = NWEndpoint.Port(words[2]) else {
+    print("usage: Migration HOST PORT")
+    exit(64)
+}
+Migrating(to: .hostPort(host: NWEndpoint.Host(words[1]), port: port)).start()
 dispatchMain()

@@ -1,9 +1,13 @@
-// Shows a multicast group: whoever runs this on one network reads what the others type.
+// Shows a multicast group, in which all on one network read what the others type: swift run MulticastChat NAME
 import Network
 
 @main
 enum MulticastChat {
     static func main() throws {
+        guard CommandLine.arguments.count <= 2 else {
+            print("usage: MulticastChat [NAME]")
+            exit(64)
+        }
         let name = CommandLine.arguments.dropFirst().first ?? "somebody"
         let descriptor = try NWMulticastGroup(for: [.hostPort(host: "239.7.7.7", port: 7777)])
         let parameters = NWParameters.udp

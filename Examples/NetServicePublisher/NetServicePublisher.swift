@@ -1,4 +1,4 @@
-// Shows NetService with its delegate, in a run loop: a service is published, and its final name is told.
+// Shows NetService with its delegate, in a run loop, which publishes a service: swift run NetServicePublisher NAME
 import CausewayBonjour
 import Foundation
 
@@ -27,6 +27,10 @@ final class Publisher: NetServiceDelegate {
 @main
 enum NetServicePublisher {
     static func main() {
+        guard CommandLine.arguments.count <= 2 else {
+            print("usage: NetServicePublisher [NAME]")
+            exit(64)
+        }
         let publisher = Publisher()
         let name = CommandLine.arguments.dropFirst().first ?? ""
         let service = NetService(domain: "", type: "_greeting._tcp", name: name, port: 0)

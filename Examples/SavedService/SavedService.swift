@@ -1,4 +1,4 @@
-// Shows late binding: which service was chosen is saved, not where it was; the next run finds it at its new port and address.
+// Shows late binding: which service was chosen is saved, not where it was; swift run SavedService FILE finds it again
 import CausewayBonjour
 import Foundation
 import Network
@@ -6,6 +6,10 @@ import Network
 @main
 enum SavedService {
     static func main() async throws {
+        guard CommandLine.arguments.count <= 2 else {
+            print("usage: SavedService [FILE]")
+            exit(64)
+        }
         let file = URL(fileURLWithPath: CommandLine.arguments.dropFirst().first ?? "chosen-service.json")
         let chosen = try await saved(in: file)
         for try await place in try ServiceDiscovery.resolve(chosen) {

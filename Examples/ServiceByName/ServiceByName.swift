@@ -1,11 +1,11 @@
-// Shows a server that others find by its name: "serve NAME" advertises it, "call NAME" connects to it wherever it is.
+// Shows a server that others find by its name: swift run ServiceByName serve NAME, then swift run ServiceByName call NAME
 import Network
 
 @main
 enum ServiceByName {
     static func main() throws {
         let words = CommandLine.arguments.dropFirst()
-        guard words.count == 2, let verb = words.first, let name = words.last else {
+        guard words.count == 2, let verb = words.first, let name = words.last, ["serve", "call"].contains(verb) else {
             print("usage: ServiceByName serve|call NAME")
             exit(64)
         }

@@ -2,13 +2,19 @@
 // swift build -c release --static-swift-stdlib --product SmallClient
 import Causeway
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 @main
 enum SmallClient {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let port = NWEndpoint.Port(arguments[2]) else {
             print("usage: SmallClient HOST PORT")
-            return
+            exit(64)
         }
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(arguments[1]), port: port)
         try await withNetworkConnection(to: endpoint) {

@@ -7,7 +7,7 @@ enum StructuredEchoClient {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, let port = NWEndpoint.Port(arguments[2]) else {
             print("usage: StructuredEchoClient HOST PORT MESSAGE")
-            return
+            exit(64)
         }
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(arguments[1]), port: port)
 

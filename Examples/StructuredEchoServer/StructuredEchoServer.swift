@@ -4,7 +4,11 @@ import Network
 @main
 enum StructuredEchoServer {
     static func main() async throws {
-        let port = CommandLine.arguments.dropFirst().first.flatMap { NWEndpoint.Port($0) } ?? 7000
+        let words = CommandLine.arguments.dropFirst()
+        guard words.count <= 1, let port = NWEndpoint.Port(words.first ?? "7000") else {
+            print("usage: StructuredEchoServer [PORT]")
+            exit(64)
+        }
         let listener = try NetworkListener(using: .parameters { TCP() }.localPort(port))
         listener.onStateUpdate { listener, state in print("\(state), port \(listener.port?.rawValue ?? 0)") }
 

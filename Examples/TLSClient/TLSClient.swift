@@ -4,6 +4,10 @@ import Network
 @main
 enum TLSClient {
     static func main() async throws {
+        guard CommandLine.arguments.count <= 2 else {
+            print("usage: TLSClient [HOST]")
+            exit(64)
+        }
         let host = CommandLine.arguments.dropFirst().first ?? "example.org"
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: 443)
 

@@ -1,4 +1,4 @@
-// Plays a few moves with ``GameFramer``, both players in one process: swift run TLVGame
+// Shows a few moves with ``GameFramer``, both players in one process: swift run TLVGame
 import Network
 
 @main

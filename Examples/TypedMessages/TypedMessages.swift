@@ -1,4 +1,4 @@
-// Shows messages with a type and a length before each: swift run TypedMessages, against a server that answers in kind
+// Shows messages with a type and a length before each: swift run TypedMessages serve, and beside it swift run TypedMessages
 import Network
 
 enum Kind: Int {
@@ -9,8 +9,20 @@ enum Kind: Int {
 
 @main
 enum TypedMessages {
+    static let port: NWEndpoint.Port = 7002
+
     static func main() async throws {
-        try await withNetworkConnection(to: .hostPort(host: "127.0.0.1", port: 7002)) {
+        switch Array(CommandLine.arguments.dropFirst()) {
+        case []: try await talk()
+        case ["serve"]: try await Server.run()
+        default:
+            print("usage: TypedMessages [serve]")
+            exit(64)
+        }
+    }
+
+    static func talk() async throws {
+        try await withNetworkConnection(to: .hostPort(host: "127.0.0.1", port: port)) {
             TLV(type: UInt8.self, length: UInt16.self) { TCP() }
         } _: { connection in
             try await connection.send(Array("me".utf8), type: Kind.join.rawValue)
@@ -20,7 +32,7 @@ enum TypedMessages {
             for try await (content, metadata) in connection.messages {
                 switch Kind(rawValue: metadata.type) {
                 case .text: print(String(decoding: content, as: UTF8.self))
-                case .join, .leave: print("\(metadata.type):", content.count, "octets")
+                case .join, .leave: print("\(metadata.type):", content.count, "bytes")
                 case nil: print("a message of the unknown type \(metadata.type)")
                 }
             }

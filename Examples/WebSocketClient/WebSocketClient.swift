@@ -1,12 +1,14 @@
-// Shows a WebSocket conversation: swift run WebSocketClient wss://echo.example/path
+// Shows a WebSocket conversation: swift run WebSocketClient wss://echo.example/path, or ws:// without TLS
 import Network
 
 @main
 enum WebSocketClient {
     static func main() async throws {
-        guard let text = CommandLine.arguments.dropFirst().first, let url = URL(string: text) else {
+        guard CommandLine.arguments.count == 2, let url = URL(string: CommandLine.arguments[1]),
+            ["ws", "wss"].contains(url.scheme)
+        else {
             print("usage: WebSocketClient ws://HOST:PORT/PATH")
-            return
+            exit(64)
         }
         if url.scheme == "wss" {
             try await withNetworkConnection(to: .url(url)) {
@@ -25,6 +27,14 @@ enum WebSocketClient {
 
     static func talk(_ connection: NetworkConnection<WebSocket>) async throws {
         try await connection.send("hello")
+        do {
+            try await listen(connection)
+        } catch {
+            print("the server hung up: \(error)")
+        }
+    }
+
+    static func listen(_ connection: NetworkConnection<WebSocket>) async throws {
         for try await (content, metadata) in connection.messages {
             switch metadata.opcode {
             case .text:
@@ -33,7 +43,7 @@ enum WebSocketClient {
             case .close:
                 print("closed:", metadata.closeCode.map { "\($0)" } ?? "without a reason")
             default:
-                print("\(metadata.opcode):", content.count, "octets")
+                print("\(metadata.opcode):", content.count, "bytes")
             }
         }
     }
