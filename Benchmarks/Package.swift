@@ -23,6 +23,10 @@ let package = Package(
                 .product(name: "CausewayPackets", package: "causeway"),
             ],
             swiftSettings: house),
+        // Measured beside plain sockets by datagram-ratios.
+        .executableTarget(
+            name: "DatagramRatios", dependencies: [.product(name: "Causeway", package: "causeway")],
+            swiftSettings: house),
         .executableTarget(
             name: "ResolverRatios", dependencies: [.product(name: "CausewayTestKit", package: "causeway")],
             swiftSettings: house),

@@ -4,12 +4,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,14 +56,35 @@ int cw_epoll_modify(int epoll, int fd, uint64_t token, uint32_t readiness) {
 
 int cw_epoll_remove(int epoll, int fd) { return control(epoll, EPOLL_CTL_DEL, fd, 0, 0); }
 
-int cw_epoll_wait(int epoll, cw_event *events, int capacity, int64_t timeout_ns) {
-    struct epoll_event raw[batch_limit];
-    if (capacity > batch_limit) capacity = batch_limit;
+static int wait_in_milliseconds(int epoll, struct epoll_event *raw, int capacity, int64_t timeout_ns) {
     if (timeout_ns > INT64_C(1) << 60) timeout_ns = INT64_C(1) << 60;
     // Rounded up: a timer must not find that it has been woken a fraction too early.
     int64_t milliseconds = timeout_ns < 0 ? -1 : (timeout_ns + 999999) / 1000000;
     if (milliseconds > 1 << 30) milliseconds = 1 << 30;
-    int count = epoll_wait(epoll, raw, capacity, (int)milliseconds);
+    return epoll_wait(epoll, raw, capacity, (int)milliseconds);
+}
+
+// Shorter times than this are kept to the microsecond, where the kernel can (5.11).
+enum { precise_ns = 10000000 };
+
+static int wait_for(int epoll, struct epoll_event *raw, int capacity, int64_t timeout_ns) {
+#ifdef SYS_epoll_pwait2
+    static _Atomic bool lacks_precision;
+    if (timeout_ns > 0 && timeout_ns < precise_ns && !lacks_precision) {
+        // The form of the system call, whatever the C library's own timespec looks like.
+        struct { int64_t seconds, nanoseconds; } timeout = {0, timeout_ns};
+        long count = syscall(SYS_epoll_pwait2, epoll, raw, capacity, &timeout, NULL, 0);
+        if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)count;
+        lacks_precision = true;
+    }
+#endif
+    return wait_in_milliseconds(epoll, raw, capacity, timeout_ns);
+}
+
+int cw_epoll_wait(int epoll, cw_event *events, int capacity, int64_t timeout_ns) {
+    struct epoll_event raw[batch_limit];
+    if (capacity > batch_limit) capacity = batch_limit;
+    int count = wait_for(epoll, raw, capacity, timeout_ns);
     if (count < 0) return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < count; i++) events[i] = (cw_event){raw[i].data.u64, from_epoll(raw[i].events)};
     return count;

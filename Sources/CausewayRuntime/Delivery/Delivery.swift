@@ -10,6 +10,8 @@ package final class Delivery: Sendable {
     package enum Item: Sendable {
         /// Read from the transport, on the program's queue, and deliver.
         case read(Flow)
+        /// Hand over datagrams that have arrived.
+        case datagrams(Flow)
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
         case call(@Sendable () -> Void)
@@ -35,6 +37,9 @@ package final class Delivery: Sendable {
         self.queue = queue
         isConcurrent = Self.isGlobal(queue)
     }
+
+    /// Calls one closure after the other.
+    var isSerial: Bool { !isConcurrent }
 
     /// Dispatch does not tell whether a queue is concurrent, but its global queues have well-known labels.
     static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
@@ -94,11 +99,10 @@ package final class Delivery: Sendable {
             return state.items.count
         }
         while batch > 0 {
-            remaining -= batch
             for _ in 0..<batch {
                 // One by one: the program may run its main queue within a callback, and so this function within itself.
                 guard let item = state.withLock({ state in state.items.popFirst() }) else { break }
-                run(item)
+                remaining -= run(item)
             }
             batch = state.withLock { state in state.nextBatch(isSpent: remaining <= 0, &mustDispatch) }
         }
@@ -106,16 +110,19 @@ package final class Delivery: Sendable {
     }
 
     private func drainOne() {
-        if let item = state.withLock({ state in state.items.popFirst() }) { run(item) }
+        if let item = state.withLock({ state in state.items.popFirst() }) { _ = run(item) }
     }
 
-    private func run(_ item: Item) {
+    /// Returns what it takes from the budget.
+    private func run(_ item: Item) -> Int {
         switch item {
         case .read(let flow): flow.readOnQueue()
+        case .datagrams(let flow): return max(1, flow.deliverDatagrams())
         case .received(let completion, let content): completion(content)
         case .sent(let completion, let failure): completion(failure)
         case .call(let body): body()
         }
+        return 1
     }
 }
 

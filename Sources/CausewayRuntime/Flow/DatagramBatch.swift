@@ -74,6 +74,16 @@ struct DatagramInbox: Sendable {
     static let byteLimit = 4 << 20
     static let datagramLimit = 8_192
 
+    enum Room: Comparable {
+        /// Something was lost.
+        case none
+        /// The program falls behind: more is waiting than it takes in a millisecond.
+        case scarce
+        case ample
+    }
+
+    var room: Room { byteCount > Self.byteLimit / 4 || datagramCount > Self.datagramLimit / 4 ? .scarce : .ample }
+
     private var trains: Deque<DatagramBatch.Train> = []
     /// Datagrams of the first train, and octets of the datagram after them, that were delivered.
     private var deliveredDatagrams = 0

@@ -5,53 +5,89 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Blocks that one read of a flow's own datagram socket fills.
-    private static var blockCount: Int { 4 }
     /// From here on a block is handed over instead of copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
-        var reader = PacketReader(blockCount: Self.blockCount)
+        var reader = PacketReader(blockCount: PacketReader.packetLimit)
         var trains: [DatagramBatch.Train] = []
+        var isFull = false
         var failure: SystemError?
         do throws(SystemError) {
             let count = try reader.receive(plan.transport.descriptor, wantsPeer: false)
-            for index in 0..<count { trains.append(reader.takeTrain(index, reader[index])) }
+            isFull = count == PacketReader.packetLimit
+            trains = reader.takeTrains(0..<count)
         } catch {
             failure = error
         }
         return finishRead(plan) { state, aftermath in
-            state.finishReadingDatagrams(trains, isFull: trains.count == Self.blockCount, failure, &aftermath)
+            state.finishReadingDatagrams(trains, isFull: isFull, failure, &aftermath)
             return mayGoOn ? state.beginRead() : nil
         }
     }
 
-    /// Datagrams of this flow's peer that somebody else read. Returns whether there was room for all of them.
+    /// Datagrams of this flow's peer that the reader of a shared socket brings. Returns how much room is left.
     @discardableResult
-    func arrived(_ trains: [DatagramBatch.Train]) -> Bool {
+    func arrived(_ trains: [DatagramBatch.Train]) -> DatagramInbox.Room {
         var aftermath = Aftermath()
-        let (delivery, fit) = state.withLock { state -> (Delivery?, Bool) in
-            guard state.phase != .closed, state.closing == nil else { return (nil, true) }
+        let (delivery, room) = state.withLock { state -> (Delivery?, DatagramInbox.Room) in
+            guard state.phase != .closed, state.closing == nil else { return (nil, .ample) }
             var fit = true
             for train in trains { fit = state.accept(train) && fit }
             state.match(nil, &aftermath)
-            return (state.delivery, fit)
+            return (state.delivery, fit ? state.datagrams[0].inbox.room : .none)
         }
         aftermath.perform(delivery, on: loop)
-        return fit
+        return room
     }
 }
 
 extension PacketReader {
+    /// The packets of one peer. Those that are alike become one train, as if the kernel had brought them together: they cost one
+    /// block, and the program takes them as a batch or one by one.
+    mutating func takeTrains(_ range: Range<Int>) -> [DatagramBatch.Train] {
+        var trains: [DatagramBatch.Train] = []
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = endOfRun(from: start, before: range.upperBound)
+            let segment = shape(of: start).segmentByteCount
+            join(start..<end)
+            trains.append(takeTrain(start, segment: segment))
+            start = end
+        }
+        return trains
+    }
+
+    /// Where the single datagrams end that make a train with the one at `start`: all of one length, the last perhaps shorter.
+    private func endOfRun(from start: Int, before limit: Int) -> Int {
+        let (count, segment) = shape(of: start)
+        guard count > 0, count == segment else { return start + 1 }
+        let mark = mark(of: start)
+        var (end, total) = (start + 1, count)
+        while end < limit {
+            let next = shape(of: end)
+            guard next.byteCount == next.segmentByteCount, next.byteCount > 0, next.byteCount <= count,
+                total + next.byteCount <= Self.blockByteCount, self.mark(of: end) == mark
+            else { break }
+            total += next.byteCount
+            end += 1
+            if next.byteCount < count { break }
+        }
+        return end
+    }
+
     /// Small packets are copied out; a train of some length takes its block with it.
-    mutating func takeTrain(_ index: Int, _ packet: ReceivedPacket) -> DatagramBatch.Train {
+    mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
+        let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         let bytes: Data
-        if packet.byteCount >= Flow.datagramHandOverByteCount {
-            bytes = Data(bytesNoCopy: takeBlock(of: index), count: packet.byteCount, deallocator: .free)
+        if count >= Flow.datagramHandOverByteCount {
+            bytes = Data(
+                bytesNoCopy: takeBlock(of: index), count: count,
+                deallocator: .custom { bytes, _ in PacketReader.giveBack(bytes, of: index) })
         } else {
             bytes = withBytes(of: index) { Data($0) }
         }
-        return DatagramBatch.Train(bytes: bytes, segment: packet.segmentByteCount, mark: packet.info.mark)
+        return DatagramBatch.Train(bytes: bytes, segment: segment, mark: mark)
     }
 }
 
@@ -76,28 +112,54 @@ extension Flow.State {
         match(nil, &aftermath)
     }
 
+    /// Answers the receives that can be answered now. Those of the program's closures are left to its queue, which takes out one
+    /// datagram after the other (``Flow/deliverDatagrams()``): one hand-over for all of a batch.
     mutating func matchDatagrams(_ aftermath: inout Aftermath) {
-        while let waiter = waiters.first, let demand = receive.oldest {
-            if let refused = datagrams[0].refusal.take() {
-                popDemand()
-                answer(waiter, ReceivedContent(error: refused), &aftermath)
-                continue
+        while let waiter = waiters.first, datagrams[0].hasAnswer {
+            if waiter.isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
+                return postDatagrams(of: flow, on: delivery, &aftermath)
             }
-            switch waiter {
-            case .batch, .batchTask:
-                guard let batch = datagrams[0].inbox.takeAll() else { return }
-                popDemand()
-                answer(waiter, batch, &aftermath)
-            case .callback, .channel, .stack, .task, .distantTask, .contentTask:
-                guard let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum) else { return }
-                popDemand()
-                answer(waiter, ReceivedContent(data: data, packet: mark, isComplete: isWhole), &aftermath)
-            }
+            guard let answer = takeDatagramAnswer() else { return }
+            self.answer(waiter, answer, &aftermath)
         }
     }
 
-    private mutating func popDemand() {
+    /// The end has come: what arrived before it is answered first.
+    mutating func answerWithDatagrams(_ aftermath: inout Aftermath) {
+        guard mayTransfer else { return }
+        while let waiter = waiters.first, let answer = takeDatagramAnswer() {
+            self.answer(waiter, answer, &aftermath)
+        }
+    }
+
+    private func answer(_ waiter: ReceiveWaiter, _ answer: DatagramAnswer, _ aftermath: inout Aftermath) {
+        switch answer {
+        case .content(let content): self.answer(waiter, content, &aftermath)
+        case .batch(let batch): self.answer(waiter, batch, &aftermath)
+        }
+    }
+
+    /// What the oldest receive gets, which waits no longer; `nil` if it must go on waiting.
+    mutating func takeDatagramAnswer() -> DatagramAnswer? {
+        guard let waiter = waiters.first, let demand = receive.oldest else { return nil }
+        let answer: DatagramAnswer
+        if let refused = datagrams[0].refusal.take() {
+            answer = .content(ReceivedContent(error: refused))
+        } else if waiter.takesBatch {
+            guard let batch = datagrams[0].inbox.takeAll() else { return nil }
+            answer = .batch(batch)
+        } else {
+            guard let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum) else { return nil }
+            answer = .content(ReceivedContent(data: data, packet: mark, isComplete: isWhole))
+        }
         _ = waiters.popFirst()
         _ = receive.forgetDemand(at: 0)
+        return answer
     }
+}
+
+/// What a receive of datagrams is answered with.
+enum DatagramAnswer {
+    case content(ReceivedContent)
+    case batch(DatagramBatch)
 }

@@ -35,7 +35,7 @@ extension Transport {
         switch self {
         case .socket(let fd, _): Socket.send(fd, packets, to: nil, from: nil)
         case .peer(let shared, let address):
-            Socket.send(shared.descriptor, packets, to: address, from: shared.source(for: address))
+            shared.send(packets, to: address)
         case .scripted(let script):
             // A script sees one datagram, or one train, per write.
             packets.first.map { packet -> IOResult in

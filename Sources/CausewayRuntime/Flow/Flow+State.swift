@@ -118,6 +118,13 @@ extension Flow {
             var refusal: Failure?
             /// The first parts of a datagram whose last part has not come.
             var outgoing = Data()
+            /// Whose it is: the program's queue is given it.
+            unowned var flow: Flow?
+            /// The program's queue will take out what is there.
+            var isPosted = false
+            var isDelivering = false
+            /// Datagrams that tasks were given since one of them last waited.
+            var immediateCount = 0
         }
 
         struct InFlight: Sendable {
@@ -131,6 +138,7 @@ extension Flow {
 extension Flow.State {
     var hasReadWork: Bool {
         mayTransfer && isReadable && !isReading && closing == nil && phase == .open && !waiters.isEmpty
+            && (kind == .stream || !datagrams[0].hasAnswer)
     }
 
     var hasWriteWork: Bool {
@@ -176,6 +184,7 @@ extension Flow.State {
     /// Answers every outstanding request with an error; what had arrived goes with the first.
     mutating func answerAll(_ error: Failure, _ aftermath: inout Aftermath) {
         failure = failure ?? error
+        if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&aftermath) }
         _ = receive.abandon()
         var rest: Data? = leftover.count == 0 ? nil : leftover
         leftover = Data()

@@ -87,6 +87,10 @@ extension Flow {
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
+        if !ThreadLocal.isTaskCancelled {
+            if let content = takeDatagram() { return content }
+            if mustGiveWay() { await giveWay() }
+        }
         guard !isHome else { return await withUnsafeContinuation { waiter in requestMessage(Self.homeID, waiter) } }
         let id = Self.taskID
         return await withTaskCancellationHandler {
@@ -149,6 +153,15 @@ extension Flow {
         if case .done(let failure) = attempt { return failure }
         guard isHome else { return await finishCancellably(data, endsStream, attempt) }
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
+    }
+
+    /// Whether a task has been given so many datagrams in a row that others must have their turn. Then it begins afresh.
+    private func mustGiveWay() -> Bool {
+        state.withLock { state in
+            guard state.kind == .datagram, !state.datagrams.isEmpty else { return false }
+            defer { state.datagrams[0].immediateCount = 0 }
+            return state.datagrams[0].immediateCount >= Self.immediateBudget
+        }
     }
 
     /// Lets other tasks have their turn.

@@ -20,6 +20,7 @@ package final class Flow: ReadinessHandler {
     package init(loop: any EventLoop, kind: Kind) {
         self.loop = loop
         state = Guarded(State(kind: kind))
+        if kind == .datagram { state.withLock { state in state.datagrams[0].flow = self } }
     }
 
     package enum Kind: Sendable {

@@ -1,5 +1,7 @@
+internal import CausewayProtocols
 package import CausewaySystem
 internal import CausewayTypes
+internal import Synchronization
 
 /// A bound datagram socket and the flows of its peers.
 ///
@@ -13,7 +15,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     /// Called on the loop's thread with what those sent that are no peers.
     package typealias Strangers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
 
-    fileprivate struct State: ~Copyable {
+    struct State: ~Copyable {
         var flows: [SocketAddress: Flow] = [:]
         var sources: [SocketAddress: SocketAddress] = [:]
         var blocked: [any ReadinessHandler] = []
@@ -23,16 +25,17 @@ package final class SharedDatagramSocket: ReadinessHandler {
         var isOpen = true
         /// Closed while the loop's thread reads, the descriptor's number could be somebody else's before it is done.
         var isReading = false
+        /// Arrivals are not listened for.
+        var isPausing = false
     }
-
-    /// Blocks filled in one turn of the loop: few, so that they are used and given back while they are still in the cache.
-    private static let blockCount = 4
 
     package let loop: any EventLoop
     let descriptor: CInt
-    private let tracksSource: Bool
-    private let state: Guarded<State>
-    private let reader: LoopBound<PacketReader>
+    let tracksSource: Bool
+    let state: Guarded<State>
+    let pace: LoopBound<ArrivalPace>
+    /// Something was sent since the socket was last read.
+    let hasSent = Atomic(false)
 
     /// - Parameter tracksSource: answer each peer from the address it wrote to. A socket bound to one address need not.
     package convenience init(
@@ -54,7 +57,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         self.loop = loop
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
-        reader = LoopBound(PacketReader(blockCount: Self.blockCount), to: loop)
+        pace = LoopBound(ArrivalPace(), to: loop)
         state = Guarded(start)
         do {
             let registration = try loop.register(self.descriptor, for: .readable, self)
@@ -108,7 +111,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         close(closing)
     }
 
-    private func close(_ registration: Registration?, _ completion: @escaping @Sendable () -> Void = {}) {
+    func close(_ registration: Registration?, _ completion: @escaping @Sendable () -> Void = {}) {
         guard let registration else { return completion() }
         loop.close(registration, Descriptor(adopting: descriptor), completion)
     }
@@ -117,97 +120,54 @@ package final class SharedDatagramSocket: ReadinessHandler {
         tracksSource ? state.withLock { state in state.sources[peer] } : nil
     }
 
+    func send(_ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress) -> IOResult {
+        noteSending()
+        return Socket.send(descriptor, packets, to: peer, from: source(for: peer))
+    }
+
     func awaitWritable(_ sender: any ReadinessHandler) {
         let registration = state.withLock { state in
             state.blocked.append(sender)
             return state.isOpen ? state.registration : nil
         }
         guard let registration else { return }
-        loop.update(registration, descriptor, for: [.readable, .writable])
+        updateInterest(registration)
         loop.await(.writable, of: registration)
+    }
+
+    /// A datagram leaves: its peer may answer, and must not wait for a pause.
+    func noteSending() {
+        if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
+    }
+
+    /// Tells the loop what to report. Whoever changes that on another thread meanwhile is not overruled: the last to tell has seen it.
+    func updateInterest(_ registration: Registration) {
+        var told: Readiness?
+        while true {
+            let wanted = state.withLock { state in state.interest }
+            guard wanted != told else { return }
+            loop.update(registration, descriptor, for: wanted)
+            told = wanted
+        }
     }
 
     // MARK: On the loop's thread
 
     package func ready(for readiness: Readiness) {
         if readiness.contains(.writable) { resumeBlocked() }
-        if readiness.touches([.readable, .failed]) { read() }
+        if readiness.touches([.readable, .failed]) { arrived() }
     }
 
-    /// Room is no longer asked for before it is known who waited for it: whoever comes in between, on another thread, asks again.
     private func resumeBlocked() {
-        let registration = state.withLock { state in state.isOpen ? state.registration : nil }
-        if let registration { loop.update(registration, descriptor, for: .readable) }
-        let blocked = state.withLock { state in
+        let (blocked, registration) = state.withLock { state in
             defer { state.blocked = [] }
-            return state.blocked
+            return (state.blocked, state.isOpen ? state.registration : nil)
         }
+        if let registration { updateInterest(registration) }
         for sender in blocked { sender.ready(for: .writable) }
     }
 
-    private func read() {
-        guard let registration = state.withLock({ state in state.beginRead() }) else { return }
-        var count = Self.blockCount
-        do throws(SystemError) {
-            count = try reader.value.receive(descriptor, wantsPeer: true)
-            if count > 0 { distribute(count) }
-        } catch {
-            // An ICMP error about an earlier answer concerns no datagram that is here now: there may be more behind it.
-        }
-        close(state.withLock { state in state.endRead() })
-        if count == Self.blockCount {
-            // Whoever waits for these datagrams gets its turn before the next ones are read.
-            loop.execute { self.read() }
-        } else {
-            loop.await(.readable, of: registration)
-        }
-    }
-
-    /// Gives runs of packets of one peer to its flow in one piece.
-    private func distribute(_ count: Int) {
-        if let strangers = state.withLock({ state in state.strangers }) { return sort(count, strangers) }
-        var run: [DatagramBatch.Train] = []
-        var runPeer: SocketAddress?
-        var source: SocketAddress?
-        for index in 0..<count {
-            let packet = reader.value[index]
-            guard let peer = packet.peer else { continue }
-            if peer != runPeer {
-                if let runPeer, !run.isEmpty { hand(run, to: runPeer, source) }
-                run.removeAll(keepingCapacity: true)
-                runPeer = peer
-            }
-            run.append(reader.value.takeTrain(index, packet))
-            source = packet.info.local
-        }
-        if let runPeer, !run.isEmpty { hand(run, to: runPeer, source) }
-    }
-
-    /// Gives the packets of peers to their flows, and the others to the group.
-    private func sort(_ count: Int, _ strangers: Strangers) {
-        var arrivals: [DatagramArrival] = []
-        for index in 0..<count {
-            let packet = reader.value[index]
-            guard let peer = packet.peer else { continue }
-            let train = reader.value.takeTrain(index, packet)
-            if let flow = flow(of: peer) {
-                flow.arrived([train])
-            } else {
-                arrivals.append(DatagramArrival(train: train, peer: peer, info: packet.info))
-            }
-        }
-        if !arrivals.isEmpty { strangers(self, arrivals) }
-    }
-
-    private func hand(_ trains: [DatagramBatch.Train], to peer: SocketAddress, _ source: SocketAddress?) {
-        if let flow = state.withLock({ state in state.flows[peer] }) {
-            flow.arrived(trains)
-        } else if let flow = admit(peer, source) {
-            flow.arrived(trains)
-        }
-    }
-
-    private func admit(_ peer: SocketAddress, _ source: SocketAddress?) -> Flow? {
+    func admit(_ peer: SocketAddress, _ source: SocketAddress?) -> Flow? {
         guard let newPeer = state.withLock({ state in state.newPeer }) else { return nil }
         let flow = Flow(loop: loop, kind: .datagram)
         state.withLock { state in
@@ -230,13 +190,20 @@ package struct DatagramArrival: Sendable {
 }
 
 extension SharedDatagramSocket.State {
-    fileprivate mutating func beginRead() -> Registration? {
+    /// What the loop is to report.
+    var interest: Readiness {
+        var interest: Readiness = isPausing ? [] : .readable
+        if !blocked.isEmpty { interest.insert(.writable) }
+        return interest
+    }
+
+    mutating func beginRead() -> Registration? {
         guard isOpen else { return nil }
         isReading = true
         return registration
     }
 
-    fileprivate mutating func endRead() -> Registration? {
+    mutating func endRead() -> Registration? {
         isReading = false
         return takeRegistrationIfIdle()
     }

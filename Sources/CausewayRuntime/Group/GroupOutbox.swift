@@ -59,6 +59,7 @@ struct GroupPassage: Sendable {
                 packets.initializeElement(
                     at: 0,
                     to: OutgoingPacket(pieces: pieces, segmentByteCount: 0, trafficClass: entry.payload.trafficClass))
+                stop.socket.noteSending()
                 return Socket.send(
                     stop.socket.descriptor, UnsafeBufferPointer(packets), to: stop.peer, from: stop.source,
                     over: stop.interface)

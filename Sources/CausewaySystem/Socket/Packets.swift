@@ -36,23 +36,27 @@ package struct ReceivedPacket: Sendable {
     }
 }
 
-/// Blocks into which datagrams are received in batches. Made once per socket or loop; not shared between threads.
+/// Blocks into which datagrams are received in batches. Made for one turn of reading; not shared between threads.
 package struct PacketReader: ~Copyable, Sendable {
     /// The largest train the kernel makes.
     package static let blockByteCount = 65_536
+    /// The most packets that one call receives.
+    package static let packetLimit = 16
 
-    // SAFETY: owned by this value alone, which is noncopyable; whoever calls ``receive(_:wantsPeer:)`` holds it exclusively.
+    // SAFETY: owned by this value alone, which is noncopyable; its methods need exclusive access. `PacketsTests` covers them.
     nonisolated(unsafe) private let packets: UnsafeMutableBufferPointer<cw_packet>
 
     package init(blockCount: Int) {
-        packets = .allocate(capacity: min(max(blockCount, 1), 16))
+        packets = .allocate(capacity: min(max(blockCount, 1), Self.packetLimit))
         packets.initialize(repeating: cw_packet())
     }
 
     /// Receives what is there, at most one packet per block. Zero packets mean that the call would block.
     package mutating func receive(_ fd: CInt, wantsPeer: Bool) throws(SystemError) -> Int {
         for index in packets.indices {
-            if packets[index].buffer == nil { packets[index].buffer = malloc(Self.blockByteCount) }
+            if packets[index].buffer == nil {
+                packets[index].buffer = PacketBlocks.take().map { $0 + PacketBlocks.offset(of: index) }
+            }
             guard packets[index].buffer != nil else { throw SystemError(errno: ENOMEM, call: "malloc") }
             packets[index].length = Self.blockByteCount
         }
@@ -63,9 +67,43 @@ package struct PacketReader: ~Copyable, Sendable {
 
     package subscript(index: Int) -> ReceivedPacket {
         let packet = packets[index]
+        let shape = shape(of: index)
+        return ReceivedPacket(
+            byteCount: shape.byteCount, segmentByteCount: shape.segmentByteCount, peer: peer(of: index),
+            info: info(of: index), isTruncated: packet.truncated)
+    }
+
+    /// How long a packet is, and each of its datagrams but the last.
+    package func shape(of index: Int) -> (byteCount: Int, segmentByteCount: Int) {
+        let (length, segment) = (packets[index].length, Int(packets[index].segment))
+        return (length, segment == 0 ? length : segment)
+    }
+
+    package func mark(of index: Int) -> PacketMark {
+        var mark = PacketMark()
+        mark.trafficClass = UInt8(exactly: packets[index].traffic_class)
+        mark.timeNanoseconds = packets[index].time_ns
+        return mark
+    }
+
+    package func peer(of index: Int) -> SocketAddress? { SocketAddress(pointer: &packets[index].peer) }
+
+    /// Whether two packets came from one peer, which is quicker to say than which.
+    package func haveSamePeer(_ first: Int, _ second: Int) -> Bool {
+        let length = packets[first].peer.length
+        guard length == packets[second].peer.length else { return false }
+        return withUnsafeBytes(of: &packets[first].peer.storage) { one in
+            withUnsafeBytes(of: &packets[second].peer.storage) { other in
+                guard let one = one.baseAddress, let other = other.baseAddress else { return false }
+                return memcmp(one, other, Int(length)) == 0
+            }
+        }
+    }
+
+    package func info(of index: Int) -> PacketInfo {
+        let packet = packets[index]
         var info = PacketInfo()
-        info.mark.trafficClass = UInt8(exactly: packet.traffic_class)
-        info.mark.timeNanoseconds = packet.time_ns
+        info.mark = mark(of: index)
         info.interfaceIndex = packet.local_interface
         switch UInt32(packet.local_family) {
         case CW_IPV4.rawValue:
@@ -76,10 +114,7 @@ package struct PacketReader: ~Copyable, Sendable {
             info.destination = info.local
         default: break
         }
-        var peer = packet.peer
-        return ReceivedPacket(
-            byteCount: packet.length, segmentByteCount: packet.segment == 0 ? packet.length : Int(packet.segment),
-            peer: SocketAddress(&peer), info: info, isTruncated: packet.truncated)
+        return info
     }
 
     /// The bytes of a packet, until the next receive.
@@ -87,14 +122,34 @@ package struct PacketReader: ~Copyable, Sendable {
         body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
     }
 
-    /// Takes a packet's block away; free it with `free`. The reader gets another one.
+    /// Puts the bytes of the packets of a range, which fit into one block, one behind the other into the block of the first.
+    package mutating func join(_ range: Range<Int>) {
+        guard let first = range.first, let block = packets[first].buffer else { return }
+        for index in range.dropFirst() {
+            let count = packets[index].length
+            guard let bytes = packets[index].buffer, packets[first].length + count <= Self.blockByteCount else {
+                return
+            }
+            memcpy(block + packets[first].length, bytes, count)
+            packets[first].length += count
+        }
+    }
+
+    /// Takes a packet's bytes away; give them back with ``giveBack(_:of:)``. The reader gets another block.
     package mutating func takeBlock(of index: Int) -> UnsafeMutableRawPointer {
         defer { packets[index].buffer = nil }
         return packets[index].buffer
     }
 
+    /// Gives back the bytes that were taken of the packet of an index. On any thread.
+    package static func giveBack(_ bytes: UnsafeMutableRawPointer, of index: Int) {
+        PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index))
+    }
+
     deinit {
-        for packet in packets { free(packet.buffer) }
+        for index in packets.indices {
+            if let bytes = packets[index].buffer { Self.giveBack(bytes, of: index) }
+        }
         packets.deallocate()
     }
 }

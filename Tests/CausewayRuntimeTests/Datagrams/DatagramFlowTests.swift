@@ -90,10 +90,87 @@ extension Runtime {
             Self.arrive(stage, "ab")
             let train = DatagramBatch.Train(bytes: Data(count: 65_000), segment: 1_000, mark: PacketMark())
             var accepted = 0
-            while accepted < 1_000, stage.flow.arrived([train]) { accepted += 1 }
+            while accepted < 1_000, stage.flow.arrived([train]) != .none { accepted += 1 }
             #expect(accepted == DatagramInbox.byteLimit / 65_000)
             stage.receiveMessage("1")
             #expect(stage.log.all == ["1 'ab' complete"])
+        }
+
+        @Test("Receives that completions ask for are answered in the same turn of the queue, in order")
+        func chain() {
+            let stage = Stage(kind: .datagram)
+            Self.chain(stage.flow, "", stage.log)
+            Self.arrive(stage, "a", "b", "c", "d", "e")
+            #expect(stage.log.all == ["a", "b", "c", "d", "e"])
+        }
+
+        @Test("A flow with much to deliver lets another one on its queue have its turn")
+        func fairness() {
+            let (busy, other) = (Stage(kind: .datagram), Stage(kind: .datagram))
+            other.flow.deliver(on: busy.delivery)
+            Self.chain(busy.flow, "busy ", busy.log)
+            Self.chain(other.flow, "other ", busy.log)
+            busy.queue.sync {
+                Self.arrive(busy.flow, (0..<200).map { "\($0)" })
+                Self.arrive(other.flow, ["0"])
+            }
+            busy.settle()
+            let lines = busy.log.all
+            #expect(lines.filter { $0.hasPrefix("busy ") } == (0..<200).map { "busy \($0)" })
+            #expect(lines.firstIndex(of: "other 0").map { $0 <= 64 } == true)
+        }
+
+        @Test("Cancelled within a completion, a flow delivers no more")
+        func cancelledWithin() {
+            let stage = Stage(kind: .datagram)
+            stage.flow.receiveMessage { [stage] content in
+                stage.log.note(Stage.line("1", content))
+                _ = stage.flow.close(abortively: false, owner: stage.owner)
+            }
+            stage.flow.receiveMessage { [stage] content in stage.log.note(Stage.line("2", content)) }
+            Self.arrive(stage, "ab", "cd")
+            #expect(stage.log.all == ["1 'ab' complete", "2 error \(ECANCELED)", "closed"])
+        }
+
+        @Test("What arrived before a failure is delivered before it")
+        func failure() {
+            let stage = Stage(kind: .datagram)
+            stage.queue.sync {
+                stage.flow.receiveMessage { [stage] content in stage.log.note(Stage.line("1", content)) }
+                stage.flow.receiveMessage { [stage] content in stage.log.note(Stage.line("2", content)) }
+                Self.arrive(stage.flow, ["ab"])
+                stage.flow.fail(Failure(errno: ENETDOWN))
+            }
+            stage.settle()
+            #expect(stage.log.all == ["1 'ab' complete", "2 error \(ENETDOWN)", "failed \(ENETDOWN)"])
+        }
+
+        @Test("A task takes what is there without waiting, and gives way after 64 datagrams")
+        func immediate() {
+            let stage = Stage(kind: .datagram)
+            #expect(stage.flow.takeDatagram() == nil)
+            Self.arrive(stage.flow, (0..<100).map { "\($0)" })
+            var taken: [String] = []
+            while let content = stage.flow.takeDatagram() {
+                taken.append(String(decoding: content.data ?? Data(), as: UTF8.self))
+            }
+            #expect(taken == (0..<64).map { "\($0)" })
+            stage.receiveMessage("next")
+            #expect(stage.log.all == ["next '64' complete"])
+        }
+
+        /// Receives one message after the other.
+        static func chain(_ flow: Flow, _ name: String, _ log: Log) {
+            flow.receiveMessage { [weak flow] content in
+                guard let data = content.data else { return }
+                log.note(name + String(decoding: data, as: UTF8.self))
+                if let flow { chain(flow, name, log) }
+            }
+        }
+
+        static func arrive(_ flow: Flow, _ texts: [String]) {
+            flow.arrived(
+                texts.map { DatagramBatch.Train(bytes: Data($0.utf8), segment: $0.utf8.count, mark: PacketMark()) })
         }
 
         @Test("Datagrams after the end are dropped")

@@ -1,5 +1,6 @@
 internal import CausewayProtocols
-internal import CausewayRuntime
+public import CausewayRuntime
+internal import CausewaySystem
 internal import CausewayTypes
 public import FoundationEssentials
 
@@ -57,6 +58,55 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
         let quic = QUICDatagram.Metadata(other: [])
         guard let metadata = quic as? ApplicationProtocol.Metadata else { throw NWError.posix(.ENOTSUP) }
         return (content, metadata)
+    }
+}
+
+extension NetworkChannel where ApplicationProtocol == UDP {
+    /// Datagrams, until the connection ends or something fails. Each is received when it is asked for.
+    public var messages: AsyncThrowingStream<UDP.Message<Data>, any Error> {
+        AsyncThrowingStream { try await self.nextDatagram() }
+    }
+
+    /// Receives a datagram. One that has arrived already costs no suspension, save now and then, so that other tasks get their turn.
+    nonisolated(nonsending)
+        public func receive() async throws -> UDP.Message<Data>
+    {
+        if let datagram = takeDatagram() { return datagram }
+        return UDP.message(try await receiveWhole())
+    }
+
+    /// Receives all datagrams that have arrived, at least one.
+    ///
+    /// An addition of Causeway: one call for a whole train of datagrams. Cancelling the task does not end it; the connection's end does.
+    ///
+    /// - Throws: `.posix(.EOPNOTSUPP)` where protocols stand above UDP, and why the connection ended.
+    nonisolated(nonsending)
+        public func receiveBatch() async throws -> DatagramBatch
+    {
+        begin()
+        guard let plainFlow else { throw NWError.posix(.EOPNOTSUPP) }
+        do throws(Failure) {
+            guard let batch = try await plainFlow.receiveBatch() else { throw Failure(errno: Errno.noData) }
+            return batch
+        } catch {
+            throw error.networkError
+        }
+    }
+
+    nonisolated(nonsending)
+        private func nextDatagram() async throws -> UDP.Message<Data>?
+    {
+        if let datagram = takeDatagram() { return datagram }
+        guard let received = try await receiveContent() else { return nil }
+        return UDP.message(received)
+    }
+
+    @inline(__always)
+    private func takeDatagram() -> UDP.Message<Data>? {
+        guard hasBegun, let plainFlow, !ThreadLocal.isTaskCancelled, let content = plainFlow.takeDatagram() else {
+            return nil
+        }
+        return UDP.message(content)
     }
 }
 
