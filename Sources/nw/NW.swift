@@ -1,4 +1,5 @@
 import ArgumentParser
+import CausewayTypes
 
 /// The command-line tool: every program of the framework's users as a subcommand.
 struct NW: AsyncParsableCommand {
@@ -41,12 +42,30 @@ struct NW: AsyncParsableCommand {
               nw proxy https://example.com             which proxy the environment wants for it, and why
               nw tls example.com                       a server's certificates, and what is wrong with them
 
+            Short options may be joined, and their values may follow at once: nw ping -qc3 example.com. \
+            nw --generate-completion-script bash (zsh, fish) prints completions.
+
             Exit codes:
-              0   success
-              1   failure; one line on standard error says why
-              64  wrong usage
+              0         success
+              1         failure; one line on standard error says why
+              2         nw tls: no TLS connection could be made
+              64        wrong usage
+              130, 143  ended by SIGINT or SIGTERM, where that cut something
             """,
+        version: "nw \(version)",
         subcommands: commands)
+
+    /// There is no release yet.
+    static let version = "0.1.0-dev"
+
+    /// Throws for a first word that is no command, naming the one that was probably meant.
+    static func checkName(in arguments: [String]) throws {
+        let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+        let names = commands.compactMap { $0.outline.commandName }
+        guard let word, !word.hasPrefix("-"), word != "help", !names.contains(word) else { return }
+        let hint = CommandNames.closest(to: word, among: names).map { " Did you mean '\($0)'?" } ?? ""
+        throw ValidationError("'\(PrintableText(foreign: word).text)' is not a command of nw.\(hint)")
+    }
 
     static let commands: [any Subcommand.Type] = [
         BridgeCommand.self, BrowseCommand.self, CaptureCommand.self, CatCommand.self, ChatCommand.self,

@@ -26,13 +26,16 @@ enum Program {
     /// The command that the first argument names is understood without the other thirty: looking at them all takes as long as
     /// understanding one. Where there is anything to say about the arguments the whole tool is asked, which knows what to say.
     private static func understood() throws -> sending any ParsableCommand {
-        let arguments = CommandLine.arguments.dropFirst()
-        if let type = NW.commands.first(where: { $0.configuration.commandName == arguments.first }),
-            let command = try? type.parseAsRoot(Array(arguments.dropFirst()))
-        {
-            return command
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        if let type = NW.commands.first(where: { $0.outline.commandName == arguments.first }) {
+            var words = Array(arguments.dropFirst())
+            if CommandWords.areNeeded(for: words) { words = CommandWords(of: type).split(words) }
+            if let command = try? type.parseAsRoot(words) { return command }
+            arguments = arguments.prefix(1) + words
+        } else {
+            try NW.checkName(in: arguments)
         }
-        return try NW.parseAsRoot()
+        return try NW.parseAsRoot(arguments)
     }
 
     /// Dispatch opens files when its first thread starts, and traps where it cannot: with few to spare it starts before anything else.
@@ -57,7 +60,10 @@ enum Program {
                 var command = command
                 try await command.run()
                 exit(EXIT_SUCCESS)
-            } catch { NW.exit(withError: error) }
+            } catch {
+                // With the usage of this command, where it was used wrongly.
+                type(of: command).exit(withError: error)
+            }
         }
     }
 }

@@ -85,6 +85,8 @@ struct CatCommand: Subcommand {
 
     @Option(help: ProxyChoice.help) var proxy: [String] = []
 
+    @OptionGroup var numeric: NumericOption
+
     @OptionGroup var multipath: MultipathOptions
 
     @Flag(name: .short, help: "Report connections on standard error.")

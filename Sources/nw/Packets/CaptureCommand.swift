@@ -1,6 +1,7 @@
 import ArgumentParser
 import CausewayPackets
 import CausewaySystem
+import CausewayTypes
 import Synchronization
 
 /// `nw capture`: shows or stores packets as they pass.
@@ -13,6 +14,8 @@ struct CaptureCommand: Subcommand {
             interrupt, a line on standard error tells how many packets were captured and how many were lost for want of room.
 
             Capturing needs a capability; without root, once: setcap cap_net_raw,cap_net_admin=ep /path/to/nw
+
+            -D lists the interfaces; -r FILE shows a capture file, as nw read does.
 
             Examples:
               nw capture -i eth0                       what passes on eth0
@@ -56,6 +59,12 @@ struct CaptureCommand: Subcommand {
         help: ArgumentHelp("Keep the last so many files (-C), or end after them (-G).", valueName: "count"))
     var fileCount: Int?
 
+    @Flag(name: [.customShort("D"), .long], help: "List the interfaces to capture on, and end.")
+    var listInterfaces = false
+
+    @Option(name: .customShort("r"), help: ArgumentHelp("Show the packets of this file instead.", valueName: "file"))
+    var input: String?
+
     var rotation: CaptureRotation {
         CaptureRotation(byteCount: fileSize.map { $0 * 1_000_000 }, seconds: fileAge, fileCount: fileCount)
     }
@@ -79,11 +88,24 @@ struct CaptureCommand: Subcommand {
     }
 
     func run() async throws {
+        if listInterfaces { return try await reporting("capture") { try showInterfaces() } }
+        if let input { return try await ReadCommand(file: input, filter: filter, output: output).run() }
         try await reporting("capture") {
             let stop = StopMark()
             let command = self
             try await untilInterrupted { try await stop.run("nw.capture") { try command.capture(until: stop) } }
         }
+    }
+
+    private func showInterfaces() throws {
+        let snapshot: NetworkSnapshot
+        do { snapshot = try NetworkSnapshot.current() } catch { throw Failure("cannot list interfaces: \(error)") }
+        let listing = InterfaceListing(snapshot)
+        if output.json { return printLine(PrintableText(json: listing.interfaces)) }
+        for interface in listing.interfaces {
+            printLine("\(interface.index).\(interface.name) [\(interface.flags.joined(separator: ", "))]")
+        }
+        printLine("\(listing.interfaces.count + 1).any (all interfaces)")
     }
 
     private func capture(until stop: StopMark) throws {

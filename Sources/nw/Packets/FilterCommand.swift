@@ -2,6 +2,33 @@ import ArgumentParser
 import CausewayPackets
 import CausewayTypes
 
+/// What a filter means, in the shape of the command's JSON.
+private struct FilterListing: Encodable {
+    /// One instruction of classic BPF (`struct sock_filter`).
+    struct Instruction: Encodable {
+        var code: UInt16
+        var jt: UInt8
+        var jf: UInt8
+        var k: UInt32
+    }
+
+    var expression: String
+    var link: String
+    var tree: [String]
+    var program: [String]
+    /// `nil` where the kernel cannot run the filter.
+    var kernelProgram: [Instruction]?
+
+    init(_ filter: PacketFilter, expression: String, link: String) {
+        self.expression = expression
+        self.link = link
+        let parts = filter.explanation.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "")
+        tree = parts.first?.map(String.init) ?? []
+        program = parts.dropFirst().first?.map(String.init) ?? []
+        kernelProgram = filter.kernelProgram?.map { Instruction(code: $0.code, jt: $0.jt, jf: $0.jf, k: $0.k) }
+    }
+}
+
 /// `nw filter`: shows what a filter means.
 struct FilterCommand: Subcommand {
     static let outline = CommandConfiguration(
@@ -22,6 +49,9 @@ struct FilterCommand: Subcommand {
             valueName: "type"))
     var link = "EN10MB"
 
+    @Flag(help: "Print one JSON object instead of text.")
+    var json = false
+
     @Argument(help: "The expression.")
     var expression: [String]
 
@@ -32,7 +62,9 @@ struct FilterCommand: Subcommand {
             }
             let text = expression.joined(separator: " ")
             do throws(FilterError) {
-                printLine(PrintableText(report: try PacketFilter(text, linkType: type).explanation))
+                let filter = try PacketFilter(text, linkType: type)
+                let listing = FilterListing(filter, expression: text, link: type.name)
+                printLine(json ? PrintableText(json: listing) : PrintableText(report: filter.explanation))
             } catch {
                 throw Failure(PrintableText(report: error.explained(in: text)))
             }

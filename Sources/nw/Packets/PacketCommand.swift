@@ -73,6 +73,9 @@ struct PacketCommand: Subcommand {
     @Flag(help: "Only the octets, as hexadecimal digits.")
     var hex = false
 
+    @Flag(help: "One JSON object, as by nw read.")
+    var json = false
+
     @Flag(help: "Send it.")
     var send = false
 
@@ -189,6 +192,12 @@ struct PacketCommand: Subcommand {
             writer.append(packet, Octets(octets.span), to: &file)
             do { try OpenFile(creating: store).writeAll(Data(file)) } catch {
                 throw Failure("create \(store) failed", error)
+            }
+        }
+        if json {
+            var printer = PacketJSON()
+            return try printer.line(packet, Octets(octets.span)).withUnsafeBytes {
+                try OpenFile.standardOutput.writeAll($0)
             }
         }
         if hex {

@@ -34,6 +34,10 @@ struct PacketOutputOptions: ParsableArguments {
     @Flag(name: .customShort("A"), help: "The octets as text.")
     var text: Int
 
+    @OptionGroup var numeric: NumericOption
+
+    @OptionGroup var buffering: LineBufferingOptions
+
     @Flag(help: "Nanoseconds.")
     var nano = false
 

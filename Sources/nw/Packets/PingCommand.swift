@@ -8,12 +8,18 @@ struct PingCommand: Subcommand {
         abstract: "Is a host there, and how far away: ICMP echo, of both families.",
         discussion: """
             Uses the kernel's ICMP sockets, which need no privilege where net.ipv4.ping_group_range allows them, else raw ones. Ends \
-            after -c requests, or on interrupt, with statistics. Exit code 1 if nothing came back.
+            after -c requests, or on interrupt, with statistics.
 
             Examples:
               nw ping example.com
               nw ping -c 3 -i 0.2 ::1
               nw ping -s 1472 -c 1 192.0.2.1
+              nw ping -c3 -I eth0 192.0.2.1    from an interface, or from an address of this host
+
+            Exit codes:
+              0   an answer came
+              1   no answer came, or nothing could be sent
+              64  wrong usage
             """)
 
     @Option(name: .customShort("c"), help: ArgumentHelp("End after so many requests.", valueName: "count"))
@@ -36,6 +42,13 @@ struct PingCommand: Subcommand {
         help: ArgumentHelp("May requests be cut up on their way: do (never), dont (yes).", valueName: "do|dont"))
     var fragmentation: String?
 
+    @Option(
+        name: .customShort("I"),
+        help: ArgumentHelp("Send from this interface, or from this address of the host.", valueName: "origin"))
+    var givenOrigin: String?
+
+    @OptionGroup var numeric: NumericOption
+
     @Flag(name: .customShort("4"), help: "IPv4 only.")
     var onlyIPv4 = false
 
@@ -54,6 +67,8 @@ struct PingCommand: Subcommand {
     @Argument(help: "The host.")
     var host: String
 
+    var origin: PingOrigin? { givenOrigin.map { PingOrigin($0) } }
+
     func validate() throws {
         guard (0...65507).contains(size) else { throw ValidationError("-s needs 0...65507 octets.") }
         guard interval >= 0.002 else { throw ValidationError("-i needs at least 0.002 seconds.") }
@@ -70,7 +85,8 @@ struct PingCommand: Subcommand {
             do {
                 try await untilInterrupted {
                     let target = try await HostAddress.find(
-                        command.host, family: command.onlyIPv4 ? .ipv4 : command.onlyIPv6 ? .ipv6 : nil)
+                        command.host,
+                        family: command.onlyIPv4 ? .ipv4 : command.onlyIPv6 ? .ipv6 : command.origin?.family)
                     try await stop.run("nw.ping") { try PingSession(command, target).run(until: stop) }
                 }
             } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {

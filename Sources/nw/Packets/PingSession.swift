@@ -26,6 +26,7 @@ final class PingSession {
         var isRaw = false
         socket = try Self.open(target.isIPv6, &isRaw)
         self.isRaw = isRaw
+        try command.origin?.apply(to: socket.rawValue)
         if let ttl = command.ttl {
             do { try PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, ttl) } catch {
                 throw Failure("-t \(ttl)", error)

@@ -8,6 +8,7 @@ struct ReadCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "read",
         abstract: "Show the packets of a capture file, or store some of them in another.",
+        usage: "nw read [<options>] FILE [FILTER...]",
         discussion: """
             Reads pcap and pcapng of every kind; - is standard input. Needs no privilege. Words behind the file are a filter in the \
             language of pcap.
@@ -21,11 +22,29 @@ struct ReadCommand: Subcommand {
 
     @OptionGroup var output: PacketOutputOptions
 
-    @Argument(help: "The capture file.")
-    var file: String
+    @Option(name: .customShort("r"), help: ArgumentHelp("The capture file, as for tcpdump.", valueName: "file"))
+    var input: String?
 
-    @Argument(help: "Show only what this filter matches.")
-    var filter: [String] = []
+    @Argument(
+        help: ArgumentHelp(
+            "The capture file, unless -r names it; then a filter: show what it matches.", valueName: "file"))
+    var words: [String] = []
+
+    var file: String { input ?? words.first ?? "-" }
+    var filter: [String] { input == nil ? Array(words.dropFirst()) : words }
+
+    init() {}
+
+    /// What `nw capture -r` runs.
+    init(file: String, filter: [String], output: PacketOutputOptions) {
+        self.output = output
+        input = file
+        words = filter
+    }
+
+    func validate() throws {
+        if input == nil, words.isEmpty { throw ValidationError("Name a capture file; - is standard input.") }
+    }
 
     func run() async throws {
         try await reporting("read") { try show() }

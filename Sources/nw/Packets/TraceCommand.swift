@@ -53,6 +53,8 @@ struct TraceCommand: Subcommand {
     @Flag(name: .customShort("6"), help: "IPv6 only.")
     var onlyIPv6 = false
 
+    @OptionGroup var numeric: NumericOption
+
     @Flag(help: "One JSON object a hop.")
     var json = false
 

@@ -20,6 +20,18 @@ extension Subcommand {
     static var configuration: CommandConfiguration {
         var configuration = outline
         configuration._superCommandName = NW.name
+        if !configuration.discussion.contains("Exit codes:") { configuration.discussion += "\n\n" + exitCodes }
         return configuration
+    }
+
+    /// What most commands end with; one that differs says so itself.
+    private static var exitCodes: String {
+        """
+        Exit codes:
+          0         success
+          1         failure; one line on standard error says why
+          64        wrong usage
+          130, 143  ended by SIGINT or SIGTERM
+        """
     }
 }

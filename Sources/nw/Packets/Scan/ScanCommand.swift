@@ -68,6 +68,8 @@ struct ScanCommand: Subcommand {
     @Flag(name: .customLong("open"), help: "Show only open ports, and only hosts that have some.")
     var onlyOpen = false
 
+    @OptionGroup var numeric: NumericOption
+
     @Flag(help: "One JSON object a host.")
     var json = false
 

@@ -1,0 +1,85 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// Splits words such as `-qc3` and `-p80` into options with their values, as getopt does for the tools that people know.
+///
+/// The parser takes `-c3` as the options `c` and `3`, unless the option says otherwise, and never finds a value behind flags.
+struct CommandWords {
+    private struct Listing: Decodable {
+        struct Command: Decodable { var arguments: [Argument]? }
+        struct Argument: Decodable {
+            var kind: String
+            var names: [Name]?
+        }
+        struct Name: Decodable {
+            var kind: String
+            var name: String
+        }
+        var command: Command
+    }
+
+    private var flags: Set<Character> = []
+    private var options: Set<Character> = []
+    /// Names such as `-sS`, which stand for themselves.
+    private var wholeNames: Set<String> = []
+    private var longOptions: Set<String> = []
+
+    /// - Parameter command: Whose options count.
+    init(of command: any ParsableCommand.Type) {
+        let listing = try? JSONDecoder().decode(Listing.self, from: Data(command._dumpHelp().utf8))
+        for argument in listing?.command.arguments ?? [] {
+            for name in argument.names ?? [] {
+                switch (name.kind, argument.kind) {
+                case ("short", "option"): options.formUnion(name.name)
+                case ("short", _): flags.formUnion(name.name)
+                case ("longWithSingleDash", _): wholeNames.insert(name.name)
+                case (_, "option"): longOptions.insert(name.name)
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Whether any of the words may have to be split: looking the options up takes a millisecond.
+    static func areNeeded(for words: some Sequence<String>) -> Bool {
+        words.contains { $0.utf8.count > 2 && $0.hasPrefix("-") && !$0.hasPrefix("--") }
+    }
+
+    /// The words with one option each. Words that no option of the command explains stay as they are.
+    func split(_ words: [String]) -> [String] {
+        var result: [String] = []
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" { return result + [word] + rest }
+            let parts = parts(of: word)
+            result += parts
+            // The next word is the value, whatever it looks like.
+            if let last = parts.last, awaitsValue(last), let value = rest.popFirst() { result.append(value) }
+        }
+        return result
+    }
+
+    private func awaitsValue(_ word: String) -> Bool {
+        if word.hasPrefix("--") { return longOptions.contains(String(word.dropFirst(2))) }
+        return word.count == 2 && word.hasPrefix("-") && options.contains(word.last ?? "-")
+    }
+
+    private func parts(of word: String) -> [String] {
+        let name = word.dropFirst()
+        guard word.hasPrefix("-"), !word.hasPrefix("--"), name.count > 1, !wholeNames.contains(String(name)) else {
+            return [word]
+        }
+        var parts: [String] = []
+        for (index, letter) in zip(name.indices, name) {
+            let value = name[name.index(after: index)...]
+            if options.contains(letter) {
+                if value.isEmpty { return parts + ["-\(letter)"] }
+                // `-c3` and the parser's own `-c=3` are the same.
+                return parts + ["-\(letter)=\(value.hasPrefix("=") ? value.dropFirst() : value)"]
+            }
+            guard flags.contains(letter) else { return [word] }
+            parts.append("-\(letter)")
+        }
+        return parts
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import nw
+
+extension Interop {
+    /// Options spelled as people know them from ping, tcpdump, nmap and netcat, and what a mistake is answered with.
+    @Suite("Familiar options")
+    struct FamiliarOptionsTests {
+        struct Words: CustomTestStringConvertible, Sendable {
+            var command: any ParsableCommand.Type
+            var given: [String]
+            var expected: [String]
+            var testDescription: String { given.joined(separator: " ") }
+
+            init(_ command: any ParsableCommand.Type, _ given: String, _ expected: String) {
+                self.command = command
+                self.given = given.split(separator: " ").map(String.init)
+                self.expected = expected.split(separator: " ").map(String.init)
+            }
+        }
+
+        static let words = [
+            Words(PingCommand.self, "-c1 H", "-c=1 H"),
+            Words(PingCommand.self, "-qnc3 -i0.2 H", "-q -n -c=3 -i=0.2 H"),
+            Words(PingCommand.self, "-c=3 -c 3 H", "-c=3 -c 3 H"),
+            Words(TraceCommand.self, "-nm3 H", "-n -m=3 H"),
+            Words(ScanCommand.self, "-p80,443 -Pn -sT H", "-p=80,443 -Pn -sT H"),
+            Words(CaptureCommand.self, "-nnvvieth0 -c1", "-n -n -v -v -i=eth0 -c=1"),
+            Words(CaptureCommand.self, "-wv -s96 tcp[13]&2!=0", "-w=v -s=96 tcp[13]&2!=0"),
+            Words(CatCommand.self, "-lkw1 -p9000", "-l -k -w=1 -p=9000"),
+            Words(CatCommand.self, "-nzv H 1-9", "-n -z -v H 1-9"),
+            // What no option explains, values, and what follows the end of options stay.
+            Words(PingCommand.self, "-Zc1 H", "-Zc1 H"),
+            Words(PacketCommand.self, "udp 192.0.2.1:1 --data -abc", "udp 192.0.2.1:1 --data -abc"),
+            Words(PingCommand.self, "-I -c1 H", "-I -c1 H"),
+            Words(PingCommand.self, "-c1 -- -c2", "-c=1 -- -c2"),
+        ]
+
+        @Test("Joined flags and values are taken apart", arguments: words)
+        func split(_ row: Words) {
+            #expect(CommandWords(of: row.command).split(row.given) == row.expected)
+        }
+
+        static let accepted: [[String]] = [
+            ["ping", "-qnc1", "-W1", "-I127.0.0.1", "127.0.0.1"], ["ping", "-c1", "-Ilo", "127.0.0.1"],
+            ["trace", "-nm3", "-q1", "127.0.0.1"], ["scan", "-n", "-Pn", "-sT", "-p9", "127.0.0.1"],
+            ["capture", "-D"], ["capture", "-D", "--json"],
+        ]
+
+        @Test("Spellings of the originals work", arguments: accepted)
+        func accepts(_ arguments: [String]) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(arguments)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(!nw.output.isEmpty)
+            }
+        }
+
+        @Test("A capture file is named as for tcpdump", arguments: [["read", "-nnr"], ["capture", "-r"], ["read"]])
+        func captureFile(_ words: [String]) async throws {
+            try await Scratch.run { scratch in
+                let file = scratch.directory.appendingPathComponent("one.pcap").path
+                let packet = try scratch.startNW(["packet", "udp", "192.0.2.1:53", "-w\(file)"])
+                #expect(try await packet.finished() == 0, "\(packet.errors)")
+                let shown = try scratch.startNW(words + [file, "udp", "port", "53"])
+                #expect(try await shown.finished() == 0, "\(shown.errors)")
+                #expect(shown.text.contains("192.0.2.1.53: "), "\(shown.text)")
+                let other = try scratch.startNW(words + [file, "tcp"])
+                #expect(try await other.finished() == 0, "\(other.errors)")
+                #expect(other.output.isEmpty)
+            }
+        }
+
+        struct Mistake: CustomTestStringConvertible, Sendable {
+            var arguments: [String]
+            /// What standard error contains.
+            var parts: [String]
+            var testDescription: String { arguments.joined(separator: " ") }
+        }
+
+        static let mistakes = [
+            Mistake(arguments: ["brows"], parts: ["Did you mean 'browse'?", "Usage: nw <subcommand>"]),
+            Mistake(arguments: ["help", "pign"], parts: ["Did you mean 'ping'?"]),
+            Mistake(arguments: ["tarce"], parts: ["Did you mean 'trace'?"]),
+            Mistake(arguments: ["xyzzy"], parts: ["'xyzzy' is not a command of nw.\n"]),
+            Mistake(arguments: ["ping", "-cx", "h"], parts: ["'x' is invalid for '-c", "Usage: nw ping "]),
+            Mistake(arguments: ["group", "239.7.7.7", "7", "--interface", "nosuch"], parts: ["Usage: nw group "]),
+            Mistake(arguments: ["read"], parts: ["Name a capture file", "Usage: nw read "]),
+        ]
+
+        @Test("A mistake gets its own usage, and a hint", arguments: mistakes)
+        func mistake(_ row: Mistake) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(row.arguments)
+                #expect(try await nw.finished() == 64)
+                #expect(nw.output.isEmpty)
+                for part in row.parts { #expect(nw.errors.contains(part), "\(nw.errors)") }
+            }
+        }
+
+        @Test("The version is told", arguments: [["--version"], ["ping", "--version"]])
+        func version(_ arguments: [String]) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(arguments)
+                #expect(try await nw.finished() == 0)
+                #expect(nw.text == "nw \(NW.version)\n")
+            }
+        }
+
+        @Test(
+            "The help of every command has its exit codes", arguments: NW.commands.map { $0.outline.commandName ?? "" })
+        func exitCodes(command: String) throws {
+            let type = try #require(NW.commands.first { $0.outline.commandName == command })
+            #expect(type.helpMessage().contains("Exit codes:"))
+        }
+    }
+}
