@@ -43,7 +43,14 @@ package struct PathInquiry: Equatable, Sendable {
     }
 
     /// The path to a numeric endpoint, as it is now; `nil` for a name, which is no destination.
-    package static func destination(_ endpoint: NWEndpoint) -> PathInquiry? {
+    ///
+    /// - Parameters:
+    ///   - prohibited: Types of interfaces that are not used.
+    ///   - prohibitsExpensive: Whether interfaces that cost money are not used.
+    package static func destination(
+        _ endpoint: NWEndpoint, prohibiting prohibited: [NWInterface.InterfaceType] = [],
+        prohibitsExpensive: Bool = false
+    ) -> PathInquiry? {
         guard case .hostPort(let host, _) = endpoint else { return nil }
         let address: InternetAddress
         switch host {
@@ -52,7 +59,10 @@ package struct PathInquiry: Equatable, Sendable {
         case .name: return nil
         }
         let model = NetworkStateMonitor.shared.model
-        let path = model.path(to: address, PathConstraints())
+        var constraints = PathConstraints()
+        constraints.prohibitedTypes = prohibited
+        constraints.prohibitsExpensive = prohibitsExpensive
+        let path = model.path(to: address, constraints)
         return PathInquiry(
             path: NWPath(path, endpoint: endpoint), ways: path.ways.map(Way.init),
             interfaces: model.interfaces.map(Interface.init))

@@ -5,6 +5,17 @@ internal import FoundationEssentials
 
 /// How a connection that a program makes comes about: attempts, the protocols above the transport, and what is tried next.
 extension ConnectionDriver {
+    /// Tells how establishing goes so far: every question that was answered, and every attempt. `nil` before it begins.
+    ///
+    /// - Parameter body: Called on any thread.
+    package func reportProgress(_ body: @escaping @Sendable (EstablishmentFacts?) -> Void) {
+        let (connector, known) = progress.withLock { progress in
+            let establishment = progress.establishments.first
+            return (establishment?.connector, establishment?.facts ?? establishment?.defeat)
+        }
+        if let connector { connector.report { body($0) } } else { body(known) }
+    }
+
     func establish() {
         let (connector, plan) = progress.withLock { progress -> (Connector?, RoutePlan?) in
             guard case .connect(let target, let resolver) = progress.origin,

@@ -98,11 +98,14 @@ extension Connector {
                 interface: progress.detours.isOne ? progress.settings.requiredInterface : nil))
     }
 
-    func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome) {
+    /// - Parameter isLesson: Whether later races for names learn from a failure.
+    func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome, isLesson: Bool = true) {
         guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
         progress.facts.attempts[index].ended = Machine.now - progress.facts.started
         progress.facts.attempts[index].outcome = outcome
-        guard case .failed = outcome, let address = progress.addresses[candidate].internetAddress else { return }
+        guard isLesson, case .failed = outcome, let address = progress.addresses[candidate].internetAddress else {
+            return
+        }
         Self.memory.withLock { $0.failed(address, at: Machine.now) }
     }
 

@@ -89,6 +89,14 @@ package final class Connector: Sendable {
         }
     }
 
+    /// Tells how it goes so far, attempts without an outcome included, on the loop's thread.
+    package func report(_ body: @escaping @Sendable (EstablishmentFacts) -> Void) {
+        loop.execute {
+            self.noteOnlyAttempt()
+            body(self.progress.facts)
+        }
+    }
+
     /// Ends without an outcome.
     package func cancel() {
         loop.execute {
@@ -173,9 +181,11 @@ package final class Connector: Sendable {
     func connected(_ candidate: Int) { perform(progress.race.connected(candidate)) }
 
     func failed(_ candidate: Int, _ code: CInt) {
+        let isNoted = !progress.facts.attempts.isEmpty
+        noteOnlyAttempt()
         progress.attempts.removeValue(forKey: candidate)?.abandon()
         note(code)
-        noteEnd(candidate, .failed(code))
+        noteEnd(candidate, .failed(code), isLesson: isNoted)
         perform(progress.race.failed(candidate, at: Machine.now))
     }
 

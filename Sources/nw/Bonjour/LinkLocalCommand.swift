@@ -29,6 +29,9 @@ struct LinkLocalCommand: Subcommand {
     @Option(help: ArgumentHelp("Begin with the address in this file, and keep it there.", valueName: "file"))
     var remember: String?
 
+    @Flag(help: "Print one JSON object per event.")
+    var json = false
+
     @Option(name: .customLong("try"), help: ArgumentHelp("Begin with this address.", valueName: "address"))
     var first: String?
 
@@ -90,7 +93,38 @@ struct LinkLocalCommand: Subcommand {
         return nil
     }
 
+    /// Something that happened to the address, in the shape of its JSON.
+    private struct Report: Encodable {
+        var event: String
+        var interface: String
+        var address: String?
+        /// The other host's hardware address.
+        var other: String?
+    }
+
     private func show(_ event: LinkLocalDriver.Event) throws {
+        guard json else { return try showText(event) }
+        func tell(_ event: String, _ address: IPv4Address? = nil, _ other: String? = nil) {
+            printLine(
+                PrintableText(
+                    json: Report(event: event, interface: interface, address: address.map { "\($0)" }, other: other)))
+        }
+        switch event {
+        case .waiting(.link): tell("waiting")
+        case .waiting(.nothing): tell("idle")
+        case .probing(let address): tell("probing", address)
+        case .conflicted(let address, let other): tell("conflict", address, "\(other)")
+        case .assigned(let address):
+            try keep(address)
+            tell("assigned", address)
+        case .lost(let address, let other): tell("lost", address, "\(other)")
+        case .released(let address): tell("released", address)
+        case .preferred(let address, let isPreferred): tell(isPreferred ? "preferred" : "deprecated", address)
+        case .failed(let error): throw explain(error)
+        }
+    }
+
+    private func showText(_ event: LinkLocalDriver.Event) throws {
         switch event {
         case .waiting(.link): printLine("waiting for the link")
         case .waiting(.nothing): printLine("nothing to do: \(interface) has an address that reaches further")

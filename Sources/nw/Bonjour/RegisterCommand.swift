@@ -2,6 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayRuntime
 import CausewaySystem
+import CausewayTypes
 import CausewayWire
 
 /// `nw register`: a service for others to find.
@@ -28,6 +29,9 @@ struct RegisterCommand: Subcommand {
 
     @Flag(help: "Let a sleep proxy answer while this host sleeps.")
     var sleepProxy = false
+
+    @Flag(help: "Print one JSON object per event.")
+    var json = false
 
     @Option(help: ArgumentHelp("Register so many services, with numbers behind the name.", valueName: "number"))
     var count = 1
@@ -85,10 +89,20 @@ struct RegisterCommand: Subcommand {
         }
     }
 
+    private struct Report: Encodable {
+        /// `registered` or `lost`.
+        var event: String
+        var name: String
+    }
+
+    private func tell(_ event: String, _ name: some CustomStringConvertible, _ line: PrintableText) {
+        printLine(json ? PrintableText(json: Report(event: event, name: "\(name)")) : line)
+    }
+
     private func show(_ event: ServiceEvent) throws {
         switch event {
-        case .registered(let name): printLine("registered as \(name)")
-        case .removed(let name): printLine("lost \(name)")
+        case .registered(let name): tell("registered", name, "registered as \(name)")
+        case .removed(let name): tell("lost", name, "lost \(name)")
         case .portTaken: throw Failure("another program has port 5353 for itself: nw doctor tells which")
         case .failed: throw Failure("somebody else has the name \(name)")
         }

@@ -4,6 +4,7 @@ import CausewayRuntime
 import CausewayTypes
 import Dispatch
 import FoundationEssentials
+import Synchronization
 
 /// `nw connect`: connect once, and tell how that came about.
 struct ConnectCommand: Subcommand {
@@ -67,12 +68,14 @@ struct ConnectCommand: Subcommand {
             try ProxyChoice(proxy, scheme: tls ? "https" : "tcp").apply(to: parameters)
             let connection = NWConnection(host: NWEndpoint.Host(host), port: try parsePort(port), using: parameters)
             var failure: (any Error)?
+            let unfinished = UnfinishedFacts()
             do {
-                try await connection.connect(within: .seconds(timeout))
+                try await connection.connect(within: .seconds(timeout)) { unfinished.take(from: $0) }
             } catch {
                 failure = error
             }
-            let report = await ConnectReport(connection, problem: failure.map { describe($0).text })
+            let report = await ConnectReport(
+                connection, unfinished.facts, problem: failure.map { describe($0).text })
             connection.cancel()
             if json {
                 printLine(report.json())
@@ -81,6 +84,21 @@ struct ConnectCommand: Subcommand {
             }
             if let failure { throw failure }
             if !json, !timeline { printLine("\(report.winner ?? connection.endpoint.label)") }
+        }
+    }
+}
+
+/// How far a connection came by the time that its command gave up: cancelling forgets it.
+private final class UnfinishedFacts: Sendable {
+    private let latest = Mutex<EstablishmentFacts?>(nil)
+
+    var facts: EstablishmentFacts? { latest.withLock { $0 } }
+
+    /// Notes the facts, then cancels the connection.
+    func take(from connection: NWConnection) {
+        connection.driver.reportProgress { facts in
+            self.latest.withLock { $0 = facts }
+            connection.cancel()
         }
     }
 }
@@ -104,14 +122,16 @@ struct ConnectReport: Encodable {
     var entries: [Entry]
     var problem: String?
 
-    init(_ connection: NWConnection, problem: String?) async {
-        let facts = connection.driver.establishment ?? connection.driver.defeat
+    /// - Parameter unfinished: The facts of a connection that was given up.
+    init(_ connection: NWConnection, _ unfinished: EstablishmentFacts?, problem: String?) async {
+        let facts = unfinished ?? connection.driver.establishment ?? connection.driver.defeat
         self.problem = problem
         entries = (facts?.timeline ?? []).map { entry in
             Entry(
                 kind: entry.kind, label: entry.label, start: entry.start * 1_000, end: entry.end.map { $0 * 1_000 },
                 outcome: entry.failure.map { describe($0.networkError).text } ?? entry.outcome)
         }
+        if problem != nil { noteUnfinished(facts, of: connection.endpoint) }
         guard problem == nil, let facts else { return }
         winner = connection.currentPath?.remoteEndpoint?.label
         interface = connection.currentPath?.availableInterfaces.first?.name
@@ -126,6 +146,16 @@ struct ConnectReport: Encodable {
             entries.append(
                 Entry(kind: "handshake", label: handshake.definition.name, start: start, end: end, outcome: "ready"))
             start = end
+        }
+    }
+
+    /// What there is no outcome of: a name without any answer, or the protocols above a transport that is connected.
+    private mutating func noteUnfinished(_ facts: EstablishmentFacts?, of endpoint: NWEndpoint) {
+        if let connected = facts?.connected, let started = facts?.started {
+            let start = (connected - started) / .milliseconds(1)
+            entries.append(Entry(kind: "handshake", label: "protocols", start: start, end: nil, outcome: "unfinished"))
+        } else if entries.isEmpty, case .hostPort(.name(let name, _), _) = endpoint {
+            entries.append(Entry(kind: "query", label: "name \(name)", start: 0, end: nil, outcome: "unfinished"))
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewaySystem
+import CausewayTypes
 
 /// `nw demo`: the framework at work in one process.
 struct DemoCommand: Subcommand {
@@ -15,6 +16,9 @@ struct DemoCommand: Subcommand {
               nw demo --mebibytes 64
             """)
 
+    @Flag(help: "Print one JSON object per line.")
+    var json = false
+
     @Option(help: "Size of the bulk transfer.")
     var mebibytes: UInt64 = 1024
 
@@ -24,7 +28,7 @@ struct DemoCommand: Subcommand {
 
     func run() async throws {
         try await reporting("demo") {
-            let log = DemoLog()
+            let log = DemoLog(isJSON: json)
             let directory = try DirectoryEntries.makeTemporaryDirectory(named: "nw-demo")
             let socketPath = "\(directory)/socket"
             defer {
@@ -56,7 +60,18 @@ struct DemoCommand: Subcommand {
 
 /// The demonstration's output: lines with the time since its start.
 struct DemoLog: Sendable {
+    private struct Entry: Encodable {
+        /// Milliseconds since the start.
+        var time: Double
+        /// The object that something happened to. `nil` at the beginning of a part.
+        var source: String?
+        var text: String
+    }
+
+    let isJSON: Bool
     private let start = ContinuousClock.now
+
+    init(isJSON: Bool) { self.isJSON = isJSON }
 
     /// Begins a part.
     func title(_ text: String) {
@@ -65,11 +80,16 @@ struct DemoLog: Sendable {
 
     /// Something that happened to one of the objects.
     func event(_ who: String, _ text: String) {
-        write("    \(who.padded(to: 9)) \(text)")
+        write(text, of: who)
     }
 
-    private func write(_ text: String) {
-        let seconds = Amounts.decimal((ContinuousClock.now - start).inSeconds, places: 3)
-        printLine("\(String(repeating: " ", count: max(0, 7 - seconds.count)))\(seconds) s  \(text)")
+    private func write(_ text: String, of source: String? = nil) {
+        let time = (ContinuousClock.now - start).inSeconds
+        if isJSON {
+            return printLine(PrintableText(json: Entry(time: time * 1_000, source: source, text: text)))
+        }
+        let seconds = Amounts.decimal(time, places: 3)
+        let line = source.map { "    \($0.padded(to: 9)) \(text)" } ?? text
+        printLine("\(String(repeating: " ", count: max(0, 7 - seconds.count)))\(seconds) s  \(line)")
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayTypes
 import FoundationEssentials
 
 /// `nw echo`: round trips to an echo server.
@@ -20,13 +21,15 @@ struct EchoCommand: Subcommand {
     @Flag(name: [.customShort("u"), .customLong("udp")], help: "Datagrams instead of a stream.")
     var datagrams = false
 
-    @Option(help: "Number of round trips.")
+    @Option(name: [.customShort("c"), .long], help: "Number of round trips.")
     var count = 5
 
-    @Option(help: "Bytes in each.")
+    @Option(name: [.customShort("s"), .long], help: "Bytes in each.")
     var size = 64
 
-    @Option(help: ArgumentHelp("Time between two round trips.", valueName: "seconds"))
+    @Option(
+        name: [.customShort("i"), .long],
+        help: ArgumentHelp("Time between two round trips; 0 for none.", valueName: "seconds"))
     var interval = 0.2
 
     @Option(
@@ -36,6 +39,9 @@ struct EchoCommand: Subcommand {
 
     @Flag(name: .shortAndLong, help: "Print the summary only.")
     var quiet = false
+
+    @Flag(help: "Print one JSON object per round trip, and one for the summary.")
+    var json = false
 
     @Flag(help: "Find the server on the local network, by Bonjour: see nw serve echo --advertise.")
     var discover = false
@@ -73,10 +79,16 @@ struct EchoCommand: Subcommand {
                 if number > 1, interval > 0 { try await Task.sleep(for: .seconds(interval)) }
                 let time = try await trips.make(number: number, byteCount: size)
                 guard !quiet else { continue }
+                if json {
+                    let milliseconds = time.map { $0.inSeconds * 1_000 }
+                    let trip = RoundTrips.Trip(number: number, bytes: size, peer: peer, milliseconds: milliseconds)
+                    printLine(PrintableText(json: trip))
+                    continue
+                }
                 let result = time.map { "time=\(Amounts.milliseconds($0))" } ?? "no answer"
                 printLine("\(size) bytes from \(peer): number=\(number) \(result)")
             }
-            printLine("\(trips.summary)")
+            printLine(json ? PrintableText(json: trips.figures) : "\(trips.summary)")
             if trips.lost > 0 { throw ExitCode.failure }
         }
     }

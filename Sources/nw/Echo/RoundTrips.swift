@@ -35,6 +35,33 @@ struct RoundTrips {
         return time
     }
 
+    /// One round trip, in the shape of its JSON.
+    struct Trip: Encodable {
+        var number: Int
+        var bytes: Int
+        var peer: String
+        /// `nil` where no answer came.
+        var milliseconds: Double?
+    }
+
+    /// All of them, in the shape of their JSON. Times are milliseconds.
+    struct Figures: Encodable {
+        var roundTrips: Int
+        var lost: Int
+        var minimum: Double?
+        var median: Double?
+        var mean: Double?
+        var maximum: Double?
+    }
+
+    var figures: Figures {
+        let sorted = times.sorted().map { $0.inSeconds * 1_000 }
+        return Figures(
+            roundTrips: sorted.count, lost: lost, minimum: sorted.first,
+            median: sorted.isEmpty ? nil : sorted[sorted.count / 2],
+            mean: sorted.isEmpty ? nil : sorted.reduce(0, +) / Double(sorted.count), maximum: sorted.last)
+    }
+
     /// `5 round trips, 0 lost: least 0.021 ms, median 0.024 ms, mean 0.030 ms, most 0.061 ms`.
     var summary: String {
         let sorted = times.sorted()

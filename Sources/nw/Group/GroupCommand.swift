@@ -52,6 +52,9 @@ struct GroupCommand: Subcommand {
     @Flag(name: .customShort("N"), help: "End with standard input.")
     var endsWithInput = false
 
+    @Flag(help: "Print one JSON object per message.")
+    var json = false
+
     @Flag(name: .short, help: "Report states on standard error.")
     var verbose = false
 

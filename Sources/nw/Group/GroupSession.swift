@@ -16,11 +16,16 @@ struct GroupSession: Sendable {
     func run() async throws {
         let (events, feed) = AsyncStream.makeStream(of: Event.self)
         group.stateUpdateHandler = { feed.yield(.state($0)) }
-        let (echoes, isVerbose) = (command.echo, command.verbose)
+        let (echoes, isVerbose, isJSON) = (command.echo, command.verbose, command.json)
         group.setReceiveHandler(
             maximumMessageSize: command.most ?? .max, rejectOversizedMessages: false
         ) { message, content, isComplete in
-            feed.yield(.message(line(for: message, content ?? Data(), isComplete, isVerbose)))
+            let content = content ?? Data()
+            let text =
+                isJSON
+                ? PrintableText(json: GroupMessage(message, content, isComplete))
+                : line(for: message, content, isComplete, isVerbose)
+            feed.yield(.message(text))
             if echoes { message.reply(content: content) }
         }
         group.start(queue: DispatchQueue(label: "nw.group"))
@@ -62,6 +67,30 @@ struct GroupSession: Sendable {
             }
             if let error { throw Failure("send to \(group.descriptor.label) failed", error) }
         }
+    }
+}
+
+/// One message, in the shape of its JSON.
+private struct GroupMessage: Encodable {
+    var sender: String?
+    var target: String?
+    var interface: String?
+    /// Bytes of the content.
+    var bytes: Int
+    /// The content, if it is text.
+    var text: String?
+    /// The content as hexadecimal digits, if it is not.
+    var hex: String?
+    var isComplete: Bool
+
+    init(_ message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool) {
+        sender = message.remoteEndpoint?.label
+        target = message.localEndpoint?.label
+        interface = message.path?.availableInterfaces.first?.name
+        bytes = content.count
+        text = String(validating: content, as: UTF8.self)
+        if text == nil { hex = content.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+        self.isComplete = isComplete
     }
 }
 

@@ -18,6 +18,7 @@ struct StatusCommand: Subcommand {
             Examples:
               nw status example.com
               nw status 192.0.2.7 --watch             again whenever the network changes
+              nw status 192.0.2.7 --prohibit wifi     which ways are left without Wi-Fi
               nw status example.com 443 --connect     what happens to a connection while cables are pulled
             """)
 
@@ -88,7 +89,9 @@ struct StatusCommand: Subcommand {
 
     private func show() async throws {
         for address in try await endpoints() {
-            guard let inquiry = PathInquiry.destination(address) else { continue }
+            let inquiry = PathInquiry.destination(
+                address, prohibiting: prohibit.map(\.type), prohibitsExpensive: noExpensive)
+            guard let inquiry else { continue }
             let ways = inquiry.ways.map { way in
                 Ways.Way(
                     interface: way.interface.name, type: way.interface.type.label, gateway: way.gateway?.hostLabel,

@@ -19,14 +19,13 @@ struct CallbackServers: Sendable {
     let listenerQueue = DispatchQueue(label: "nw.serve", target: .global())
     let accept: @Sendable (NWConnection) -> Void
 
-    init(_ kind: ServeCommand.Kind, queues: ConnectionQueues) {
-        let serve: @Sendable (NWConnection) -> Void =
-            switch kind {
-            case .echo: Self.echo
-            case .sink: Self.drain
-            case .source: { connection in for _ in 0..<Self.sendsInFlight { Self.pour(connection) } }
-            case .datagramSink: Self.countDatagrams
-            }
+    init(_ kind: ServeCommand.Kind, queues: ConnectionQueues, log: PeerLog) {
+        let serve: @Sendable (NWConnection) -> Void
+        if log.isNeeded {
+            serve = { connection in Self.serve(connection, kind, ReportedTally(connection, log)) }
+        } else {
+            serve = { connection in Self.serve(connection, kind, SilentTally()) }
+        }
         let shared = listenerQueue
         accept =
             switch queues {
@@ -43,39 +42,58 @@ struct CallbackServers: Sendable {
             }
     }
 
-    @Sendable private static func echo(_ connection: NWConnection) {
+    private static func serve(_ connection: NWConnection, _ kind: ServeCommand.Kind, _ tally: some PeerTally) {
+        switch kind {
+        case .echo: echo(connection, tally)
+        case .sink: drain(connection, tally)
+        case .source: for number in 0..<sendsInFlight { pour(connection, tally, isFirst: number == 0) }
+        case .datagramSink: countDatagrams(connection, tally)
+        }
+    }
+
+    private static func end(_ connection: NWConnection, _ tally: some PeerTally) {
+        connection.cancel()
+        tally.ended()
+    }
+
+    private static func echo(_ connection: NWConnection, _ tally: some PeerTally) {
         connection.receive(minimumIncompleteLength: 1, maximumLength: 65_536) { content, _, isComplete, error in
-            guard let content, !content.isEmpty else { return connection.cancel() }
+            guard let content, !content.isEmpty else { return end(connection, tally) }
+            tally.received(content.count)
             connection.send(
                 content: content,
                 completion: .contentProcessed { sendError in
-                    if isComplete || error != nil || sendError != nil { return connection.cancel() }
-                    echo(connection)
+                    if sendError == nil { tally.sent(content.count) }
+                    if isComplete || error != nil || sendError != nil { return end(connection, tally) }
+                    echo(connection, tally)
                 })
         }
     }
 
-    @Sendable private static func drain(_ connection: NWConnection) {
-        connection.receive(minimumIncompleteLength: 1, maximumLength: 262_144) { _, _, isComplete, error in
-            if isComplete || error != nil { return connection.cancel() }
-            drain(connection)
+    private static func drain(_ connection: NWConnection, _ tally: some PeerTally) {
+        connection.receive(minimumIncompleteLength: 1, maximumLength: 262_144) { content, _, isComplete, error in
+            tally.received(content?.count ?? 0)
+            if isComplete || error != nil { return end(connection, tally) }
+            drain(connection, tally)
         }
     }
 
-    @Sendable private static func pour(_ connection: NWConnection) {
+    /// - Parameter isFirst: Whether this one of the sends in flight tells the end.
+    private static func pour(_ connection: NWConnection, _ tally: some PeerTally, isFirst: Bool) {
         connection.send(
             content: SourceBlock.content,
             completion: .contentProcessed { error in
-                if error != nil { return connection.cancel() }
-                pour(connection)
+                if error != nil { return isFirst ? end(connection, tally) : connection.cancel() }
+                tally.sent(SourceBlock.content.count)
+                pour(connection, tally, isFirst: isFirst)
             })
     }
 
-    @Sendable private static func countDatagrams(_ connection: NWConnection) {
+    private static func countDatagrams(_ connection: NWConnection, _ tally: some PeerTally) {
         connection.receiveBatch { batch, error in
-            guard let batch, error == nil else { return connection.cancel() }
+            guard let batch, error == nil else { return end(connection, tally) }
             DatagramCounter.count(batch) { connection.send(content: $0, completion: .idempotent) }
-            countDatagrams(connection)
+            countDatagrams(connection, tally)
         }
     }
 }

@@ -15,11 +15,17 @@ struct ServeCommand: Subcommand {
             udp-sink  counts datagrams; answers one of 1 byte with the count so far, 8 bytes, little-endian
 
             Examples:
-              nw serve echo --port 7000
+              nw serve echo --port 7000 -v              a line for each peer
+              nw serve echo --port 7000 --tcp --udp     both at once; --udp alone for datagrams
               nw serve sink --port 7001 --style async
               nw serve udp-sink --port 7002 --host 127.0.0.1
               nw serve echo --port 0 --advertise "Echo here"    found by nw browse _echo._tcp
               nw serve echo --port 7443 --tls --cert chain.pem --key key.pem
+
+            Exit codes:
+              1         a port cannot be used
+              64        wrong usage
+              130, 143  ended by SIGINT or SIGTERM; connections that are open had two seconds to end
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -58,6 +64,18 @@ struct ServeCommand: Subcommand {
     @Option(help: "Local address to listen on. (default: every address, IPv4 and IPv6)")
     var host: String?
 
+    @Flag(help: "Serve datagrams: echo and sink.")
+    var udp = false
+
+    @Flag(help: "Serve streams, which is the default; with --udp both, on one port.")
+    var tcp = false
+
+    @Flag(name: .shortAndLong, help: "Report each peer on standard error.")
+    var verbose = false
+
+    @Flag(help: "Print one JSON object per event: the port, and each peer's beginning and end.")
+    var json = false
+
     @Option(help: "How the server is written.")
     var style: Style = .callbacks
 
@@ -94,11 +112,19 @@ struct ServeCommand: Subcommand {
         if key != nil, cert == nil { throw ValidationError("--key needs --cert.") }
         if ca != nil, !tls { throw ValidationError("--ca needs --tls.") }
         if tls, kind == .datagramSink { throw ValidationError("--tls is for the servers over TCP.") }
+        if udp, tls || kind == .source { throw ValidationError("--udp is for echo and sink, and excludes --tls.") }
+        if udp || verbose || json, isOfTasks {
+            throw ValidationError("--udp, -v and --json need --style callbacks or dispatch-source.")
+        }
         if isStructured, tls || advertise != nil || kind == .datagramSink {
             throw ValidationError("--style structured is for plain TCP: not for --tls, --advertise and udp-sink.")
         }
     }
 
+    var servesDatagrams: Bool { udp || kind == .datagramSink }
+    var servesStreams: Bool { kind != .datagramSink && (tcp || !udp) }
+
+    private var isOfTasks: Bool { isStructured || style == .async }
     private var isStructured: Bool { style == .structured || style == .structuredPool }
 
     /// A server whose tasks are all on event loops begins on one: the pool's first worker brings a thread that watches it, and each
@@ -115,37 +141,34 @@ struct ServeCommand: Subcommand {
     func run() async throws {
         try await reporting("serve") {
             if isStructured { return try await serveStructured() }
+            guard isOfTasks else { return try await ServeSession(self).run() }
             // Browsers learn at once that the service has gone.
             if advertise != nil { for number in Machine.endingSignals { BonjourEngine.farewell(before: number) } }
-            let listener: NWListener
-            do {
-                listener = try makeListener()
-                listener.service = advertise.map { NWListener.Service(name: $0, type: kind.serviceType) }
-            } catch let failure as Failure {
-                throw failure
-            } catch {
-                throw Failure("listening on port \(port) failed", error)
-            }
-            switch style {
-            case .async: try await serve(listener, TaskServers(kind))
-            case .callbacks, .dispatchSource, .structured, .structuredPool:
-                try await serve(listener, CallbackServers(kind, queues: queues))
-            }
+            try await serve(try makeListener(on: port, isDatagram: kind == .datagramSink), TaskServers(kind))
         }
     }
 
-    private var queues: ConnectionQueues { perConnectionQueue ? .perConnection : .shared }
+    var queues: ConnectionQueues { perConnectionQueue ? .perConnection : .shared }
 
-    private func makeListener() throws -> NWListener {
-        let parameters = try makeParameters()
-        let port = NWEndpoint.Port(integerLiteral: port)
-        guard let host else { return try NWListener(using: parameters, on: port) }
-        parameters.requiredLocalEndpoint = .hostPort(host: NWEndpoint.Host(host), port: port)
-        return try NWListener(using: parameters)
+    /// - Throws: ``Failure`` if the port or a certificate cannot be used.
+    func makeListener(on port: UInt16, isDatagram: Bool) throws -> NWListener {
+        do {
+            let parameters = isDatagram ? .udp : try makeStreamParameters()
+            let place = NWEndpoint.Port(integerLiteral: port)
+            let local = host.map { NWEndpoint.hostPort(host: NWEndpoint.Host($0), port: place) }
+            if let local { parameters.requiredLocalEndpoint = local }
+            let listener = try local == nil ? NWListener(using: parameters, on: place) : NWListener(using: parameters)
+            let type = isDatagram && kind == .echo ? "_echo._udp" : isDatagram ? "_sink._udp" : kind.serviceType
+            listener.service = advertise.map { NWListener.Service(name: $0, type: type) }
+            return listener
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("listening on port \(port) failed", error)
+        }
     }
 
-    private func makeParameters() throws -> NWParameters {
-        guard kind != .datagramSink else { return .udp }
+    private func makeStreamParameters() throws -> NWParameters {
         let parameters = makeTCPParameters()
         if let cert, let identity = sec_identity_create(try CertificateFiles.identity(cert, key)) {
             let options = NWProtocolTLS.Options()
@@ -181,21 +204,6 @@ struct ServeCommand: Subcommand {
             try await listener.run(servers.body)
         } catch {
             throw Failure("listening on port \(port) failed", error)
-        }
-    }
-
-    private func serve(_ listener: NWListener, _ servers: CallbackServers) async throws {
-        let (states, feed) = AsyncStream<NWListener.State>.makeStream()
-        listener.stateUpdateHandler = { feed.yield($0) }
-        listener.newConnectionHandler = servers.accept
-        listener.start(queue: servers.listenerQueue)
-        for await state in states {
-            switch state {
-            case .ready: printLine("listening on port \(listener.port?.rawValue ?? port)")
-            case .failed(let error), .waiting(let error): throw Failure("listening on port \(port) failed", error)
-            case .cancelled: return
-            case .setup: break
-            }
         }
     }
 }

@@ -49,10 +49,13 @@ private final class Expiry: Sendable {
 extension NWConnection {
     /// Starts the connection and waits until it is ready.
     ///
+    /// - Parameter giveUp: Called when time ran out; cancels the connection.
     /// - Throws: ``Failure`` with the text `connection to HOST:PORT failed: REASON`.
-    func connect(within limit: Duration?) async throws {
+    func connect(
+        within limit: Duration?, giveUp: @escaping @Sendable (NWConnection) -> Void = { $0.cancel() }
+    ) async throws {
         do {
-            try await withDeadline(limit, onExpiry: { self.cancel() }) { try await self.open() }
+            try await withDeadline(limit, onExpiry: { giveUp(self) }) { try await self.open() }
         } catch is TimedOut {
             throw Failure("connection to \(endpoint.label) failed: timed out")
         } catch {

@@ -21,7 +21,9 @@ struct FileSender {
     }
 
     /// Sends one file and waits until the receiver answers.
-    mutating func send(_ path: String) async throws {
+    ///
+    /// - Returns: Bytes of its content.
+    mutating func send(_ path: String) async throws -> UInt64 {
         let name = String(path.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
         let file = try await open(path)
         guard let header = TransferHeader(name: name, byteCount: file.byteCount).encoded() else {
@@ -33,6 +35,7 @@ struct FileSender {
         try await sendContent(of: file) { progress.advance(to: $0) }
         try await connection.send(try await lane.run { file.digest() })
         try await awaitReply()
+        return file.byteCount
     }
 
     /// Sends the content. The next piece is read and hashed while the connection takes the one before.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayTypes
 import FoundationEssentials
 
 /// `nw send`: gives files to `nw receive`.
@@ -26,6 +27,9 @@ struct SendCommand: Subcommand {
 
     @OptionGroup var multipath: MultipathOptions
 
+    @Flag(help: "Print one JSON object per file.")
+    var json = false
+
     @Flag(name: .short, help: "Tell on standard error what each path carried.")
     var verbose = false
 
@@ -44,6 +48,15 @@ struct SendCommand: Subcommand {
         }
     }
 
+    /// What became of one file, in the shape of its JSON.
+    private struct Outcome: Encodable {
+        /// `sent` or `refused`.
+        var event: String
+        var file: String
+        var bytes: UInt64?
+        var reason: String?
+    }
+
     private func send() async throws {
         let host = NWEndpoint.Host(arguments[arguments.count - 2])
         let port = try parsePort(arguments[arguments.count - 1])
@@ -57,10 +70,14 @@ struct SendCommand: Subcommand {
         var failures = 0
         for path in arguments.dropLast(2) {
             do {
-                try await sender.send(path)
+                let byteCount = try await sender.send(path)
+                if json { printLine(PrintableText(json: Outcome(event: "sent", file: path, bytes: byteCount))) }
             } catch let refusal as FileSender.NotSent {
                 // The connection is still in step: the other files may fare better.
                 failures += 1
+                if json {
+                    printLine(PrintableText(json: Outcome(event: "refused", file: path, reason: refusal.reason)))
+                }
                 printError("nw: send: \(path): \(refusal.reason)")
             } catch {
                 throw Failure("\(path): \(describe(error))")

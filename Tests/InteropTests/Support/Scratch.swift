@@ -141,6 +141,8 @@ enum Sockets {
         }
     }
 
+    static func isListening(onTCPPort port: UInt16) -> Bool { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
+
     static func waitForDatagramSocket(port: UInt16) async throws {
         try await eventually("somebody has UDP port \(port)") { holds(port, state: nil, in: ["udp", "udp6"]) }
     }

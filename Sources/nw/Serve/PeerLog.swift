@@ -1,0 +1,91 @@
+import Causeway
+import CausewayTypes
+import FoundationEssentials
+import Synchronization
+
+/// What a server notes of one peer. ``SilentTally`` takes no room in the closures of a connection.
+protocol PeerTally: Sendable {
+    func received(_ byteCount: Int)
+    func sent(_ byteCount: Int)
+    /// The connection is over.
+    func ended()
+}
+
+/// Counts open connections, for the end of the server, and nothing else.
+struct SilentTally: PeerTally {
+    private static let count = Atomic(0)
+
+    /// Connections that have not ended.
+    static var openCount: Int { count.load(ordering: .acquiring) }
+
+    init() { Self.count.add(1, ordering: .acquiringAndReleasing) }
+
+    func received(_ byteCount: Int) {}
+    func sent(_ byteCount: Int) {}
+    func ended() { Self.count.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+/// Counts one peer's bytes and reports its beginning and its end.
+final class ReportedTally: PeerTally {
+    private let open = SilentTally()
+    private let log: PeerLog
+    private let peer: String
+    private let receivedCount = Atomic<UInt64>(0)
+    private let sentCount = Atomic<UInt64>(0)
+
+    init(_ connection: NWConnection, _ log: PeerLog) {
+        self.log = log
+        peer = connection.endpoint.label
+        log.tell(PeerEvent(event: "connected", transport: log.transport, peer: peer))
+    }
+
+    func received(_ byteCount: Int) { receivedCount.add(UInt64(byteCount), ordering: .relaxed) }
+    func sent(_ byteCount: Int) { sentCount.add(UInt64(byteCount), ordering: .relaxed) }
+
+    func ended() {
+        open.ended()
+        log.tell(
+            PeerEvent(
+                event: "ended", transport: log.transport, peer: peer, received: receivedCount.load(ordering: .relaxed),
+                sent: sentCount.load(ordering: .relaxed)))
+    }
+}
+
+/// Something that `nw serve` reports, in the shape of its JSON.
+struct PeerEvent: Encodable, Sendable {
+    /// `listening`, `connected` or `ended`.
+    var event: String
+    /// `tcp` or `udp`.
+    var transport: String
+    var port: UInt16?
+    var peer: String?
+    /// Bytes.
+    var received: UInt64?
+    var sent: UInt64?
+}
+
+/// Where a server reports its peers: one line each on standard error, or JSON on standard output.
+struct PeerLog: Sendable {
+    let transport: String
+    let isVerbose: Bool
+    let isJSON: Bool
+
+    var isNeeded: Bool { isVerbose || isJSON }
+
+    func tell(_ event: PeerEvent) {
+        if isJSON { return printLine(PrintableText(json: event)) }
+        guard isVerbose, let peer = event.peer else { return }
+        let way: PrintableText = transport == "udp" ? " (UDP)" : ""
+        var counts: PrintableText = ""
+        if let received = event.received, let sent = event.sent {
+            counts = ": received \(Amounts.bytes(received)), sent \(Amounts.bytes(sent))"
+        }
+        printError("nw: serve: \(peer)\(way) \(event.event)\(counts)")
+    }
+
+    /// - Parameter isSecond: Whether another transport is announced as well.
+    func tellListening(on port: UInt16, isSecond: Bool) {
+        if isJSON { return tell(PeerEvent(event: "listening", transport: transport, port: port)) }
+        printLine(isSecond ? "listening on UDP port \(port)" : "listening on port \(port)")
+    }
+}
