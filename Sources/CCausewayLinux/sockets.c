@@ -149,12 +149,19 @@ int cw_peer_address(int fd, cw_address *out) {
     return getpeername(fd, (struct sockaddr *)&out->storage, &out->length) < 0 ? -errno : 0;
 }
 
-int cw_take_error(int fd) {
+int cw_take_loss(int fd, int *behind_end) {
     int value = 0;
     socklen_t length = sizeof value;
+    *behind_end = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &value, &length) < 0) return errno;
     // What Linux says of a reset that came behind the peer's end; elsewhere a reset is a reset.
+    *behind_end = value == EPIPE;
     return value == EPIPE ? ECONNRESET : value;
+}
+
+int cw_take_error(int fd) {
+    int ignored;
+    return cw_take_loss(fd, &ignored);
 }
 
 int cw_abort_on_close(int fd) {

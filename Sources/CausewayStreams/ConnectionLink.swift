@@ -69,9 +69,23 @@ final class ConnectionLink: StreamLink {
             pumpIn()
             pumpOut()
         // A stream has no word for waiting.
-        case .waiting(let error), .failed(let error): fail(error)
+        case .waiting(let error): fail(error)
+        case .failed(let error): broke(error)
         case .setup, .preparing, .cancelled: break
         }
+    }
+
+    /// Nothing can be written any more; what has arrived is read first.
+    private func broke(_ error: NWError) {
+        let (mayRead, hasSentEnd) = state.withLock { state in
+            (state.isReady && state.open.contains(.input), state.hasSentEnd && !state.isWriting)
+        }
+        // A connection that has ended in both directions fails: here that is no failure.
+        if inbound.hasFinished, hasSentEnd { return }
+        guard mayRead, !inbound.hasFinished else { return fail(error) }
+        outbound.fail(error)
+        tellEnd()
+        pumpIn()
     }
 
     private func fail(_ error: NWError) {
@@ -173,7 +187,7 @@ final class ConnectionLink: StreamLink {
             isComplete: true,
             completion: .contentProcessed { error in
                 self.state.withLock { $0.isWriting = false }
-                if let error { self.fail(error) } else { self.pumpOut() }
+                if let error { self.broke(error) } else { self.pumpOut() }
                 self.tellEnd()
                 self.endWhenSent()
             })

@@ -119,11 +119,11 @@ extension Runtime {
             stage.receive("1", 1, 9)
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
+                stage.kernel.failReads(ECONNRESET)
                 stage.flow.ready(for: [.readable, .failed, .hangUp])
             }
             stage.arrive("abc")
-            // What is wrong with a played socket, when it is asked, is that it is none.
-            #expect(stage.log.all == ["1 'abc'", "failed \(EBADF)"])
+            #expect(stage.log.all == ["1 'abc'", "failed \(ECONNRESET)"])
         }
 
         @Test("Rule 4: room that comes during a write that finds none is not lost")

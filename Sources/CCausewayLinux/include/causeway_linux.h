@@ -46,6 +46,8 @@ int cw_local_address(int fd, cw_address *out);
 int cw_peer_address(int fd, cw_address *out);
 /// The pending error of a socket as a positive errno, 0 when there is none.
 int cw_take_error(int fd);
+/// The same; whether the peer had ended its side before goes into `behind_end`.
+int cw_take_loss(int fd, int *behind_end);
 /// Makes `close` send a reset and drop what is queued.
 int cw_abort_on_close(int fd);
 

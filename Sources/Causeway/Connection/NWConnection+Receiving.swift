@@ -12,7 +12,7 @@ extension NWConnection {
     /// than `maximumLength`.
     ///
     /// Several receives may be outstanding; they complete in order, each once. With none outstanding nothing is read, and the
-    /// peer's window closes: that is the flow control. A minimum of 0 counts as 1.
+    /// peer's window closes: that is the flow control. A length below 1 counts as 1.
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:

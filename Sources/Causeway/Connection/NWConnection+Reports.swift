@@ -8,7 +8,7 @@ internal import FoundationEssentials
 extension NWConnection {
     /// The metadata of one protocol of the connection's stack. `nil` before the connection is ready and after its end.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
-        guard case .ready = driver.state else { return nil }
+        guard driver.isEstablished else { return nil }
         let isDatagram = driver.settings.transport == .udp
         switch definition {
         case NWProtocolTCP.definition where !isDatagram: return NWProtocolTCP.Metadata(source: self)
@@ -32,7 +32,7 @@ extension NWConnection {
     }
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
-        guard case .ready = driver.state else { return nil }
+        guard driver.isEstablished else { return nil }
         // What a listener accepted was ready at once, if no protocol above the transport had anything to say.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started

@@ -217,10 +217,9 @@ extension NWListener: ListenerObserver {
         update { handlers in handlers = Handlers(service: handlers.service) }
     }
 
-    /// A local peer has no name of its own: it is known by the path it came to.
+    /// A local peer that is bound to no path has an empty one.
     private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
-        if let peer, peer != .unix(path: "") { return .init(peer: peer) }
-        return driver.address.map { .init(peer: $0) } ?? .endpoint(.unix(path: ""))
+        .init(peer: peer ?? .unix(path: ""))
     }
 }
 

@@ -23,6 +23,8 @@ package struct ConnectionLifecycle: Sendable {
         case stopEstablishing
         case watchNetwork
         case stopWatching
+        /// Begin what the protocols have to agree on with a peer that is there already.
+        case accept
         /// Requests may reach the transport now.
         case open
         /// Answer every outstanding request with this error and let go of the transport.
@@ -50,18 +52,12 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// An accepted connection, or a datagram peer, needs no establishment; the protocols above may have to agree first.
-    ///
-    /// - Parameter hasHandshake: ``established()`` will follow when they do.
-    package mutating func startedEstablished(hasHandshake: Bool = false) -> [Action] {
+    /// An accepted connection, or a datagram peer, needs no establishment. ``established()`` follows when the program has had time to finish
+    /// its set-up, and the protocols above have agreed.
+    package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
-        if hasHandshake {
-            state = .preparing
-            return [.report(.preparing), .open]
-        }
-        state = .ready
-        isOpen = true
-        return [.report(.preparing), .report(.ready), .open]
+        state = .preparing
+        return [.report(.preparing), .accept]
     }
 
     /// The parameters or the endpoint cannot be used at all.
@@ -113,6 +109,14 @@ package struct ConnectionLifecycle: Sendable {
         case .preparing, .ready, .waiting: return end(with: failure)
         case .setup, .failed, .cancelled: return []
         }
+    }
+
+    /// The connection is over, and its flow stays: the transport broke and the program does not receive what arrived before, or both
+    /// directions have ended.
+    package mutating func lost(_ failure: Failure) -> [Action] {
+        guard state == .ready, phase == .living else { return [] }
+        state = .failed(failure)
+        return [.report(state)]
     }
 
     package mutating func cancelled(_ ending: Ending) -> [Action] {

@@ -245,7 +245,8 @@ extension FramerStage {
     package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         guard !isOver else { return FramerWindow(octets: [], isComplete: false, meetsMinimum: false) }
         looks += 1
-        let (octets, isComplete) = input.window(max(minimum, maximum))
+        let minimum = min(minimum, maximum)
+        let (octets, isComplete) = input.window(maximum)
         let meetsMinimum = octets.count >= minimum
         if !meetsMinimum { unmet = max(unmet, minimum) }
         return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: meetsMinimum)
@@ -289,8 +290,9 @@ extension FramerStage {
 
     /// The octets of the message to send. Empty but during ``FramerCall/Kind/output``.
     package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
-        let (octets, isComplete) = output.window(max(minimum, maximum))
-        return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: octets.count >= minimum)
+        let (octets, isComplete) = output.window(maximum)
+        let meetsMinimum = octets.count >= min(minimum, maximum)
+        return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: meetsMinimum)
     }
 
     package mutating func advanceOutput(by count: Int) { output.skip(count) }

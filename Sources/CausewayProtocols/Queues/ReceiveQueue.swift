@@ -56,10 +56,15 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// A program may pass any number: a minimum of zero waits for one octet, and a maximum is at least the minimum.
+    /// A program may pass any number: anything below one counts as one.
     package mutating func demand(minimum: Int, maximum: Int) {
-        let least = max(1, minimum)
-        demands.append(.bytes(minimum: least, maximum: max(least, maximum)))
+        let bounds = Self.bounds(minimum: minimum, maximum: maximum)
+        demands.append(.bytes(minimum: bounds.minimum, maximum: bounds.maximum))
+    }
+
+    /// What is waited for, and what is given at most: never more than `maximum`, however much was to be waited for.
+    package static func bounds(minimum: Int, maximum: Int) -> (minimum: Int, maximum: Int) {
+        (max(1, min(minimum, maximum)), max(1, maximum))
     }
 
     package mutating func demandMessage() { demands.append(.message) }
@@ -93,6 +98,9 @@ package struct ReceiveQueue: Sendable {
         _ = demands.popFirst()
         return true
     }
+
+    /// The oldest call was given the end.
+    package var hasDeliveredEnd: Bool { endWasDelivered }
 
     /// The peer will send no more.
     package mutating func ended() { hasEnded = true }

@@ -149,6 +149,7 @@ extension ConnectionDriver {
                 progress.noteAgreement(.init(information: information, received: received, sent: sent))
                 return progress.lifecycle.established()
             }
+        case .ended: ended()
         case .failed(let failure):
             // What the program's own protocol says stands, as what befalls a connection that is ready does.
             if channel.attendants.contains(where: { $0.hasGivenUp }) {

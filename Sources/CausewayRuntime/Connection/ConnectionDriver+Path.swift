@@ -67,6 +67,8 @@ extension ConnectionDriver {
     package func followPath() {
         guard case .ready = state, progress.withLock({ progress in !progress.followsPath }) else { return }
         let follower = PathFollower(followed)
+        // With the word that the connection is ready, and before any content.
+        if let model = NetworkStateMonitor.shared.followed { pathChanged(in: model, follower) }
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
         let unwanted = progress.withLock { progress -> NetworkStateMonitor.Subscription? in
             guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, !progress.followsPath else {

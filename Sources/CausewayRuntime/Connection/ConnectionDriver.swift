@@ -29,6 +29,8 @@ package final class ConnectionDriver: FlowOwner {
         var observer: (any ConnectionObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
+        /// A thread is in ``start(on:observer:)``.
+        var isStarting = false
         /// Content was given to send, and whether establishing waits for some.
         var hasContent = false
         var isHeld = false
@@ -59,6 +61,8 @@ package final class ConnectionDriver: FlowOwner {
         var association: RelayAssociation?
         /// Why they did not agree with the peer's.
         var disagreement: Failure?
+        /// The transport broke, and content waits for the program.
+        var isLost = false
         /// When the first chapter began, and how many attempts there were in all.
         var firstStarted: Duration?
         var attemptCount = 0
@@ -116,7 +120,7 @@ package final class ConnectionDriver: FlowOwner {
     /// The observer is retained until the connection has ended.
     package func start(on queue: DispatchQueue?, observer: any ConnectionObserver) {
         let delivery = queue.map { SharedDelivery.on($0) }
-        transition { progress in
+        begin { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true
             progress.delivery = delivery
@@ -126,7 +130,7 @@ package final class ConnectionDriver: FlowOwner {
             case .connect: return progress.lifecycle.started()
             case .mistaken(let error): return progress.lifecycle.startedWithMistake(error)
             case .accepted, .peer, .attached:
-                return progress.lifecycle.startedEstablished(hasHandshake: frozen.makeLayers != nil)
+                return progress.lifecycle.startedEstablished()
             }
         }
     }
@@ -165,12 +169,6 @@ package final class ConnectionDriver: FlowOwner {
 
     // MARK: Events
 
-    package func flowFailed(_ error: Failure) {
-        dropAssociation()
-        let reason = channel?.fail(error) ?? error
-        transition { progress in progress.lifecycle.broke(reason) }
-    }
-
     package func flowClosed() {
         dropAssociation()
         transition { progress in progress.lifecycle.closed() }
@@ -194,18 +192,15 @@ package final class ConnectionDriver: FlowOwner {
             for action in actions { progress.actions.append(action) }
             return []
         }
-        guard !first.isEmpty else { return }
-        for action in first { perform(action) }
-        while let action = progress.withLock({ progress in progress.nextAction() }) { perform(action) }
+        if !first.isEmpty { performAll(first) }
     }
 
     func perform(_ action: Lifecycle.Action) {
         switch action {
         // Told with the release: a concurrent queue could otherwise let go of the handlers first.
         case .report(.cancelled): break
-        case .report(let state):
-            report(state)
-            if case .ready = state { channel?.readyIsTold() }
+        case .report(.ready): reportReady()
+        case .report(let state): report(state)
         case .establish: establish()
         case .tryNextEndpoint:
             leavePath()
@@ -218,7 +213,10 @@ package final class ConnectionDriver: FlowOwner {
             plan?.cancel()
         case .watchNetwork: awaitNetwork()
         case .stopWatching: progress.withLock { progress in progress.takeWatch() }?.cancel()
-        case .open: open()
+        case .accept: acceptPeer()
+        case .open:
+            attachAccepted()
+            flow.begin()
         case .fail(let error):
             leavePath()
             channel?.fail(error)
@@ -257,16 +255,6 @@ package final class ConnectionDriver: FlowOwner {
             observer.connectionReleased()
         }
         if let delivery { delivery.post(.call(last)) } else { last() }
-    }
-
-    func open() {
-        attachAccepted()
-        flow.begin()
-        if let channel, case .preparing = state {
-            progress.withLock { progress in progress.beginAgreement() }
-            return beginHandshake(channel)
-        }
-        if progress.withLock({ progress in progress.observer })?.wantsPathReports == true || canMove { followPath() }
     }
 
     /// What a listener gave is connected from the start; it meets its flow when the program starts it.

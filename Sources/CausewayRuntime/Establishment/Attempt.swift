@@ -28,7 +28,10 @@ final class Attempt: ReadinessHandler {
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
-        try settings.bindLocal(descriptor.rawValue, address.family)
+        // Parameters that a listener shares have its path as their local one.
+        if address.family != .unix || settings.localAddress != address {
+            try settings.bindLocal(descriptor.rawValue, address.family)
+        }
         let isConnected = try connect(descriptor.rawValue, settings, early)
         if !isConnected {
             registration = try loop.register(descriptor.rawValue, for: [.readable, .writable, .peerClosed], self)

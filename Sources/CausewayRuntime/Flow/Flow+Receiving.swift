@@ -55,20 +55,23 @@ extension Flow {
         var aftermath = Aftermath()
         var plan: ReadPlan?
         var isPostponed = false
+        var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
-            if let failure = state.failure {
-                state.answer(waiter, ReceivedContent(error: failure), &aftermath)
+            if let failure = state.failure, !state.isDraining {
+                state.answerLate(waiter, failure, &aftermath)
             } else {
                 demand(&state.receive)
                 state.waiters.append(waiter)
                 state.match(nil, &aftermath)
                 plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
+                if plan == nil, !isPostponed, state.isDraining { suspect = state.beginErrorCheck() }
             }
             return state.delivery
         }
         aftermath.perform(delivery, on: loop)
         if isPostponed { requeueRead() }
         if let plan { pumpReads(plan) }
+        if let suspect { checkError(of: suspect) }
     }
 
     // MARK: Reading
@@ -181,7 +184,10 @@ extension Flow {
         var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
             next = finish(&state, &aftermath)
-            if next == nil, state.isPipeBroken { state.breakDown(Failure(errno: Errno.brokenPipe), &aftermath) }
+            if next == nil, state.isPipeBroken, state.failure == nil {
+                state.lose(Failure(errno: Errno.brokenPipe), isBehindEnd: false, &aftermath)
+                next = state.beginRead()
+            }
             if next == nil, state.hasErrorPending { suspect = state.beginErrorCheck() }
             closing = state.takeClosing()
             mustAwait = !state.isReadable && next == nil

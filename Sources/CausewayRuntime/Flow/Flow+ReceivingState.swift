@@ -50,6 +50,11 @@ extension Flow.State {
         isReading = false
         guard closing == nil else { return }
         switch result {
+        case .moved(0) where isDraining:
+            finishDraining(&aftermath)
+        case .wouldBlock where isDraining:
+            remainder = .content
+            finishDraining(&aftermath)
         case .moved(0) where isWriting || claims > 0 || isPipeBroken:
             // The kernel tells one call of a reset, and the next ones of an end: a cut would pass for a whole content.
             isEndDoubtful = true
@@ -66,6 +71,8 @@ extension Flow.State {
             }
         case .wouldBlock:
             break
+        case .failed(let code) where waiters.isEmpty && !leftover.isEmpty:
+            lose(Failure(errno: code), isBehindEnd: false, &aftermath)
         case .failed(let code):
             breakDown(Failure(errno: code), &aftermath)
         }
@@ -133,6 +140,7 @@ extension Flow.State {
             }
         }
         leftover = pending.rest()
+        if receive.hasEnded { noteEnds(&aftermath) }
     }
 }
 

@@ -164,13 +164,14 @@ extension Flow {
         var aftermath = Aftermath()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             state.isWriting = false
-            let told = state.closing == nil ? failure : state.failure ?? failure
-            state.breakDown(failure, &aftermath)
+            let told = state.failure ?? failure
+            state.lose(failure, isBehindEnd: failure.code == Errno.brokenPipe, &aftermath)
             state.answer(waiter, told, &aftermath)
             return (state.delivery, state.takeClosing())
         }
         aftermath.perform(delivery, on: loop)
         closing?.perform(on: loop)
+        if closing == nil { examineLoss() }
     }
 
     /// Puts what is left of an immediate write ahead of everything, gives the claim back and waits for room.
@@ -233,11 +234,16 @@ extension Flow {
     }
 
     /// How a write that could not be done goes on.
-    package enum Retry: Equatable { case none, whenWritable, later }
+    package enum Retry: Equatable {
+        case none, whenWritable, later
+        /// Not at all, for the transport broke.
+        case lost
+    }
 
     private func arrange(_ retry: Retry, _ transport: Transport) {
         switch retry {
         case .none: break
+        case .lost: examineLoss()
         case .later:
             // The kernel is short of buffers, and reports no edge when it has some again.
             _ = loop.schedule(after: .milliseconds(2)) { self.ready(for: .writable) }

@@ -177,12 +177,14 @@ extension Flow.State {
 
     mutating func finishWrite(_ plan: WritePlan, _ result: IOResult, _ aftermath: inout Aftermath) -> Flow.Retry {
         isWriting = false
-        guard closing == nil else { return .none }
+        guard closing == nil, failure == nil else { return .none }
         if case .datagrams(let datagrams) = plan.content { return finishDatagrams(datagrams, result, &aftermath) }
         switch (result, plan.content) {
         case (.moved, .end):
             isWritable = true
             if let head = inFlight.popFirst() { finish(head, nil, &aftermath) }
+            outboundEnd = .sent
+            noteEnds(&aftermath)
             return .none
         case (.moved(let count), _):
             advance(by: count, &aftermath)
@@ -195,9 +197,16 @@ extension Flow.State {
             return .later
         case (.failed(let code), _) where leavesToReader(code): return .none
         case (.failed(let code), _):
-            breakDown(Failure(errno: code), &aftermath)
-            return .none
+            lose(Failure(errno: code), isBehindEnd: code == Errno.brokenPipe, &aftermath)
+            return .lost
         }
+    }
+
+    /// Tells the owner, once, that both directions have ended and the program knows.
+    mutating func noteEnds(_ aftermath: inout Aftermath) {
+        guard outboundEnd == .sent, receive.hasDeliveredEnd, closing == nil, failure == nil, let owner else { return }
+        outboundEnd = .told
+        aftermath.resume(.ended(owner))
     }
 
     /// Whether a write's failure is the reader's to tell. The kernel tells one call why a connection broke, and the next ones only that

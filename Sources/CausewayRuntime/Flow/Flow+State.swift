@@ -69,6 +69,7 @@ extension Flow {
         var hasErrorPending = false
         /// A write found the connection gone while somebody read.
         var isPipeBroken = false
+        var remainder = Flow.Remainder.nothing
 
         var isWritable = true
         var isWriting = false
@@ -78,6 +79,7 @@ extension Flow {
         /// Reads that requests did themselves, since the last that had to wait for others.
         var readBurst: UInt8 = 0
         var sendingHasEnded = false
+        var outboundEnd = Flow.OutboundEnd.none
         var hasSegmentOffload = true
 
         /// Uses of the transport under way.
@@ -191,22 +193,15 @@ extension Flow.State {
         for waiter in waiters.removeAll() {
             answer(waiter, ReceivedContent(data: rest.take(), error: error), &aftermath)
         }
-        for entry in inFlight { finish(entry, error, &aftermath) }
-        inFlight = []
-        for entry in backlog?.removeAll() ?? [] {
-            entry.ticket?.progress = .failed
-            answer(entry.payload.waiter, error, &aftermath)
-        }
-        backlog = nil
-        inFlightByteCount = 0
+        answerSends(error, &aftermath)
     }
 
     /// Answers every outstanding request and is as new.
     mutating func abandon(_ error: Failure, _ aftermath: inout Aftermath) {
         answerAll(error, &aftermath)
-        failure = nil
+        (failure, remainder) = (nil, .nothing)
         receive = ReceiveQueue()
-        sendingHasEnded = false
+        (sendingHasEnded, outboundEnd) = (false, .none)
     }
 
     mutating func finish(_ entry: InFlight, _ error: Failure?, _ aftermath: inout Aftermath) {

@@ -146,6 +146,8 @@ package final class Flow: ReadinessHandler {
     func fail(_ error: Failure) {
         var aftermath = Aftermath()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
+            // What the protocols above make of a broken transport may differ from what it was.
+            if state.closing == nil { state.remainder = .nothing }
             state.breakDown(error, &aftermath)
             return (state.delivery, state.takeClosing())
         }
@@ -207,35 +209,5 @@ package final class Flow: ReadinessHandler {
         if let suspect { checkError(of: suspect) }
         if let plan { pumpReads(plan) }
         if mustWrite { pumpWrites() }
-    }
-
-    /// Ends the claim of ``State/beginErrorCheck()``.
-    func checkError(of transport: Transport) {
-        let code = Socket.takeError(transport.descriptor)
-        let next = finishRead(ReadPlan(transport: transport, length: 0, isDatagram: false)) { state, aftermath in
-            state.isReading = false
-            if code != 0, state.closing == nil { state.failed(Failure(errno: code), &aftermath) }
-            return state.beginRead()
-        }
-        if let next { pumpReads(next) }
-    }
-}
-
-extension Flow.State {
-    /// Claims the reading side to ask what failed, if nobody reads or is about to: whoever does will come upon it, and asks
-    /// afterwards if not. Both at once, the one would take the error, and the other take its absence for the stream's end.
-    mutating func beginErrorCheck() -> Transport? {
-        guard phase == .open, closing == nil, let transport else { return nil }
-        hasErrorPending = isReading || hasReadWork
-        guard !hasErrorPending else { return nil }
-        isReading = true
-        return transport
-    }
-
-    fileprivate mutating func failed(_ error: Failure, _ aftermath: inout Aftermath) {
-        guard kind == .datagram else { return breakDown(error, &aftermath) }
-        // A datagram socket lives on: somebody refused one datagram (RFC 1122 §4.1.3.3). A receive learns of it.
-        datagrams[0].refusal = error
-        match(nil, &aftermath)
     }
 }

@@ -156,6 +156,11 @@ package struct Outbound: Sendable {
 package protocol FlowOwner: AnyObject, Sendable {
     /// The transport broke. Every outstanding request has been answered.
     func flowFailed(_ error: Failure)
+    /// The transport broke, and content that arrived before waits to be received. It may be told more than once; ``flowFailed(_:)``
+    /// follows when all of it was.
+    func flowLost(_ error: Failure)
+    /// Both directions have ended: the program has received the peer's end, and its own is out. The flow is as it was.
+    func flowEnded()
     /// The flow is closed, as asked. Every outstanding request has been answered.
     func flowClosed()
     /// The transport was taken away; requests wait for another one.
@@ -181,6 +186,8 @@ struct Aftermath: ~Copyable {
         case arrived(StackChannel, UInt64, ReceivedContent)
         case lent(StackChannel, UInt64, Int, isFinal: Bool)
         case sent(SendCompletion, Failure?)
+        case lost(any FlowOwner, Failure)
+        case ended(any FlowOwner)
 
         func perform() {
             switch self {
@@ -193,6 +200,8 @@ struct Aftermath: ~Copyable {
             case .arrived(let channel, let attempt, let content): channel.arrived(content, attempt)
             case .lent(let channel, let attempt, let count, let isFinal): channel.arrived(lent: count, isFinal, attempt)
             case .sent(let completion, let failure): completion(failure)
+            case .lost(let owner, let failure): owner.flowLost(failure)
+            case .ended(let owner): owner.flowEnded()
             }
         }
     }

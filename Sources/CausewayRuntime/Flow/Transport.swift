@@ -65,6 +65,9 @@ package protocol ScriptedTransport: AnyObject, Sendable {
     func write(_ pieces: UnsafeBufferPointer<iovec>) -> IOResult
     func shutdownWrite()
     func close(abortively: Bool)
+    /// The pending error, which is told once; 0 when there is none.
+    func takeError() -> CInt
+    var hasUnread: Bool { get }
 }
 
 extension Transport {
@@ -81,6 +84,21 @@ extension Transport {
         case .socket(let fd, _): Socket.send(fd, gathering: pieces)
         case .scripted(let script): script.write(pieces)
         case .peer: .failed(Errno.invalid)
+        }
+    }
+
+    /// Why a transport broke, which the kernel tells once; 0 when it has not.
+    func takeLoss() -> (code: CInt, isBehindEnd: Bool) {
+        if case .scripted(let script) = self { return (script.takeError(), false) }
+        return Socket.takeLoss(descriptor)
+    }
+
+    /// Whether bytes of a stream have arrived that were not read.
+    var hasUnread: Bool {
+        switch self {
+        case .socket(let fd, _): Socket.bytesReadable(fd) > 0
+        case .scripted(let script): script.hasUnread
+        case .peer: false
         }
     }
 

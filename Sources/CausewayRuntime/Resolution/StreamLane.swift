@@ -77,7 +77,10 @@ final class StreamLane: DNSLane, ReadinessHandler {
             case .wouldBlock:
                 if let registration = state.value.registration { loop.await(.writable, of: registration) }
                 return
-            case .failed(let code): return end(code)
+            case .failed(let code):
+                // What the server has answered before comes first.
+                read()
+                return end(code)
             }
         }
     }

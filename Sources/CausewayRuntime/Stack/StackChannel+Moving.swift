@@ -26,6 +26,8 @@ extension StackChannel.State {
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
             answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
+        // A flow that failed answers at once for ever: its owner says what becomes of the channel.
+        if !isDatagram, content.error != nil { transportHasEnded = true }
         if content.isFinal { noteEnd() }
     }
 
@@ -95,9 +97,7 @@ extension StackChannel.State {
 
     /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
     mutating func nextDelivery(_ now: Duration) -> Bool {
-        let hasContent =
-            phase == .open || (phase == .failed && !(rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole))
-        guard hasContent, let waiter = waiters.first else { return false }
+        guard mayDeliver, let waiter = waiters.first else { return false }
         if inbox.hasEnded {
             waiters.removeFirst()
             let nothing = ReceivedContent(isFinal: true, isComplete: true, error: Failure(errno: Errno.noData))
@@ -128,19 +128,14 @@ extension StackChannel.State {
     }
 
     private mutating func nextInbound(atMost room: Int, _ now: Duration) -> Parcel? {
-        guard phase == .failed else {
-            return stack?.mayHaveInbound == true ? stack?.nextInbound(atMost: room, at: now) : nil
+        guard var first = rest.popFirst() else {
+            guard phase != .failed, stack?.mayHaveInbound == true else { return nil }
+            return stack?.nextInbound(atMost: room, at: now)
         }
-        guard var first = rest.popFirst() else { return nil }
         guard first.octets.count > room else { return first }
         let piece = first.take(atMost: room)
         rest.prepend(first)
         return piece
-    }
-
-    /// The stack ends, and what it has decided on is kept: that is no more than it could hold.
-    mutating func keepRest(_ now: Duration) {
-        while let parcel = stack?.nextInbound(atMost: .max, at: now) { rest.append(parcel) }
     }
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {

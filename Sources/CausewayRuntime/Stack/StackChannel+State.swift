@@ -28,6 +28,8 @@ extension StackChannel {
         /// No transport: requests wait.
         case idle
         case open
+        /// The transport broke: what arrived before still goes to the program.
+        case draining
         case failed
         case closing
         case closed
@@ -62,6 +64,8 @@ extension StackChannel {
         /// Called when nothing but the peer's goodbye is awaited, and when that has come or is given up.
         var whenLeft: (@Sendable () -> Void)?
         var whenClosed: (@Sendable () -> Void)?
+        /// Called once the program has everything that came before the transport broke.
+        var whenRead: (@Sendable (Failure) -> Void)?
         var hasSaidGoodbye = false
         /// Nothing is to leave any more, not even an end: a reset follows.
         var isAborted = false
@@ -72,6 +76,7 @@ extension StackChannel {
         /// Answers wait until the program's queue knows that the connection is ready.
         var isHeld = false
 
+        var hasToldEnds = false
         var isReadOutstanding = false
         var transportHasEnded = false
         var waiters: Deque<Waiter> = []
@@ -125,17 +130,34 @@ extension StackChannel.State {
 
     /// Every request is answered with this, now and from now on; what was received goes with the first.
     mutating func end(with failure: Failure) {
+        endSending(with: failure)
         let failure = self.failure ?? failure
-        self.failure = failure
         let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
         var rest: Data? = content.isEmpty ? nil : content
         if !waiters.isEmpty { (inbox, interrupted) = (StackChannel.Inbox(), nil) }
         for waiter in waiters {
             answers.append(waiter.answer(ReceivedContent(data: rest.take(), error: failure)))
         }
+        waiters = []
+    }
+
+    /// Whether the program is to be told that both directions have ended.
+    mutating func takeEnds() -> Bool {
+        guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
+            taken.isEmpty,
+            answers.isEmpty
+        else { return false }
+        hasToldEnds = true
+        return true
+    }
+
+    /// Every request to send is answered with this, now and from now on.
+    mutating func endSending(with failure: Failure) {
+        let failure = self.failure ?? failure
+        self.failure = failure
         for (waiter, _) in taken { answer(waiter, failure) }
         for message in messages { answer(message.waiter, failure) }
-        (waiters, taken, messages, early) = ([], [], [], [])
+        (taken, messages, early) = ([], [], [])
     }
 
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {

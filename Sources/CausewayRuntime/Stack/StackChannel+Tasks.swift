@@ -9,8 +9,8 @@ extension StackChannel {
     nonisolated(nonsending)
         package func receive(minimum: Int, maximum: Int) async -> ReceivedContent
     {
-        let least = max(1, minimum)
-        return await receive(least, max(least, maximum))
+        let bounds = ReceiveQueue.bounds(minimum: minimum, maximum: maximum)
+        return await receive(bounds.minimum, bounds.maximum)
     }
 
     /// Receives one whole message.

@@ -214,12 +214,15 @@ extension StackChannel {
         if state.phase == .closing, state.stack?.awaitsGoodbye == true, let left = state.whenLeft.take() {
             return .perform(.finish(left))
         }
+        if state.takeEnds(), let report = state.report { return .perform(.report(.ended, report)) }
         if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
             if let timer = state.goodbyeTimer.take() { return .perform(.dropTimer(timer)) }
             state.phase = .closed
             (state.stack, state.attendants, state.whenLeft) = (nil, [:], nil)
             if let completion = state.whenClosed.take() { return .perform(.finish(completion)) }
         }
+        if state.settleLoss(now) { return .again }
+        if let completion = state.takeWhenRead() { return .perform(.finish(completion)) }
         return nextAlarm(&state)
     }
 
@@ -232,6 +235,7 @@ extension StackChannel {
             state.outcome = .ready
         case .failed(let failure):
             if state.phase == .open { state.outcome = .failed(failure) }
+            if state.phase == .draining { state.failure = failure }
             state.hasSaidGoodbye = true
         case .closed:
             state.hasSaidGoodbye = true

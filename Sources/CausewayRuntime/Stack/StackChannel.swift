@@ -15,6 +15,8 @@ package final class StackChannel: Sendable {
     /// What came of an attempt.
     package enum Outcome: Sendable {
         case ready
+        /// Both directions have ended, and the program knows.
+        case ended
         /// The handshake, or the conversation after it, failed.
         case failed(Failure)
     }
@@ -31,7 +33,7 @@ package final class StackChannel: Sendable {
 
     // MARK: Life
 
-    /// The transport is there: begins the handshakes. `report` is called in turns: once with `ready`, at most once with a failure.
+    /// The transport is there: begins the handshakes. `report` is called in turns: once with `ready`, at most once with each of the others.
     ///
     /// - Parameters:
     ///   - limit: How long the peer may keep the handshakes waiting in all. What the program takes to answer does not count.
@@ -50,6 +52,7 @@ package final class StackChannel: Sendable {
             (state.isReadOutstanding, state.transportHasEnded, state.isHeld) = (false, false, false)
             state.unacknowledged = 0
             (state.inbox, state.interrupted) = (Inbox(), nil)
+            state.hasToldEnds = false
             // What an earlier stack took and did not pass on is lost with it.
             for (waiter, _) in state.taken { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             state.taken = []
@@ -94,7 +97,7 @@ package final class StackChannel: Sendable {
             guard state.phase != .closing, state.phase != .closed else { return false }
             let hasStack = state.phase == .open
             (state.phase, state.isHeld) = (.closing, false)
-            (state.report, state.outcome) = (nil, nil)
+            (state.report, state.outcome, state.whenRead) = (nil, nil, nil)
             state.end(with: Failure(errno: Errno.cancelled))
             (state.whenLeft, state.whenClosed) = (left, completion)
             if abortively || !hasStack {
@@ -143,7 +146,7 @@ package final class StackChannel: Sendable {
     @discardableResult
     package func fail(_ failure: Failure) -> Failure {
         let reason = state.withLock { state -> Failure in
-            guard state.phase == .idle || state.phase == .open else {
+            guard state.phase == .idle || state.phase == .open || state.phase == .draining else {
                 // Nobody is left to say goodbye to.
                 state.hasSaidGoodbye = true
                 state.unacknowledged = 0
@@ -168,8 +171,8 @@ package final class StackChannel: Sendable {
 
     /// Delivers at least `minimum` and at most `maximum` octets of one message, fewer where it ends first.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
-        let least = max(1, minimum)
-        enqueue(Waiter(minimum: least, maximum: max(least, maximum), receiver: .callback(completion)))
+        let bounds = ReceiveQueue.bounds(minimum: minimum, maximum: maximum)
+        enqueue(Waiter(minimum: bounds.minimum, maximum: bounds.maximum, receiver: .callback(completion)))
     }
 
     /// Delivers one whole message.
@@ -181,7 +184,7 @@ package final class StackChannel: Sendable {
     func enqueue(_ waiter: Waiter) {
         change { state in
             state.waiters.append(waiter)
-            guard let failure = state.failure else { return }
+            guard let failure = state.failure, state.phase != .draining else { return }
             while state.nextDelivery(Machine.now) {}
             if !state.waiters.isEmpty { state.end(with: failure) }
         }

@@ -138,6 +138,13 @@ package enum Socket {
     /// The pending error, as a positive errno; 0 when there is none. Reading clears it.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
+    /// The same, and whether the peer had ended its side before a reset came: then that end is still to be read.
+    package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
+        var isBehindEnd: CInt = 0
+        let code = cw_take_loss(fd, &isBehindEnd)
+        return (code, isBehindEnd != 0)
+    }
+
     /// From now on closing sends a reset.
     package static func abortOnClose(_ fd: CInt) { _ = cw_abort_on_close(fd) }
 

@@ -141,6 +141,18 @@ package final class ScriptedKernel: ScriptedTransport {
         }
     }
 
+    /// What ``failReads(_:)`` said, once: reads give the end from then on, as the kernel's do.
+    package func takeError() -> CInt {
+        state.withLock { state in
+            state.noteCall()
+            guard let code = state.readFailure.take() else { return 0 }
+            state.isEnded = true
+            return code
+        }
+    }
+
+    package var hasUnread: Bool { unread > 0 }
+
     package func close(abortively: Bool) {
         state.withLock { state in state.endings.append(abortively ? .abortive : .graceful) }
     }

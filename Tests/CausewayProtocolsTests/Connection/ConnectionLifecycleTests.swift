@@ -7,8 +7,8 @@ struct ConnectionLifecycleTests {
     typealias Lifecycle = ConnectionLifecycle
 
     enum Event {
-        case started, startedEstablished, startedWithMistake, established, exhausted, retry, broke, cancelled, aborted,
-            closed
+        case started, startedEstablished, startedWithMistake, established, exhausted, retry, broke, lost, cancelled,
+            aborted, closed
         case endpointCancelled(isDatagram: Bool)
 
         func apply(to lifecycle: inout Lifecycle) -> [Lifecycle.Action] {
@@ -20,6 +20,7 @@ struct ConnectionLifecycleTests {
             case .exhausted: lifecycle.endpointsExhausted(.refused)
             case .retry: lifecycle.retry()
             case .broke: lifecycle.broke(.reset)
+            case .lost: lifecycle.lost(.reset)
             case .cancelled: lifecycle.cancelled(.graceful)
             case .aborted: lifecycle.cancelled(.abortive)
             case .closed: lifecycle.closed()
@@ -45,7 +46,10 @@ struct ConnectionLifecycleTests {
         Row(name: "start again", before: [.started], event: .started, actions: [], state: .preparing),
         Row(
             name: "accepted", before: [], event: .startedEstablished,
-            actions: [.report(.preparing), .report(.ready), .open], state: .ready),
+            actions: [.report(.preparing), .accept], state: .preparing),
+        Row(
+            name: "accepted, and welcome", before: [.startedEstablished], event: .established,
+            actions: [.report(.ready), .open], state: .ready),
         Row(
             name: "impossible parameters", before: [], event: .startedWithMistake,
             actions: [.fail(.mistake), .report(.failed(.mistake))], state: .failed(.mistake)),
@@ -71,6 +75,13 @@ struct ConnectionLifecycleTests {
             name: "reset once ready", before: [.started, .established], event: .broke,
             actions: [.fail(.reset), .report(.failed(.reset))], state: .failed(.reset)),
         Row(
+            name: "over once ready, with a flow that stays", before: [.started, .established], event: .lost,
+            actions: [.report(.failed(.reset))], state: .failed(.reset)),
+        Row(
+            name: "broken for good afterwards", before: [.started, .established, .lost], event: .broke, actions: [],
+            state: .failed(.reset)),
+        Row(name: "over before it was ready", before: [.started], event: .lost, actions: [], state: .preparing),
+        Row(
             name: "beyond repair while preparing", before: [.started], event: .broke,
             actions: [.stopEstablishing, .fail(.reset), .report(.failed(.reset))], state: .failed(.reset)),
         Row(
@@ -95,14 +106,14 @@ struct ConnectionLifecycleTests {
             name: "closed", before: [.started, .established, .cancelled], event: .closed,
             actions: [.report(.cancelled), .release], state: .cancelled),
         Row(
-            name: "cancel after failure", before: [.startedEstablished, .broke], event: .cancelled,
+            name: "cancel after failure", before: [.startedEstablished, .established, .broke], event: .cancelled,
             actions: [.close(.graceful)], state: .failed(.reset)),
         Row(name: "closed uncalled for", before: [.started], event: .closed, actions: [], state: .preparing),
         Row(
             name: "established after cancel", before: [.started, .cancelled], event: .established, actions: [],
             state: .preparing),
         Row(
-            name: "broken while closing", before: [.startedEstablished, .cancelled], event: .broke, actions: [],
+            name: "broken while closing", before: [.started, .established, .cancelled], event: .broke, actions: [],
             state: .ready),
         Row(name: "start after cancel", before: [.cancelled], event: .started, actions: [], state: .setup),
     ]
@@ -113,10 +124,11 @@ struct ConnectionLifecycleTests {
             event: .endpointCancelled(isDatagram: false),
             actions: [.tryNextEndpoint], state: .preparing),
         Row(
-            name: "leave a ready stream", before: [.startedEstablished], event: .endpointCancelled(isDatagram: false),
+            name: "leave a ready stream", before: [.started, .established],
+            event: .endpointCancelled(isDatagram: false),
             actions: [.fail(.aborted), .report(.failed(.aborted))], state: .failed(.aborted)),
         Row(
-            name: "leave a ready datagram peer", before: [.startedEstablished],
+            name: "leave a ready datagram peer", before: [.started, .established],
             event: .endpointCancelled(isDatagram: true),
             actions: [.report(.preparing), .tryNextEndpoint], state: .preparing),
         Row(

@@ -118,7 +118,7 @@ struct ReceiveQueuePropertyTests {
             let minimum = random.chance(oneIn: 10) ? random.integer(in: -2...0) : random.integer(in: 1...50)
             let maximum = random.chance(oneIn: 10) ? .max : random.integer(in: 0...60)
             queue.demand(minimum: minimum, maximum: maximum)
-            model.demands.append(.bytes(minimum: max(1, minimum), maximum: max(1, minimum, maximum)))
+            model.demands.append(.bytes(minimum: max(1, min(minimum, maximum)), maximum: max(1, maximum)))
         }
 
         mutating func drain() {

@@ -40,10 +40,12 @@ struct ReceiveQueueTests {
         Row(name: "a minimum of zero waits for one octet", events: [.wants(0, 5)], outcomes: []),
         Row(name: "a minimum of zero takes one octet", events: [.wants(0, 5), .arrived(1)], outcomes: [.part(1)]),
         Row(
-            name: "a maximum below the minimum is the minimum", events: [.wants(3, 1), .arrived(5)],
-            outcomes: [.part(3)],
+            name: "never more than the maximum, also where the minimum is above it",
+            events: [.wants(3, 1), .wants(10, 2), .arrived(1), .arrived(4)], outcomes: [.part(1), .part(2)],
             buffered: 2),
-        Row(name: "a negative minimum", events: [.wants(-9, -9), .arrived(5)], outcomes: [.part(1)], buffered: 4),
+        Row(
+            name: "a maximum of zero is one", events: [.wants(3, 0), .arrived(5)], outcomes: [.part(1)], buffered: 4),
+        Row(name: "negative numbers", events: [.wants(-9, -9), .arrived(5)], outcomes: [.part(1)], buffered: 4),
         Row(name: "the largest numbers", events: [.wants(.max, .max), .arrived(5)], outcomes: [], buffered: 5),
         Row(
             name: "an end cuts the minimum short", events: [.wants(10, 10), .arrived(4), .ended], outcomes: [.last(4)]),

@@ -41,6 +41,8 @@ extension Runtime {
             private let events: Recorder<String>
             init(_ events: Recorder<String>) { self.events = events }
             func flowFailed(_ error: Failure) { events.note("failed \(error.code)") }
+            func flowLost(_ error: Failure) { events.note("lost \(error.code)") }
+            func flowEnded() {}
             func flowClosed() { events.note("closed") }
             func flowDetached(because reason: Failure?) { events.note("detached") }
         }

@@ -150,7 +150,7 @@ extension Runtime {
             stage.send("2", "abc")
             let answers =
                 isReset
-                ? ["1 error \(ECONNRESET)", "2 error \(ECONNRESET)", "failed \(ECONNRESET)"]
+                ? ["2 error \(ECONNRESET)", "1 error \(ECONNRESET)", "failed \(ECONNRESET)"]
                 : ["2 sent", "1 complete final"]
             #expect(stage.log.all == ["written"] + answers)
         }
@@ -179,7 +179,9 @@ extension Runtime {
             stage.edge(.readable)
             let told = max(reason, 0) == 0 ? EPIPE : reason
             let first = reason == 0 ? "1 'x' error \(told)" : "1 error \(told)"
-            #expect(stage.log.all == [first, "2 error \(told)", "3 error \(told)", "failed \(told)"])
+            // Where the reader finds no reason it reads once more, for content that has come meanwhile.
+            let sends = ["2 error \(told)", "3 error \(told)"]
+            #expect(stage.log.all == (reason > 0 ? [first] + sends : sends + [first]) + ["failed \(told)"])
         }
 
         @Test("Octets arriving one at a time, each with an edge of its own, are all there")

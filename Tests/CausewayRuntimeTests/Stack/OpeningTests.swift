@@ -14,6 +14,7 @@ extension Runtime {
                 [log = stage.log] outcome in
                 switch outcome {
                 case .ready: log.note("ready")
+                case .ended: log.note("ended")
                 case .failed(let failure): log.note("failed \(failure.code)")
                 }
             }

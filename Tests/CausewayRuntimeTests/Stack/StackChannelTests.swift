@@ -28,6 +28,7 @@ extension Runtime {
                     case .ready:
                         log.note("ready")
                         channel?.readyIsTold()
+                    case .ended: log.note("ended")
                     case .failed(let failure): log.note("failed \(failure.code)")
                     }
                 }
@@ -104,6 +105,27 @@ extension Runtime {
                 rig.stage.log.all == [
                     "1 'abc' complete of 3", "2 complete final", "3 complete final error \(ENODATA)",
                 ])
+        }
+
+        @Test("Messages that came before the transport broke are delivered, however late, then the failure")
+        func loss() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.stage.arrive("one\ntwo\nthr")
+            rig.stage.kernel.failReads(ECONNRESET)
+            rig.stage.edge([.readable, .failed, .hangUp])
+            rig.channel.lose(Failure(errno: ECONNRESET)) { [log = rig.stage.log] in log.note("lost \($0.code)") }
+            rig.stage.settle()
+            rig.send("late")
+            rig.receiveMessage("1")
+            rig.receiveMessage("2")
+            #expect(
+                rig.stage.log.all.filter { !$0.hasPrefix("failed") } == [
+                    "send late error \(ECONNRESET)", "1 'one' complete of 3", "2 'two' complete of 3",
+                    "lost \(ECONNRESET)",
+                ])
+            rig.receiveMessage("3")
+            #expect(rig.stage.log.all.last == "3 error \(ECONNRESET)")
         }
 
         @Test("Whoever cancels the home ends its receive alone, and loses no octet")

@@ -25,6 +25,7 @@ extension Runtime {
                 channel.begin([layer], within: .seconds(75)) { [log = stage.log, weak channel = channel] outcome in
                     switch outcome {
                     case .ready: channel?.readyIsTold()
+                    case .ended: log.note("ended")
                     case .failed(let failure): log.note("failed \(failure.code)")
                     }
                 }

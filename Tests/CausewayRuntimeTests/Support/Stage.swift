@@ -57,6 +57,8 @@ final class Stage: Sendable {
         }
 
         func flowFailed(_ error: Failure) { note("failed \(error.code)") }
+        func flowLost(_ error: Failure) { note("lost \(error.code)") }
+        func flowEnded() {}
         func flowClosed() { note("closed") }
         func flowDetached(because reason: Failure?) { note("detached") }
     }

@@ -42,6 +42,29 @@ extension Loopback {
             }
         }
 
+        @Test("An answer that came before a reset is read, then the error", arguments: [100, 90_000])
+        func answerBeforeReset(count: Int) async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let ends = StreamEnds(try StreamEnds.pair(to: try #require(NWEndpoint.Port(rawValue: listener.port))))
+            ends.schedule(on: DispatchQueue(label: "streams"))
+            ends.open()
+            let peer = try await listener.accept()
+            try await ends.outputEvents.first { $0 == .hasSpaceAvailable }
+            #expect(ends.write("a question that is not read") > 0)
+            _ = try await peer.read(atMost: 1)
+            try await peer.write(Data(repeating: 97, count: count))
+            // What the kernel has not sent goes with the close.
+            while Socket.bytesUnsent(peer.fd) > 0 { await Task.yield() }
+            peer.close()
+            try await Task.sleep(for: .milliseconds(20))
+            #expect(await ends.readAll(count) == String(repeating: "a", count: count))
+            try await ends.inputEvents.first { $0 == .errorOccurred }
+            try await ends.outputEvents.first { $0 == .errorOccurred }
+            #expect(ends.read(1) == nil && ends.write("x") == -1)
+            ends.input.close()
+            ends.output.close()
+        }
+
         @Test("Events in a run loop, and a close from within one of them")
         func runLoop() async throws {
             try await StreamEnds.with { ends in

@@ -1,4 +1,6 @@
+import Causeway
 import CausewaySystem
+import FoundationEssentials
 import Testing
 
 extension Loopback {
@@ -20,6 +22,52 @@ extension Loopback {
                 #expect(storm.connectionCount.value > 10)
                 if !violations.isEmpty { break }
             }
+        }
+
+        @Test("10,000 of 10,000 answers are received though the peer resets behind each")
+        func answersBeforeResets() async throws {
+            let listener = try RawSocket.listening(.tcp4, backlog: 128)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            Backend.choose()
+            let (clients, count) = (16, 10_000)
+            let answer = Data.pattern(2_000)
+            async let server: Void = {
+                for _ in 0..<count {
+                    let peer = try await listener.accept()
+                    _ = try await peer.read(atMost: 1)
+                    try await peer.write(answer)
+                    // Closed with content unread: the kernel sends a reset.
+                    peer.close()
+                }
+            }()
+            let received = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<clients {
+                    group.addTask {
+                        var received = 0
+                        for round in 0..<(count / clients) {
+                            let content = try await Self.answer(
+                                from: port, waitsFirst: (number + round) % 3 > 0, answer.count)
+                            if content == answer { received += 1 }
+                        }
+                        return received
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            try await server
+            #expect(received == count)
+        }
+
+        /// Asks, and receives only once the answer and the reset had time to come.
+        private static func answer(from port: NWEndpoint.Port, waitsFirst: Bool, _ count: Int) async throws -> Data {
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
+            defer { client.connection.cancel() }
+            try await client.ready()
+            try await client.deliver(Data(count: 100))
+            if waitsFirst { try await Task.sleep(for: .milliseconds(1)) }
+            var content = Data()
+            while content.count < count, let data = try await client.receive(1, 700).data { content += data }
+            return content
         }
     }
 }

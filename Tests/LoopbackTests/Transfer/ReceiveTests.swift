@@ -47,7 +47,8 @@ extension Loopback {
             "Lengths that make no sense are made sense of",
             arguments: [
                 Odd(minimum: 0, maximum: 3, expected: "abc"), Odd(minimum: -5, maximum: 3, expected: "abc"),
-                Odd(minimum: 1, maximum: .max, expected: "abcdef"), Odd(minimum: 2, maximum: 0, expected: "ab"),
+                Odd(minimum: 1, maximum: .max, expected: "abcdef"), Odd(minimum: 2, maximum: 0, expected: "a"),
+                Odd(minimum: 10, maximum: 5, expected: "abcde"),
                 Odd(minimum: 0, maximum: 0, expected: "a"), Odd(minimum: .min, maximum: .min, expected: "a"),
             ])
         func oddLengths(row: Odd) async throws {

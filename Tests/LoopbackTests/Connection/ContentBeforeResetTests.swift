@@ -1,0 +1,209 @@
+import Causeway
+import CausewayStreams
+import CausewaySystem
+import CausewayTLS
+import Foundation
+import Testing
+
+extension Loopback {
+    /// A peer that answers and then resets, as one does that closes with unread content: the answer arrived, and belongs to the program.
+    @Suite("Content that came before a reset", .timeLimit(.minutes(5)))
+    struct ContentBeforeResetTests {
+        /// What stands above the transport.
+        enum Layers: String, CaseIterable, CustomTestStringConvertible, Sendable {
+            case none = "TCP"
+            case tls = "TLS"
+            case webSocket = "WebSocket"
+            case framer = "a framer"
+            case framerOverTLS = "a framer over TLS"
+
+            var testDescription: String { rawValue }
+
+            func parameters(isServer: Bool) throws -> NWParameters {
+                let base: NWParameters =
+                    switch self {
+                    case .none, .webSocket, .framer: .tcp
+                    case .tls, .framerOverTLS:
+                        NWParameters(tls: try TestIdentity.options(isServer: isServer), tcp: NWProtocolTCP.Options())
+                    }
+                switch self {
+                case .none, .tls: break
+                case .webSocket:
+                    base.defaultProtocolStack.applicationProtocols.insert(NWProtocolWebSocket.Options(), at: 0)
+                case .framer, .framerOverTLS: _ = LengthFramer.parameters(base)
+                }
+                return base
+            }
+
+            func context() -> NWConnection.ContentContext {
+                guard self == .webSocket else { return .defaultMessage }
+                let metadata = NWProtocolWebSocket.Metadata(opcode: .binary)
+                return NWConnection.ContentContext(identifier: "message", metadata: [metadata])
+            }
+
+            func endpoint(_ port: NWEndpoint.Port) -> NWEndpoint {
+                guard self == .webSocket else { return .hostPort(host: .ipv4(.loopback), port: port) }
+                return .url(URL(string: "ws://127.0.0.1:\(port.rawValue)/")!)
+            }
+        }
+
+        /// How the client comes to know of the reset.
+        enum Discovery: CaseIterable, Sendable {
+            /// No receive waits when it comes.
+            case idle
+            /// A send is told of it.
+            case sending
+        }
+
+        private static let answer = Data.pattern(3_000)
+
+        /// One connection whose server has answered, and reset behind the answer.
+        private static func withReset(
+            _ layers: Layers, _ body: (Probe) async throws -> Void
+        ) async throws {
+            let (client, server) = (try layers.parameters(isServer: false), try layers.parameters(isServer: true))
+            try await StackPair.with(client: client, server: server, endpoint: layers.endpoint) { pair in
+                try await pair.client.deliver(Data.pattern(500), layers.context())
+                _ = try await pair.server.receive(1, 10)
+                try await pair.server.deliver(answer, layers.context())
+                await reset(pair.server)
+                try await body(pair.client)
+            }
+        }
+
+        /// The kernel drops what it has not sent: so it is asked first.
+        private static func reset(_ probe: Probe) async {
+            while (probe.connection.driver.flow.withDescriptor { Socket.bytesUnsent($0) } ?? 0) > 0 {
+                await Task.yield()
+            }
+            probe.connection.forceCancel()
+        }
+
+        @Test(
+            "200 of 200 answers are received, then an error and the state", arguments: Layers.allCases,
+            Discovery.allCases)
+        func answers(_ layers: Layers, _ discovery: Discovery) async throws {
+            let rounds = layers == .none || layers == .tls || layers == .webSocket ? 200 : 40
+            for _ in 0..<rounds {
+                try await Self.withReset(layers) { client in
+                    switch discovery {
+                    // Nothing tells that a reset was noticed. Where it was not yet, this is an easier test, not a wrong one.
+                    case .idle: try await Task.sleep(for: .milliseconds(2))
+                    case .sending:
+                        while try await client.send(Data("x"), layers.context()).next() == nil {}
+                    }
+                    #expect(client.states.history == [.preparing, .ready])
+                    var received = Data()
+                    while received.count < Self.answer.count {
+                        let answer = try await client.receive(1, 1_000)
+                        guard let data = answer.data, answer.error == nil else { break }
+                        received += data
+                    }
+                    try #require(received == Self.answer)
+                    let last = try await client.receive()
+                    #expect(last.data == nil && (last.error != nil || last.isComplete))
+                    if layers != .webSocket { try await client.states.first { $0 == .failed(.posix(.ECONNRESET)) } }
+                }
+            }
+        }
+
+        @Test("Tasks receive the answer as well", arguments: Discovery.allCases)
+        func tasks(_ discovery: Discovery) async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            for _ in 0..<200 {
+                let client = NetworkConnection(to: .hostPort(host: .ipv4(.loopback), port: port)) { TCP() }
+                try await client.send(Data.pattern(500))
+                let peer = try await listener.accept()
+                _ = try await peer.read(atMost: 10)
+                try await peer.write(Self.answer)
+                peer.close()
+                switch discovery {
+                case .idle: try await Task.sleep(for: .milliseconds(2))
+                case .sending:
+                    await #expect(throws: NWError.self) { while true { try await client.send(Data("x")) } }
+                }
+                #expect(try await client.receive(exactly: Self.answer.count).content == Self.answer)
+                await #expect(throws: NWError.posix(.ECONNRESET)) { try await client.receive(exactly: 1) }
+            }
+        }
+
+        @Test("An answer of megabytes is received slowly and whole, though the connection broke long ago")
+        func largeAnswer() async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
+            let peer = try await listener.accept()
+            try await client.ready()
+            try await client.deliver(Data.pattern(500))
+            _ = try await peer.read(atMost: 10)
+            var sent = 0
+            // As much as the two kernels hold.
+            while case .moved(let count) = Data.pattern(4_096, from: sent).withUnsafeBytes({ Socket.send(peer.fd, $0) })
+            {
+                sent += count
+            }
+            var arrived = -1
+            while let now = client.connection.driver.flow.withDescriptor({ Socket.bytesReadable($0) }), now != arrived {
+                arrived = now
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            peer.close()
+            var received = Data()
+            while received.count < arrived {
+                let answer = try await client.receive(1, 10_000)
+                guard let data = answer.data else { break }
+                received += data
+            }
+            #expect(received.count >= arrived && received == Data.pattern(received.count))
+            try await client.states.expect(.failed(.posix(.ECONNRESET)))
+            #expect(try await client.receive().error == .posix(.ECONNRESET))
+        }
+
+        @Test("A program that never receives is told of the failure, and may still receive what came before")
+        func neverReceives() async throws {
+            try await Self.withReset(.none) { client in
+                try await client.states.first { $0 == .failed(.posix(.ECONNRESET)) }
+                #expect(try await client.receive(1, 10_000).data == Self.answer)
+                #expect(try await client.receive().error == .posix(.ECONNRESET))
+                try await client.cancel()
+                #expect(client.states.history == [.preparing, .ready, .failed(.posix(.ECONNRESET)), .cancelled])
+            }
+        }
+
+        @Test("The peer's end that came before a reset is received before the failure")
+        func endBeforeReset() async throws {
+            let listener = try RawSocket.listening(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
+            for _ in 0..<50 {
+                let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
+                let peer = try await listener.accept()
+                try await client.ready()
+                try await client.deliver(Data.pattern(500))
+                _ = try await peer.read(atMost: 10)
+                try await peer.write(Self.answer)
+                try Socket.shutdownWrite(peer.fd)
+                peer.reset()
+                try await Task.sleep(for: .milliseconds(2))
+                #expect(try await client.receive(Self.answer.count, 10_000).data == Self.answer)
+                let end = try await client.receive()
+                #expect(end.isFinal && end.isComplete && end.error == nil)
+                try await client.states.first { $0 == .failed(.posix(.ECONNRESET)) }
+                try await client.cancel()
+            }
+        }
+
+        @Test("Over a Unix-domain socket a peer that closes with unread content loses no answer either")
+        func unixDomain() async throws {
+            try await Pair.with(.unix) { pair in
+                try await pair.client.deliver(Data.pattern(5_000))
+                _ = try await pair.server.receive(1, 10)
+                try await pair.server.deliver(Self.answer)
+                pair.server.connection.forceCancel()
+                try await pair.server.states.first { $0 == .cancelled }
+                while try await pair.client.send(Data("x")).next() == nil {}
+                #expect(try await pair.client.receive(Self.answer.count, 10_000).data == Self.answer)
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Causeway
+import CausewaySystem
+import Dispatch
+import Foundation
+import Testing
+
+extension Loopback {
+    /// When ready is told, what is told with it, and when a connection is over.
+    @Suite("From ready to the end of both directions")
+    struct ReadinessTests {
+        @Test(
+            "Ready is told after the start has returned, for accepted connections and for clients",
+            arguments: Medium.allCases)
+        func afterTheStart(medium: Medium) async throws {
+            let listener = try ListenerProbe(medium)
+            let accepted = Mailbox<NWConnection>()
+            listener.listener.newConnectionHandler = { accepted.put($0) }
+            try await listener.listen()
+            let early = Guarded(0)
+            // On another queue than that of the thread which starts it.
+            let queue = DispatchQueue(label: "ready", target: .global())
+            @Sendable func start(_ connection: NWConnection) async throws {
+                let hasReturned = Guarded(false)
+                let ready = Mailbox<Bool>()
+                connection.stateUpdateHandler = { state in
+                    if case .ready = state { ready.put(hasReturned.withLock { $0 }) }
+                }
+                connection.start(queue: queue)
+                hasReturned.withLock { $0 = true }
+                if try await !ready.next() { early.withLock { $0 += 1 } }
+            }
+            for _ in 0..<100 {
+                let client = NWConnection(to: listener.endpoint, using: medium.parameters)
+                try await start(client)
+                if !medium.isStream { client.send(content: Data("x"), completion: .idempotent) }
+                let server = try await accepted.next()
+                try await start(server)
+                client.cancel()
+                server.cancel()
+            }
+            #expect(early.withLock { $0 } == 0)
+            try await listener.cancel()
+        }
+
+        @Test("What an accepted connection is given to do right after the start is done once it is ready")
+        func setUpAfterStart() async throws {
+            let listener = try ListenerProbe(.tcp4)
+            let accepted = Mailbox<NWConnection>()
+            listener.listener.newConnectionHandler = { accepted.put($0) }
+            try await listener.listen()
+            for _ in 0..<20 {
+                let client = Probe(to: listener.endpoint, using: .tcp).start()
+                try await client.ready()
+                try await client.deliver(Data("hello"))
+                let server = try await accepted.next()
+                let events = Mailbox<String>()
+                server.start(queue: DispatchQueue(label: "late", target: .global()))
+                server.stateUpdateHandler = { events.put("\($0)") }
+                server.receive(minimumIncompleteLength: 1, maximumLength: 9) { data, _, _, _ in
+                    events.put(String(decoding: data ?? Data(), as: UTF8.self))
+                }
+                try await events.first { $0 == "ready" }
+                try await events.expect("hello")
+                server.cancel()
+                try await client.cancel()
+            }
+        }
+
+        @Test("Viability and the path are told with ready, before any answer", arguments: [Medium.tcp4, .tcp6, .udp4])
+        func pathWithReady(medium: Medium) async throws {
+            let listener = try ListenerProbe(medium)
+            try await listener.listen()
+            for _ in 0..<20 {
+                let client = Probe(to: listener.endpoint, using: medium.parameters)
+                try await Self.expectPathFirst(client) {
+                    if !medium.isStream { client.connection.send(content: Data("x"), completion: .idempotent) }
+                    let server = try await listener.connections.next()
+                    server.connection.send(content: Data("answer"), completion: .idempotent)
+                    try await Self.expectPathFirst(server) {
+                        // A datagram more would begin another connection when this one is over.
+                        if medium.isStream { client.connection.send(content: Data("x"), completion: .idempotent) }
+                    }
+                    server.connection.cancel()
+                }
+                client.connection.cancel()
+            }
+            try await listener.cancel()
+        }
+
+        /// Starts a connection that receives, and expects its path and viability right behind ready.
+        private static func expectPathFirst(_ probe: Probe, _ body: () async throws -> Void) async throws {
+            let events = Mailbox<String>()
+            probe.connection.stateUpdateHandler = { if case .ready = $0 { events.put("ready") } }
+            probe.connection.viabilityUpdateHandler = { events.put("viable \($0)") }
+            probe.connection.pathUpdateHandler = { events.put("path \($0.status)") }
+            probe.connection.receive(minimumIncompleteLength: 1, maximumLength: 9) { _, _, _, _ in events.put("content")
+            }
+            probe.start()
+            try await body()
+            let order = try await events.next(4)
+            let expected = ["ready", "path satisfied", "viable true", "content"]
+            // A datagram that began the connection may be what it is asked for.
+            #expect(order == expected, "\(order)")
+        }
+
+        @Test("When both directions have ended the connection fails with ENOTCONN, and receives still give the end")
+        func bothEnds() async throws {
+            for medium in Medium.streams {
+                try await Pair.with(medium) { pair in
+                    try await pair.client.deliver(Data("question"))
+                    try await pair.client.sendEnd()
+                    #expect(try await pair.server.receive(8, 9).text == "question")
+                    #expect(try await pair.server.receive().isFinal)
+                    #expect(pair.server.connection.state == .ready)
+                    try await pair.server.deliver(Data("answer"))
+                    try await pair.server.sendEnd()
+                    try await pair.server.states.expect(.failed(.posix(.ENOTCONN)))
+                    #expect(pair.client.connection.state == .ready, "its end of the answer has not been received")
+                    #expect(try await pair.client.receive(6, 9).text == "answer")
+                    let end = try await pair.client.receive()
+                    #expect(end.isFinal && end.isComplete && end.error == nil)
+                    try await pair.client.states.expect(.failed(.posix(.ENOTCONN)))
+                    #expect(try await pair.client.receive().error == .posix(.ENODATA))
+                    try await pair.client.cancel()
+                    #expect(
+                        pair.client.states.history == [.preparing, .ready, .failed(.posix(.ENOTCONN)), .cancelled])
+                }
+            }
+        }
+
+        @Test("The same with TLS and with a framer", arguments: [false, true])
+        func bothEndsOfStack(isFramer: Bool) async throws {
+            let client =
+                isFramer
+                ? LengthFramer.parameters(.tcp)
+                : NWParameters(tls: try TestIdentity.options(isServer: false), tcp: .init())
+            let server =
+                isFramer
+                ? LengthFramer.parameters(.tcp)
+                : NWParameters(tls: try TestIdentity.options(isServer: true), tcp: .init())
+            try await StackPair.with(client: client, server: server) { pair in
+                try await pair.client.deliver(Data("question"))
+                try await pair.client.sendEnd()
+                #expect(try await pair.server.receive(8, 9).text == "question")
+                #expect(try await pair.server.receive().isFinal)
+                try await pair.server.deliver(Data("answer"))
+                try await pair.server.sendEnd()
+                try await pair.server.states.expect(.failed(.posix(.ENOTCONN)))
+                #expect(try await pair.client.receive(6, 9).text == "answer")
+                #expect(try await pair.client.receive().isFinal)
+                try await pair.client.states.expect(.failed(.posix(.ENOTCONN)))
+            }
+        }
+
+        @Test("A client that shares its parameters with a Unix-domain listener connects")
+        func sharedParameters() async throws {
+            let parameters = NWParameters.tcp
+            parameters.requiredLocalEndpoint = Medium.unix.freshLocalEndpoint()
+            let listener = ListenerProbe(try NWListener(using: parameters))
+            try await listener.listen()
+            let client = Probe(to: listener.endpoint, using: parameters).start()
+            try await client.ready()
+            try await client.deliver(Data("hello"))
+            let server = try await listener.connections.next().start()
+            #expect(try await server.receive().text == "hello")
+            try await client.cancel()
+            try await server.cancel()
+            try await listener.cancel()
+        }
+
+        @Test("A Unix-domain client that is bound to no path has an empty one, at both ends")
+        func unnamedClient() async throws {
+            try await Pair.with(.unix) { pair in
+                let path = try #require(pair.client.connection.currentPath)
+                #expect(path.localEndpoint == .unix(path: "") && path.remoteEndpoint == pair.listener.endpoint)
+                let other = try #require(pair.server.connection.currentPath)
+                #expect(other.remoteEndpoint == .unix(path: "") && other.localEndpoint == pair.listener.endpoint)
+                #expect(pair.server.connection.endpoint == .unix(path: ""))
+            }
+        }
+
+        @Test(
+            "A receive gives at most what it asked for, also where the minimum is above it", arguments: Medium.allCases)
+        func maximum(medium: Medium) async throws {
+            try await Pair.with(medium) { pair in
+                try await pair.server.deliver(Data("0123456789"))
+                #expect(try await pair.client.receive(10, 5).text == "01234")
+                #expect(try await pair.client.receive(0, 2).text == "56")
+                #expect(try await pair.client.receive(3, 3).text == "789")
+            }
+        }
+
+        @Test("The same through TLS, a framer and WebSocket, and for tasks")
+        func maximumOfStacks() async throws {
+            for layers in [ContentBeforeResetTests.Layers.tls, .framer, .webSocket] {
+                let (client, server) = (try layers.parameters(isServer: false), try layers.parameters(isServer: true))
+                try await StackPair.with(client: client, server: server, endpoint: layers.endpoint) { pair in
+                    try await pair.server.deliver(Data("0123456789"), layers.context())
+                    #expect(try await pair.client.receive(10, 5).text == "01234")
+                    #expect(try await pair.client.receive(9, 2).text == "56")
+                    #expect(try await pair.client.receive(3, 3).text == "789")
+                }
+            }
+            try await Hall.open(
+                .parameters { TCP() }, serving: { try await $0.send(Data("0123456789"), endOfStream: true) },
+                { endpoint in
+                    let client = NetworkConnection(to: endpoint) { TCP() }
+                    let first = try await client.receive(atLeast: 10, atMost: 5).content
+                    let second = try await client.receive(exactly: 5).content
+                    #expect(first == Data("01234") && second == Data("56789"))
+                })
+        }
+    }
+}
