@@ -23,7 +23,7 @@ static const char *const folders[] = {
 
 static void *open_in(const char *folder, size_t length, const char *name) {
     char path[4096];
-    // An empty folder is the current one, which may be anybody's.
+    // An empty entry means the current folder, which is not trusted.
     if (length == 0 || folder[0] != '/') return NULL;
     int count = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
     if (count < 0 || (size_t)count >= sizeof path || access(path, R_OK) != 0) return NULL;

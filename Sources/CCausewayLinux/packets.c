@@ -201,7 +201,7 @@ int cw_arp_socket(uint32_t interface) {
 int cw_raw_ip_socket(bool is_ipv6) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
     if (fd < 0) return -errno;
-    // A packet that somebody has made is sent to whatever address it names.
+    // A crafted packet is sent to the address in its header.
     int on = 1;
     setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
     return fd;

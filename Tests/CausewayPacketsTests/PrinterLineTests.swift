@@ -42,7 +42,7 @@ struct PrinterLineTests {
         #expect(line.hasSuffix(", length \(payload.utf8.count): \(expected)\n"), "\(line)")
     }
 
-    @Test("A TCP header that is longer than its packet is told, not trusted")
+    @Test("A TCP header that is longer than its packet is reported, not trusted")
     func longHeader() {
         var octets = Self.segment(9, [])
         octets[14 + 20 + 12] = 0x70

@@ -228,7 +228,7 @@ extension NWListener.Handlers {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
         guard connection != nil else { return .posix(.EINVAL) }
-        // A service that cannot be registered is reported before the listener is ready, whatever its port will be.
+        // A service that cannot be registered is reported before the listener is ready, before its port is known.
         do throws(NWError) {
             _ = try service?.description(port: 1)
             return nil

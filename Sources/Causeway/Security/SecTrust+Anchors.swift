@@ -2,7 +2,7 @@ internal import CausewayTLS
 public import CausewayTypes
 internal import FoundationEssentials
 
-/// Reads the certificates of this system's authorities, by which every trust goes that has no other anchors.
+/// Reads the certificates of this system's authorities, which are the default anchors of every trust.
 ///
 /// They are read from the disk at each call: milliseconds, and some hundred certificates.
 ///
@@ -19,7 +19,9 @@ public func SecTrustCopyAnchorCertificates(_ anchors: UnsafeMutablePointer<CFArr
 
 /// Reads the anchors that ``SecTrustSetAnchorCertificates(_:_:)`` has set.
 ///
-/// - Parameter anchors: Set to an array of ``SecCertificate``, or to `nil` if none were set.
+/// - Parameters:
+///   - trust: The trust to read.
+///   - anchors: Set to an array of ``SecCertificate``, or to `nil` if none were set.
 /// - Returns: `errSecSuccess`.
 ///
 /// Counterpart: macOS 10.5, iOS 7.

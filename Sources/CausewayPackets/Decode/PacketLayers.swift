@@ -111,7 +111,7 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// What carried the network layer is no transport of what is within it.
+    /// The transport that carried the tunnel does not belong to the inner packet.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }

@@ -1,4 +1,4 @@
-/// A tunnel over UDP with a header of its own: what must hold for it, and where what it carries lies.
+/// A tunnel over UDP with its own header: its conditions, and the offset of its payload.
 struct FilterTunnel {
     var isGeneve: Bool
     /// The virtual network, if only one is meant.

@@ -53,7 +53,7 @@ extension PacketPrinter {
         if let name = Self.exchanges[exchange] { out.put(name) } else { put("#", exchange) }
     }
 
-    /// Who of the two speaks: whoever came first with the initiator's cookie.
+    /// The sender's role, by the initiator's cookie.
     private mutating func side(_ p: borrowing Octets, _ carrier: Carrier) throws(CutOff) -> StaticString {
         let (initiator, responder) = (try p.u64(0), try p.u64(8))
         if let known = exchangePeers[initiator] {

@@ -1,4 +1,4 @@
-/// What a wireless card tells of how it heard a frame (radiotap.org), before the frame itself.
+/// The radiotap header: how the wireless card received the frame that follows (radiotap.org).
 extension PacketPrinter {
     private enum Field {
         static let (clock, flags, rate, channel, hopping): (Int, Int, Int, Int, Int) = (0, 1, 2, 3, 4)

@@ -206,7 +206,7 @@ extension PacketPrinter {
         if !isWhole { throw CutOff() }
     }
 
-    /// In units of half a megabit a second; those with the highest bit everybody has to know.
+    /// In units of 500 kbit/s; the highest bit marks a basic rate, which every station must support.
     private mutating func rates(_ p: borrowing Octets) {
         for index in 0..<p.count {
             out.put(index == 0 ? " [" : " ")

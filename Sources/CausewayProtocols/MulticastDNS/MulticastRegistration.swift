@@ -72,7 +72,7 @@ struct MulticastRegistration: Sendable {
     }
 
     /// From the second announcement to the third: more than twice the gap before (RFC 6762 §8.3). What is new is announced again much
-    /// later, for hosts that missed it. What has changed is wrong in caches until they hear of it, so that it comes soon.
+    /// later, for hosts that missed it. Changed records are wrong in caches until the next announcement, so it follows soon.
     private var lastGap: Duration { updates.isEmpty ? .seconds(8) : .seconds(2) }
 
     /// Counts a probe or an announcement that was sent at `now`. Returns whether the names are its own from here on.

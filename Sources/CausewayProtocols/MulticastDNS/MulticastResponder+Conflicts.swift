@@ -29,7 +29,7 @@ extension MulticastResponder {
         guard !own.isEmpty, !own.contains(where: { $0.type == record.type && $0.data == record.data }) else { return }
         switch registration.phase {
         case .probing(let sent, _):
-            // The name belongs to another host, whatever it stands for. What came before the first probe is no answer to it, unless this
+            // The name belongs to another host, with any record. What came before the first probe is no answer to it, unless this
             // host already gave way to a probe: then the other host has the name now.
             guard sent > 0 || registration.isDeferred, record.type != .nsec else { return }
             if arrival.isMulticast, !registration.wasForgiven, !registration.isDeferred {
@@ -55,7 +55,7 @@ extension MulticastResponder {
         }
     }
 
-    /// Another host probes for a name of ours that is not settled yet (RFC 6762 §8.2).
+    /// Another host probes for a name that this host is probing for as well (RFC 6762 §8.2).
     mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
             for id in owners(of: question.name) {

@@ -3,7 +3,7 @@ internal import CausewayWire
 /// Detects hosts that keep asking a question because its answers are lost on the way.
 ///
 /// A querier that hears no answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only questions at such gaps show loss; a host that
-/// asks at any other time has a reason of its own and gets one answer. The type reads no clock and remembers ``limit`` askers at most.
+/// asks at any other time has another reason and gets one answer. The type reads no clock and remembers ``limit`` askers at most.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
     /// How long an asker is remembered: less than the 96 seconds after which a record of 120 seconds is asked for again in any case.

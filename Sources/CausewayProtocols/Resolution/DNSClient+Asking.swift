@@ -37,7 +37,7 @@ extension DNSClient {
         let isLast = asking.next + 1 == asking.plan.count
         let patience = health[server, default: ServerHealth()].patience(atMost: settings.timeout, round: round)
         setTimer(id, at: now + (isLast ? settings.timeout : patience))
-        // Where there are too many messages, nobody waits for the answers to two.
+        // With too many messages under way, only the latest try of a question is awaited.
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? asking.exchanges : []
         for exchange in given { forget(exchange) }

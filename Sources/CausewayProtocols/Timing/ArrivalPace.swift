@@ -40,7 +40,7 @@ package struct ArrivalPace: Sendable {
         return .wait(pause)
     }
 
-    /// All that was there has been read: so many datagrams.
+    /// All waiting datagrams have been read: their number.
     package mutating func wasRead(_ count: Int, at now: Duration) -> Step {
         defer { lastRead = now }
         guard isPausing else {

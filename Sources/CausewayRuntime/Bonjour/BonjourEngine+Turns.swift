@@ -32,7 +32,7 @@ extension BonjourEngine {
     /// How long what is known is kept when the last question has ended: programs often ask again soon.
     private static let lingering: Duration = .seconds(10)
 
-    /// Leaves the links when nobody has used them for a while. Goodbyes that are still to be repeated are waited for.
+    /// Leaves the links after they were unused for a while and their goodbyes are repeated.
     private func restWhenIdle() {
         guard isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) else {
             return state.value.restDue = nil
@@ -76,7 +76,7 @@ extension BonjourEngine {
             state.value.hostLabel = ServiceNames.nextHost(after: state.value.hostLabel)
             return reregisterEverything()
         }
-        // Another link may have told of the same name before.
+        // Another link may have reported the same name before.
         guard let advertising = state.value.advertising[id],
             advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
         else { return }

@@ -53,7 +53,7 @@ package final class BonjourEngine: Sendable {
         /// Whether the network was looked at since it is followed: a link that is new then has just come up.
         var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
-        /// When the links are left, if nobody uses them until then.
+        /// When unused links are left.
         var restDue: Duration?
         var isPerforming = false
         /// Whether answers wait to be read when the sockets had their turn.

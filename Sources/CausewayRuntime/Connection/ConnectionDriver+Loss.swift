@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// A connection whose transport broke. What arrived before belongs to the program: the failure is told behind it.
+/// A connection whose transport broke. Content that arrived before is delivered first, then the failure.
 extension ConnectionDriver {
     package func flowFailed(_ error: Failure) {
         dropAssociation()
@@ -34,7 +34,7 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// How long a program may leave content alone before it is told that the connection has failed. Many do nothing more with
+    /// How long a program may leave content alone before the connection fails. Many do nothing more with
     /// one that has; but those that never receive must learn of it too.
     private static let readerPatience = Duration.seconds(5)
 

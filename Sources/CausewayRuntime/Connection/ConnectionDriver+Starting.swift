@@ -3,9 +3,9 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// When a connection is told ready: behind the program's set-up, and with what it wants to know of the path.
+/// When `.ready` is reported: after the program's set-up, together with viability and path.
 extension ConnectionDriver {
-    /// As ``transition(_:)``, on a thread of the program's: ready is told by the loop, once that thread is on its way out. A program finishes its
+    /// As ``transition(_:)``, on the program's thread: the loop reports ready once `start` is returning. A program finishes its
     /// set-up after the start, and its queue may be another one.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress -> Bool in
@@ -71,7 +71,7 @@ extension ConnectionDriver {
     /// How long ready may wait for a first look at the network: a kernel that cannot be asked must not stop connections.
     private static let modelPatience = Duration.milliseconds(50)
 
-    /// Whether the program wants to hear of the path, and no one has looked at the network yet. Then the actions go on when the monitor has.
+    /// Whether the program has path handlers and the network has not been read yet. Then the actions go on when the monitor has.
     private func awaitsModel(behind actions: [Lifecycle.Action]) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let isOver = Guarded(false)

@@ -141,7 +141,7 @@ extension Connector {
     }
 
     /// The attempt at the only address was not worth a note until there are others.
-    /// Writes down the one attempt of a race for a given address, which is noted only where there is something to tell of it.
+    /// Writes down the one attempt of a race for a given address, which is recorded only if it has something to report.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.addresses.first,
             let started = progress.attempts[0]?.started

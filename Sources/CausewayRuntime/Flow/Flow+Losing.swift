@@ -18,11 +18,11 @@ extension Flow {
     /// How far the program's own end has got.
     enum OutboundEnd: UInt8, Sendable {
         case none, sent
-        /// Both ends were told of.
+        /// Both ends were reported.
         case told
     }
 
-    /// Looks at what a transport that broke has left, on whatever thread found it broken.
+    /// Reads what a broken transport has left, on the thread that noticed.
     func examineLoss() {
         let suspect = state.withLock { state in state.beginErrorCheck() }
         if let suspect { checkError(of: suspect) } else { requeueRead() }
@@ -73,7 +73,7 @@ extension Flow.State {
     fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ aftermath: inout Aftermath) {
         guard closing == nil else { return }
         if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &aftermath) }
-        // A datagram socket lives on: somebody refused one datagram (RFC 1122 §4.1.3.3). A receive learns of it.
+        // A datagram socket lives on: one datagram was refused (RFC 1122 §4.1.3.3). A receive reports it.
         datagrams[0].refusal = error
         match(nil, &aftermath)
     }
@@ -114,7 +114,7 @@ extension Flow.State {
         if let failure { breakDown(failure, &aftermath) }
     }
 
-    /// A request to receive, after the end. The peer's end, where it came before the failure, is told before it.
+    /// A request to receive, after the end. The peer's end is reported before the failure if it came first.
     mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ aftermath: inout Aftermath) {
         guard remainder == .contentAndEnd, case .broken = closing else {
             return answer(waiter, ReceivedContent(error: failure), &aftermath)

@@ -155,7 +155,7 @@ extension Flow {
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
     }
 
-    /// Whether a task has been given so many datagrams in a row that others must have their turn. Then it begins afresh.
+    /// Whether a task has taken its share of datagrams in a row and must let others run. Then counting restarts.
     private func mustGiveWay() -> Bool {
         state.withLock { state in
             guard state.kind == .datagram, !state.datagrams.isEmpty else { return false }

@@ -156,7 +156,7 @@ package struct Outbound: Sendable {
 package protocol FlowOwner: AnyObject, Sendable {
     /// The transport broke. Every outstanding request has been answered.
     func flowFailed(_ error: Failure)
-    /// The transport broke, and content that arrived before waits to be received. It may be told more than once; ``flowFailed(_:)``
+    /// The transport broke, and content that arrived before waits to be received. It may be reported more than once; ``flowFailed(_:)``
     /// follows when all of it was.
     func flowLost(_ error: Failure)
     /// Both directions have ended: the program has received the peer's end, and its own is out. The flow is as it was.

@@ -17,7 +17,7 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // One that is paused reads when the pause is over, whatever is reported: an error of an earlier answer, for instance.
+        // One that is paused reads when the pause is over, even if an event is reported: an error of an earlier answer, for instance.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: Machine.now))
     }
@@ -74,7 +74,7 @@ extension SharedDatagramSocket {
         if let registration { return close(registration) }
         if mustHold(room) { return wait(Self.holdTime) }
         if isEmpty { return take(pace.value.wasRead(count, at: Machine.now)) }
-        // Whoever waits for these datagrams gets its turn before the next ones are read.
+        // Receivers of these datagrams run before the next ones are read.
         loop.execute { [count] in self.read(count) }
     }
 

@@ -140,7 +140,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
 
-    /// Tells the loop what to report. Whoever changes that on another thread meanwhile is not overruled: the last to tell has seen it.
+    /// Tells the loop what to report. A change by another thread meanwhile is not overruled: the last caller has seen it.
     func updateInterest(_ registration: Registration) {
         var told: Readiness?
         while true {

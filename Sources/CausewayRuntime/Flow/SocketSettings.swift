@@ -116,7 +116,7 @@ package final class FrozenSettings: Sendable {
     package let routes: [Route]
     /// Finds the ways each time a connection begins, where they are not known before.
     package let planner: (any RoutePlanner)?
-    /// Of what a listener accepts: the handshakes that are not finished.
+    /// The unfinished handshakes of connections that a listener accepted.
     package let openings: UnfinishedOpenings?
 
     package init(

@@ -65,7 +65,7 @@ package protocol ScriptedTransport: AnyObject, Sendable {
     func write(_ pieces: UnsafeBufferPointer<iovec>) -> IOResult
     func shutdownWrite()
     func close(abortively: Bool)
-    /// The pending error, which is told once; 0 when there is none.
+    /// The pending error, reported once; 0 when there is none.
     func takeError() -> CInt
     var hasUnread: Bool { get }
 }

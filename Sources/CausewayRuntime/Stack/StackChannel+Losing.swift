@@ -48,7 +48,7 @@ extension StackChannel.State {
         while let parcel = stack?.nextInbound(atMost: .max, at: now) { rest.append(parcel) }
     }
 
-    /// Nothing moves by itself any more. Makes room behind a broken transport, and ends the stack when nothing moves for that.
+    /// No further event arrives. Makes room behind a broken transport, and ends the stack when nothing moves for that.
     ///
     /// - Returns: Whether anything moved.
     mutating func settleLoss(_ now: Duration) -> Bool {

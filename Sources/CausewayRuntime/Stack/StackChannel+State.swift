@@ -141,7 +141,7 @@ extension StackChannel.State {
         waiters = []
     }
 
-    /// Whether the program is to be told that both directions have ended.
+    /// Whether to report that both directions have ended.
     mutating func takeEnds() -> Bool {
         guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
             taken.isEmpty,

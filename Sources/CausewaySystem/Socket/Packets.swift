@@ -141,7 +141,7 @@ package struct PacketReader: ~Copyable, Sendable {
         return packets[index].buffer
     }
 
-    /// Gives back the bytes that were taken of the packet of an index. On any thread.
+    /// Returns the bytes taken for the packet at an index. On any thread.
     package static func giveBack(_ bytes: UnsafeMutableRawPointer, of index: Int) {
         PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index))
     }

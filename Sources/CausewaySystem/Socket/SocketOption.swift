@@ -53,7 +53,7 @@ package struct SocketOption: Sendable {
     package static let noChecksum = SocketOption(CW_NO_CHECKSUM, "SO_NO_CHECK")
     package static let receiveOffload = SocketOption(CW_UDP_RECEIVE_OFFLOAD, "UDP_GRO")
     package static let receiveBuffer = SocketOption(CW_RECEIVE_BUFFER, "SO_RCVBUF")
-    /// The same beyond the system's limit (`net.core.rmem_max`), for those who may (CAP_NET_ADMIN).
+    /// The same beyond the system's limit (`net.core.rmem_max`), with CAP_NET_ADMIN.
     package static let forcedReceiveBuffer = SocketOption(CW_FORCED_RECEIVE_BUFFER, "SO_RCVBUFFORCE")
     package static let sendBuffer = SocketOption(CW_SEND_BUFFER, "SO_SNDBUF")
     package static let ipv6AddressPreference = SocketOption(CW_V6_ADDRESS_PREFERENCE, "IPV6_ADDR_PREFERENCES")

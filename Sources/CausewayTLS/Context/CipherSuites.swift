@@ -45,7 +45,7 @@ enum KeyExchangeGroups {
         (4_588, "X25519MLKEM768", -1),
     ]
 
-    /// The library's lists of what is used by default, the first that it understands: elliptic curves, and the post-quantum hybrid where
+    /// The default lists; the first that the library understands is used: elliptic curves, and the post-quantum hybrid where
     /// there is one. Finite fields cost a server up to a hundred times as much (ffdhe8192: 92 ms for a handshake) and the client chooses, so
     /// a program has to ask for them.
     static let recommended = [

@@ -119,8 +119,8 @@ private struct FramerSubject {
     private mutating func look(_ minimum: Int, _ maximum: Int) {
         let window = stage.inputWindow(minimum: minimum, maximum: maximum)
         defer { stage.advanceInput(by: 0) }
-        precondition(window.octets.count <= max(minimum, maximum))
-        precondition(window.meetsMinimum == (window.octets.count >= minimum) || isOver || isLoose)
+        precondition(window.octets.count <= maximum)
+        precondition(window.meetsMinimum == (window.octets.count >= min(minimum, maximum)) || isOver || isLoose)
         guard !isLoose else { return }
         for (index, octet) in window.octets.enumerated() { precondition(octet == Self.streamOctet(at: cursor + index)) }
         let output = stage.outputWindow(minimum: minimum, maximum: maximum)

@@ -45,7 +45,7 @@ struct BrowseCommand: Subcommand {
     @Argument(help: "A service type, such as _http._tcp; with a subtype, _ipp._tcp,_color. (default: every type)")
     var type: String?
 
-    /// How long nothing is found before a person is told what to try.
+    /// Time without a result before a hint is printed.
     private static let patience: Duration = .seconds(3)
 
     func validate() throws {

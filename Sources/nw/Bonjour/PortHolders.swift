@@ -33,7 +33,7 @@ enum PortHolders {
     /// Names of the programs that run in this network namespace: those in others have interfaces and ports of their own.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can look into other users' processes: what cannot be told counts as being here.
+        // Only root can inspect other users' processes: an unknown one counts as local.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }

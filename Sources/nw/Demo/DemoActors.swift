@@ -70,6 +70,8 @@ extension NWConnection {
         for await state in states {
             if state == wanted { return }
             switch state {
+            // A stream whose directions have both ended is over, and can only be cancelled.
+            case .failed where wanted == .cancelled: break
             case .failed(let error), .waiting(let error):
                 throw Failure("connection to \(endpoint.label) failed", error)
             case .setup, .preparing, .ready, .cancelled: break
@@ -87,6 +89,7 @@ extension NWConnection.State {
         case .ready: "ready"
         case .cancelled: "cancelled"
         case .waiting(let error): "waiting: \(describe(error).text)"
+        case .failed(.posix(.ENOTCONN)): "both directions have ended"
         case .failed(let error): "failed: \(describe(error).text)"
         @unknown default: "unknown"
         }

@@ -5,12 +5,12 @@ import Synchronization
 
 /// The echo and sink servers over UDP.
 ///
-/// Each peer has a connection while it is heard of: at most 1,024 at once, and none longer than a minute after its last datagram. An
+/// Each peer has a connection while it sends: at most 1,024 at once, and none longer than a minute after its last datagram. An
 /// echo is never longer than what it answers, so the server amplifies nothing.
 final class DatagramServers: Sendable {
     private static let peerLimit = 1_024
     private static let lifetime = Duration.seconds(60)
-    /// Ports of services that answer whatever they are sent: two of them would talk to each other for ever.
+    /// Ports of services that answer every datagram: two of them would talk to each other for ever.
     private static let answeringPorts: Set<UInt16> = [7, 13, 17, 19, 37]
 
     private struct Peer {

@@ -32,7 +32,7 @@ struct ContentKind: Equatable, Sendable {
         self.fileExtension = fileExtension
     }
 
-    /// - Parameter beginning: The first bytes of the content. Text is told by at most 512 of them.
+    /// - Parameter beginning: The first bytes of the content. At most 512 of them decide whether it is text.
     init(of beginning: Data) {
         if beginning.isEmpty {
             self = .empty

@@ -56,7 +56,7 @@ final class ReceiveSession: Sendable {
             let kind: PrintableText = event.kind.map { " (\($0))" } ?? ""
             printLine("\(event.name ?? ""): \(Amounts.bytes(event.bytes ?? 0))\(kind) from \(peer)")
         case "refused":
-            // The end of a raw connection is told by the failure itself.
+            // The failure itself reports the end of a raw connection.
             guard let name = event.name else { return }
             printError("nw: receive: \(name) from \(peer) not stored: \(event.reason ?? "")")
         default: if isVerbose { printError("nw: receive: \(peer) \(event.event)") }

@@ -26,7 +26,7 @@ extension Runtime {
             }
         }
 
-        @Test("Content that nobody waited for is received, then the failure", arguments: Discovery.allCases)
+        @Test("Content without a pending receive is received later, then the failure", arguments: Discovery.allCases)
         func unread(_ discovery: Discovery) {
             let stage = Stage()
             stage.arrive("abcdef")
@@ -88,7 +88,7 @@ extension Runtime {
             #expect(lines.last == "failed \(ECONNRESET)")
         }
 
-        @Test("With nothing left to read a failure is told at once")
+        @Test("With nothing left to read a failure is reported at once")
         func nothingLeft() {
             let stage = Stage()
             Self.breakTransport(stage, .report)

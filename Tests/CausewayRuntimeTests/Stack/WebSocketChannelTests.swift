@@ -185,13 +185,13 @@ extension Runtime {
         @Test("The peer's answer to the final message is the end; a close frame that says more is a message")
         func finalMessage() {
             let rows: [(answer: [UInt8], told: [String])] = [
-                ([3, 0xE8], ["1 complete final"]), ([], ["1 complete final"]),
-                ([3, 0xE9] + Array("away".utf8), ["1 'away' complete close", "2 complete final"]),
+                ([3, 0xE8], ["1 complete final", "ended"]), ([], ["1 complete final", "ended"]),
+                ([3, 0xE9] + Array("away".utf8), ["1 'away' complete close", "2 complete final", "ended"]),
             ]
             for (answer, told) in rows {
                 let rig = Rig()
                 rig.receiveMessage("1")
-                if told.count > 1 { rig.receiveMessage("2") }
+                if told.count > 2 { rig.receiveMessage("2") }
                 rig.channel.send(StackMessage(Data("bye".utf8), isFinal: true, waiter: .nobody))
                 rig.stage.settle()
                 #expect(rig.stage.kernel.written == [0x82, 3] + Array("bye".utf8) + [0x88, 2, 3, 0xE8])

@@ -160,7 +160,7 @@ extension Loopback {
             #expect(try await client.receive().error == .posix(.ECONNRESET))
         }
 
-        @Test("A program that never receives is told of the failure, and may still receive what came before")
+        @Test("A program that never receives gets the failure, and may still receive what came before")
         func neverReceives() async throws {
             try await Self.withReset(.none) { client in
                 try await client.states.first { $0 == .failed(.posix(.ECONNRESET)) }

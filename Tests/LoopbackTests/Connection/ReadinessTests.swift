@@ -5,11 +5,11 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// When ready is told, what is told with it, and when a connection is over.
+    /// When ready is reported, what comes with it, and when a connection is over.
     @Suite("From ready to the end of both directions")
     struct ReadinessTests {
         @Test(
-            "Ready is told after the start has returned, for accepted connections and for clients",
+            "Ready is reported after the start has returned, for accepted connections and for clients",
             arguments: Medium.allCases)
         func afterTheStart(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
@@ -66,7 +66,7 @@ extension Loopback {
             }
         }
 
-        @Test("Viability and the path are told with ready, before any answer", arguments: [Medium.tcp4, .tcp6, .udp4])
+        @Test("Viability and the path come with ready, before any answer", arguments: [Medium.tcp4, .tcp6, .udp4])
         func pathWithReady(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()

@@ -17,7 +17,7 @@ struct HostDiscovery {
 
     /// - Parameters:
     ///   - links: Where neighbours may be asked.
-    ///   - isRaw: Whether this process may send segments of its own.
+    ///   - isRaw: Whether this process may send raw segments.
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink], isRaw: Bool, rate: Double?) throws {
         self.targets = targets
         wire = try DiscoveryWire(targets, links, isRaw: isRaw)
