@@ -2,6 +2,7 @@
 #include "causeway_linux.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -105,6 +106,11 @@ int cw_socket(int family, bool datagram, bool multipath) {
 int cw_close(int fd) {
     // After EINTR the descriptor is closed all the same; closing again could close somebody else's.
     return close(fd) < 0 && errno != EINTR ? -errno : 0;
+}
+
+int cw_duplicate(int fd) {
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? -errno : copy;
 }
 
 int cw_bind(int fd, const cw_address *address) {

@@ -17,6 +17,8 @@ final class SocketLink: StreamLink {
         var closed: Set<Side> = []
         /// What Dispatch waits for, and how to end that. It holds the descriptor until the entry is gone.
         var waits: [Side: @Sendable () -> Void] = [:]
+        /// Descriptors to close at the end.
+        var held: [CInt] = []
         /// Content that the kernel had no room for.
         var rest: ArraySlice<UInt8> = []
         var whenEnded: [@Sendable () -> Void] = []
@@ -31,15 +33,31 @@ final class SocketLink: StreamLink {
 
     let inbound = OctetPipe(capacity: ConnectionLink.bufferSize)
     let outbound = OctetPipe(capacity: ConnectionLink.bufferSize)
+    /// The program's.
     private let descriptor: CInt
+    /// A descriptor of the link's for the same socket. The program may close its own as soon as the streams are closed. Dispatch releases a
+    /// descriptor later, and until then takes another socket with the same number for this one.
+    private let watched: CInt
     private let queue = DispatchQueue(label: "causeway.streams.socket", target: .global())
     private let state: Guarded<State>
 
     init(_ descriptor: CInt, closesSocket: Bool) {
         self.descriptor = descriptor
-        state = Guarded(State(closesSocket: closesSocket))
+        var state = State(closesSocket: closesSocket)
+        if let copy = try? Socket.duplicate(descriptor) {
+            watched = copy.release()
+            state.held = [watched]
+        } else {
+            watched = descriptor
+        }
+        self.state = Guarded(state)
         inbound.observe { [weak self] in self?.pump() }
         outbound.observe { [weak self] in self?.pump() }
+    }
+
+    deinit {
+        // Streams that were never closed. Nothing waits any more, for that would keep the link.
+        for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 
     // MARK: Life
@@ -102,12 +120,12 @@ final class SocketLink: StreamLink {
 
     /// Closes the socket when nothing waits for its descriptor: the number may be another socket's from then on.
     private func closeIfFree() {
-        let mustClose = state.withLock { state in
-            guard state.isOver, state.waits.isEmpty, state.closesSocket else { return false }
-            state.closesSocket = false
-            return true
+        let released = state.withLock { state -> [CInt] in
+            guard state.isOver, state.waits.isEmpty else { return [] }
+            defer { (state.held, state.closesSocket) = ([], false) }
+            return state.held + (state.closesSocket ? [descriptor] : [])
         }
-        if mustClose { Descriptor(adopting: descriptor).close() }
+        for number in released { Descriptor(adopting: number).close() }
     }
 
     // MARK: Content
@@ -132,11 +150,11 @@ final class SocketLink: StreamLink {
         {
             guard state.withLock({ $0.waits[.input] == nil }) else { return }
             var block = [UInt8](repeating: 0, count: min(room, Self.chunk))
-            switch block.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
+            switch block.withUnsafeMutableBytes({ Socket.receive(watched, into: $0) }) {
             case .moved(0): inbound.finish()
             case .moved(let count): block[..<count].withUnsafeBytes { _ = inbound.write($0) }
             case .wouldBlock:
-                wait(for: DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue), .input)
+                wait(for: DispatchSource.makeReadSource(fileDescriptor: watched, queue: queue), .input)
             case .failed(let code): fail(code)
             }
         }
@@ -158,14 +176,14 @@ final class SocketLink: StreamLink {
                 if isFinished { sentAll() }
                 return
             }
-            switch piece.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+            switch piece.withUnsafeBytes({ Socket.send(watched, $0) }) {
             case .moved(let count):
                 let rest = piece.dropFirst(count)
                 state.withLock { $0.rest = rest }
             case .wouldBlock:
                 let rest = piece
                 state.withLock { $0.rest = rest }
-                wait(for: DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue), .output)
+                wait(for: DispatchSource.makeWriteSource(fileDescriptor: watched, queue: queue), .output)
             case .failed(let code): fail(code)
             }
         }
@@ -173,7 +191,7 @@ final class SocketLink: StreamLink {
 
     /// A socket that is not the streams' own stays open for sending.
     private func sentAll() {
-        if state.withLock({ $0.closesSocket }) { try? Socket.shutdownWrite(descriptor) }
+        if state.withLock({ $0.closesSocket }) { try? Socket.shutdownWrite(watched) }
         tellSent()
     }
 

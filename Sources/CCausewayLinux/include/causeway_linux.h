@@ -35,6 +35,7 @@ enum cw_domain { CW_IPV4 = 4, CW_IPV6 = 6, CW_UNIX = 1 };
 /// A non-blocking, close-on-exec socket.
 int cw_socket(int family, bool datagram, bool multipath);
 int cw_close(int fd);
+int cw_duplicate(int fd);
 int cw_bind(int fd, const cw_address *address);
 int cw_listen(int fd, int backlog);
 int cw_connect(int fd, const cw_address *address);

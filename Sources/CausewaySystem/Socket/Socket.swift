@@ -56,6 +56,11 @@ package enum Socket {
         Descriptor(adopting: try check(cw_socket(family.shimValue, kind == .datagram, multipath), "socket"))
     }
 
+    /// Another descriptor for the same socket.
+    package static func duplicate(_ fd: CInt) throws(SystemError) -> Descriptor {
+        Descriptor(adopting: try check(cw_duplicate(fd), "fcntl"))
+    }
+
     package static func bind(_ fd: CInt, to address: SocketAddress) throws(SystemError) {
         var kernel = try address.kernelForm()
         try check(cw_bind(fd, &kernel), "bind")
