@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -117,6 +118,13 @@ typedef struct cw_packet {
     /// Nanoseconds of the raw monotonic clock; 0 when not asked for.
     uint64_t time_ns;
 } cw_packet;
+
+/// The address of a packet's peer. Swift's own access to the field does not compile under ThreadSanitizer (6.3.1).
+static inline const cw_address *cw_packet_peer(const cw_packet *packet) { return &packet->peer; }
+static inline bool cw_packet_has_peer_of(const cw_packet *packet, const cw_packet *other) {
+    return packet->peer.length == other->peer.length
+        && memcmp(&packet->peer.storage, &other->peer.storage, packet->peer.length) == 0;
+}
 
 /// Receives up to `count` (at most 16) packets. Returns how many, or a negated errno.
 int cw_receive_packets(int fd, cw_packet *packets, int count, bool want_peer);

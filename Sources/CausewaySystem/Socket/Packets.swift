@@ -86,18 +86,15 @@ package struct PacketReader: ~Copyable, Sendable {
         return mark
     }
 
-    package func peer(of index: Int) -> SocketAddress? { SocketAddress(pointer: &packets[index].peer) }
+    package func peer(of index: Int) -> SocketAddress? {
+        guard let first = packets.baseAddress, let peer = cw_packet_peer(first + index) else { return nil }
+        return SocketAddress(pointer: peer)
+    }
 
     /// Whether two packets came from one peer, which is quicker to say than which.
     package func haveSamePeer(_ first: Int, _ second: Int) -> Bool {
-        let length = packets[first].peer.length
-        guard length == packets[second].peer.length else { return false }
-        return withUnsafeBytes(of: &packets[first].peer.storage) { one in
-            withUnsafeBytes(of: &packets[second].peer.storage) { other in
-                guard let one = one.baseAddress, let other = other.baseAddress else { return false }
-                return memcmp(one, other, Int(length)) == 0
-            }
-        }
+        guard let start = packets.baseAddress else { return false }
+        return cw_packet_has_peer_of(start + first, start + second)
     }
 
     package func info(of index: Int) -> PacketInfo {
@@ -130,8 +127,9 @@ package struct PacketReader: ~Copyable, Sendable {
             guard let bytes = packets[index].buffer, packets[first].length + count <= Self.blockByteCount else {
                 return
             }
-            memcpy(block + packets[first].length, bytes, count)
-            packets[first].length += count
+            let length = packets[first].length
+            memcpy(block + length, bytes, count)
+            packets[first].length = length + count
         }
     }
 
