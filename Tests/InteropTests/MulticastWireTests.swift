@@ -153,7 +153,7 @@ extension Interop {
             """
 
         private static let sending = """
-            import socket, struct, sys
+            import socket, struct, sys, time
             def name(text): return b"".join(bytes([len(l)]) + l.encode() for l in text.split(".")) + b"\\0"
             def send(family, link, message):
                 index = socket.if_nametoindex(link)
@@ -187,7 +187,10 @@ extension Interop {
                 label = socket.gethostname().split(".")[0][:32] or "linux"
                 host = name(("linux" if label == "localhost" else label) + ".local")
                 record = host + struct.pack("!HHIH", 1, 1, 120, 4) + socket.inet_aton("10.77.200.200")
-                send("4", sys.argv[1], struct.pack("!6H", 0, 0, 1, 0, 1, 0) + host + struct.pack("!HH", 255, 1) + record)
+                # Three probes, as RFC 6762 §8.1 has them: a record that was multicast within 250 ms is not repeated for the first.
+                for _ in range(3):
+                    send("4", sys.argv[1], struct.pack("!6H", 0, 0, 1, 0, 1, 0) + host + struct.pack("!HH", 255, 1) + record)
+                    time.sleep(0.25)
                 """
     }
 }
