@@ -100,8 +100,7 @@ extension Interop {
                     let before = answers(link).count
                     _ = try scratch.start("/usr/bin/python3", ["-c", Self.claiming, link], on: hosts.far)
                     try await eventually("\(link) hears it defended") {
-                        // An announcement has the service, whose name is "Wire", as well.
-                        answers(link).dropFirst(before).contains { $0.contains(own) && !$0.contains("57697265") }
+                        answers(link).dropFirst(before).contains { $0.contains(own) }
                     }
                 }
             }
