@@ -143,7 +143,7 @@ extension NWListener {
 
     /// The service to advertise, which may be set, changed and taken away at any time.
     ///
-    /// One that cannot be makes the listener fail, before it is ready if it is set before the start: with `kDNSServiceErr_NameConflict` where somebody else has
+    /// One that cannot be makes the listener fail, before it is ready if it is set before the start: with `kDNSServiceErr_NameConflict` where another host has
     /// the name and no other may be chosen, `kDNSServiceErr_BadParam` for a type or a name that is none, `ENOTSUP` for a domain beyond the
     /// link, `kDNSServiceErr_ServiceNotRunning` where another program has port 5353 for itself.
     public var service: NWListener.Service? {
