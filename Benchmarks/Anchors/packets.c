@@ -24,31 +24,31 @@ static double seconds(clockid_t clock) {
 static volatile uint64_t sink;
 
 // Ethernet, tags, IPv4 or IPv6, and where the payload begins: without a check of any bound but the packet's length.
-static uint64_t decode(const uint8_t *octets, uint32_t length) {
+static uint64_t decode(const uint8_t *bytes, uint32_t length) {
     if (length < 14) return 0;
     uint32_t at = 12;
-    uint16_t type = (uint16_t)(octets[at] << 8 | octets[at + 1]);
+    uint16_t type = (uint16_t)(bytes[at] << 8 | bytes[at + 1]);
     while (type == 0x8100 && at + 6 <= length) {
         at += 4;
-        type = (uint16_t)(octets[at] << 8 | octets[at + 1]);
+        type = (uint16_t)(bytes[at] << 8 | bytes[at + 1]);
     }
     at += 2;
     uint8_t proto = 0;
     if (type == 0x0800 && at + 20 <= length) {
-        proto = octets[at + 9];
-        at += (uint32_t)(octets[at] & 15) * 4;
+        proto = bytes[at + 9];
+        at += (uint32_t)(bytes[at] & 15) * 4;
     } else if (type == 0x86DD && at + 40 <= length) {
-        proto = octets[at + 6];
+        proto = bytes[at + 6];
         at += 40;
     } else {
         return type;
     }
-    if (proto == 6 && at + 20 <= length) at += (uint32_t)(octets[at + 12] >> 4) * 4;
+    if (proto == 6 && at + 20 <= length) at += (uint32_t)(bytes[at + 12] >> 4) * 4;
     else if (proto == 17) at += 8;
     return at + proto;
 }
 
-struct packets { uint8_t *octets[1000]; uint32_t lengths[1000]; int count; };
+struct packets { uint8_t *bytes[1000]; uint32_t lengths[1000]; int count; };
 
 static pcap_t *open_file(const char *path) {
     char error[PCAP_ERRBUF_SIZE];
@@ -60,10 +60,10 @@ static pcap_t *open_file(const char *path) {
 static void load(const char *path, struct packets *packets) {
     pcap_t *file = open_file(path);
     struct pcap_pkthdr *header;
-    const u_char *octets;
-    while (packets->count < 1000 && pcap_next_ex(file, &header, &octets) == 1) {
-        packets->octets[packets->count] = malloc(header->caplen);
-        memcpy(packets->octets[packets->count], octets, header->caplen);
+    const u_char *bytes;
+    while (packets->count < 1000 && pcap_next_ex(file, &header, &bytes) == 1) {
+        packets->bytes[packets->count] = malloc(header->caplen);
+        memcpy(packets->bytes[packets->count], bytes, header->caplen);
         packets->lengths[packets->count++] = header->caplen;
     }
     pcap_close(file);
@@ -79,7 +79,7 @@ static void run_decode(const char *path) {
         double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
         uint64_t total = 0;
         for (int again = 0; again < 500; again++)
-            for (int i = 0; i < packets.count; i++) total += decode(packets.octets[i], packets.lengths[i]);
+            for (int i = 0; i < packets.count; i++) total += decode(packets.bytes[i], packets.lengths[i]);
         sink += total;
         double taken = seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
         if (taken < least) least = taken;
@@ -94,9 +94,9 @@ static void run_read(const char *path) {
         double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
         pcap_t *file = open_file(path);
         struct pcap_pkthdr *header;
-        const u_char *octets;
+        const u_char *bytes;
         uint64_t total = 0;
-        for (count = 0; pcap_next_ex(file, &header, &octets) == 1; count++) total += decode(octets, header->caplen);
+        for (count = 0; pcap_next_ex(file, &header, &bytes) == 1; count++) total += decode(bytes, header->caplen);
         pcap_close(file);
         sink += total;
         double taken = seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
@@ -112,7 +112,7 @@ static void evaluate(struct bpf_program *program, struct packets *packets, int r
         uint64_t total = 0;
         for (int again = 0; again < rounds; again++)
             for (int i = 0; i < packets->count; i++)
-                total += bpf_filter(program->bf_insns, packets->octets[i], packets->lengths[i], packets->lengths[i]) != 0;
+                total += bpf_filter(program->bf_insns, packets->bytes[i], packets->lengths[i], packets->lengths[i]) != 0;
         sink += total;
         double taken = seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
         if (taken < least) least = taken;

@@ -23,26 +23,26 @@ static double seconds(clockid_t clock) {
 }
 
 #ifdef WITH_ARES
-static int decode_once(const unsigned char *octets, int length) {
+static int decode_once(const unsigned char *bytes, int length) {
     struct ares_addrttl addresses[64];
     int count = 64;
     struct hostent *host = NULL;
     // The whole answer: aliases, name and addresses with their times to live.
-    if (ares_parse_a_reply(octets, length, &host, addresses, &count) != ARES_SUCCESS) return 0;
+    if (ares_parse_a_reply(bytes, length, &host, addresses, &count) != ARES_SUCCESS) return 0;
     ares_free_hostent(host);
     return count;
 }
 
 static int decode(const char *path, long count) {
-    static unsigned char octets[65535];
+    static unsigned char bytes[65535];
     FILE *file = fopen(path, "rb");
     if (!file) return 1;
-    int length = (int)fread(octets, 1, sizeof octets, file);
+    int length = (int)fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     long records = 0;
-    for (long i = 0; i < count / 10 + 1; i++) records += decode_once(octets, length);
+    for (long i = 0; i < count / 10 + 1; i++) records += decode_once(bytes, length);
     double start = seconds(CLOCK_MONOTONIC);
-    for (long i = 0; i < count; i++) records += decode_once(octets, length);
+    for (long i = 0; i < count; i++) records += decode_once(bytes, length);
     if (records == 0) return 1;
     printf("%f\n", (seconds(CLOCK_MONOTONIC) - start) * 1e9 / (double)count);
     return 0;
@@ -95,8 +95,8 @@ static int accept_all(void) {
     for (;;) {
         int peer = accept(listener, NULL, NULL);
         if (peer < 0) continue;
-        char octet;
-        while (read(peer, &octet, 1) > 0) {}
+        char byte;
+        while (read(peer, &byte, 1) > 0) {}
         setsockopt(peer, SOL_SOCKET, SO_LINGER, &now, sizeof now);
         close(peer);
     }

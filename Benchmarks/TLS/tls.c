@@ -173,7 +173,7 @@ static void echo(struct figures *figures, int port, int connections) {
     }
 }
 
-// Connections one after the other, with one octet each way.
+// Connections one after the other, with one byte each way.
 static void shake_hands(struct figures *figures, int port) {
     uint64_t resumed = 0, all = 0;
     begin(figures);

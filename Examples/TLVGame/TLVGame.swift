@@ -1,7 +1,7 @@
 // Shows a game over a framer of its own: each message has a type, a length and a value (TLV), and the type travels beside it.
 import Network
 
-/// On the wire: one octet of type, four octets of length (big-endian, at most 4,096), the value.
+/// On the wire: one byte of type, four bytes of length (big-endian, at most 4,096), the value.
 final class GameFramer: NWProtocolFramerImplementation {
     enum Kind: UInt8 { case join = 1, move, resign }
 

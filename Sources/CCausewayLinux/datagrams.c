@@ -17,7 +17,7 @@ enum { receive_limit = 16, send_limit = 32 };
 
 typedef union control_block {
     struct cmsghdr align;
-    char octets[192];
+    char bytes[192];
 } control_block;
 
 static uint64_t load64(const unsigned char *p) {
@@ -89,8 +89,8 @@ int cw_receive_packets(int fd, cw_packet *packets, int count, bool want_peer) {
     for (int i = 0; i < count; i++) {
         pieces[i] = (struct iovec){packets[i].buffer, packets[i].length};
         messages[i].msg_hdr = (struct msghdr){
-            .msg_iov = &pieces[i], .msg_iovlen = 1, .msg_control = control[i].octets,
-            .msg_controllen = sizeof control[i].octets,
+            .msg_iov = &pieces[i], .msg_iovlen = 1, .msg_control = control[i].bytes,
+            .msg_controllen = sizeof control[i].bytes,
             .msg_name = want_peer ? &packets[i].peer.storage : NULL,
             .msg_namelen = want_peer ? sizeof packets[i].peer.storage : 0};
         messages[i].msg_len = 0;
@@ -175,7 +175,7 @@ int cw_send_packets(int fd, const cw_outgoing *entries, int count) {
         memset(&control[i], 0, sizeof control[i]);
         messages[i].msg_hdr = (struct msghdr){
             .msg_iov = (struct iovec *)entry->pieces, .msg_iovlen = (size_t)entry->piece_count,
-            .msg_control = control[i].octets,
+            .msg_control = control[i].bytes,
             .msg_name = entry->peer ? (void *)&entry->peer->storage : NULL,
             .msg_namelen = entry->peer ? entry->peer->length : 0};
         messages[i].msg_len = 0;

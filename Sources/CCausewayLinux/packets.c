@@ -243,9 +243,9 @@ int cw_report_errors(int fd, bool is_ipv6) {
     return result < 0 ? -errno : 0;
 }
 
-void cw_set_receive_room(int fd, int octets) {
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &octets, sizeof octets) < 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &octets, sizeof octets);
+void cw_set_receive_room(int fd, int bytes) {
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
 int cw_set_unfragmented(int fd, bool is_ipv6, bool never) {
@@ -354,13 +354,13 @@ long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datag
 
 enum { most_at_once = 64 };
 
-int cw_send_to_peers(int fd, const void *octets, size_t size, const cw_address *peers, const uint32_t *which, int count) {
+int cw_send_to_peers(int fd, const void *bytes, size_t size, const cw_address *peers, const uint32_t *which, int count) {
     struct mmsghdr messages[most_at_once];
     struct iovec pieces[most_at_once];
     if (count > most_at_once) count = most_at_once;
     for (int i = 0; i < count; i++) {
         const cw_address *peer = &peers[which[i]];
-        pieces[i] = (struct iovec){(char *)octets + (size_t)i * size, size};
+        pieces[i] = (struct iovec){(char *)bytes + (size_t)i * size, size};
         messages[i].msg_hdr = (struct msghdr){
             .msg_name = (void *)&peer->storage, .msg_namelen = peer->length, .msg_iov = &pieces[i], .msg_iovlen = 1};
     }
@@ -370,12 +370,12 @@ int cw_send_to_peers(int fd, const void *octets, size_t size, const cw_address *
     return sent < 0 ? -errno : sent;
 }
 
-int cw_receive_many(int fd, void *octets, size_t size, cw_address *peers, uint32_t *lengths, int count) {
+int cw_receive_many(int fd, void *bytes, size_t size, cw_address *peers, uint32_t *lengths, int count) {
     struct mmsghdr messages[most_at_once];
     struct iovec pieces[most_at_once];
     if (count > most_at_once) count = most_at_once;
     for (int i = 0; i < count; i++) {
-        pieces[i] = (struct iovec){(char *)octets + (size_t)i * size, size};
+        pieces[i] = (struct iovec){(char *)bytes + (size_t)i * size, size};
         messages[i].msg_hdr = (struct msghdr){
             .msg_name = &peers[i].storage, .msg_namelen = sizeof peers[i].storage, .msg_iov = &pieces[i], .msg_iovlen = 1};
     }

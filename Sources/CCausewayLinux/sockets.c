@@ -69,8 +69,8 @@ void cw_address_read_v4(const cw_address *address, uint32_t *bits, uint16_t *por
     *port = ntohs(in->sin_port);
 }
 
-static uint64_t load_big_endian(const void *octets) {
-    const unsigned char *p = octets;
+static uint64_t load_big_endian(const void *bytes) {
+    const unsigned char *p = bytes;
     uint64_t value = 0;
     for (int i = 0; i < 8; i++) value = value << 8 | p[i];
     return value;

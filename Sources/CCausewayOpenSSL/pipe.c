@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Octets in the order of arrival. What was taken is dropped when the rest has to move anyway.
+/// Bytes in the order of arrival. What was taken is dropped when the rest has to move anyway.
 struct buffer {
     uint8_t *bytes;
     size_t start;

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Blocks come in sizes: steps of 16 octets up to 256, then four sizes between one power of two and the next. A block that was given
+// Blocks come in sizes: steps of 16 bytes up to 256, then four sizes between one power of two and the next. A block that was given
 // back serves the next request of its size. Before each block stands the number of its size.
 static const size_t largest = (size_t)1 << 24;
 enum { header = 8 };

@@ -46,7 +46,7 @@ extension NetService {
         guard let host = place.host, !place.addresses.isEmpty else { return }
         hostName = host.description
         port = Int(place.port)
-        addresses = place.addresses.compactMap { $0.kernelOctets.map { Data($0) } }
+        addresses = place.addresses.compactMap { $0.kernelBytes.map { Data($0) } }
         delegate?.netServiceDidResolveAddress(self)
     }
 

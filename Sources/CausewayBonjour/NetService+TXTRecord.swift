@@ -12,16 +12,16 @@ extension NetService {
     /// - Returns: False for data that is no TXT record (RFC 6763 §6.1).
     @discardableResult
     public func setTXTRecord(_ recordData: Data?) -> Bool {
-        let octets = recordData.map { [UInt8]($0) } ?? []
-        guard Self.entries(octets) != nil, octets.count <= Self.longestRecord else { return false }
+        let bytes = recordData.map { [UInt8]($0) } ?? []
+        guard Self.entries(bytes) != nil, bytes.count <= Self.longestRecord else { return false }
         textRecord = recordData
         if case .publishing(let registration?, _) = activity {
-            BonjourEngine.shared.update(registration, text: octets)
+            BonjourEngine.shared.update(registration, text: bytes)
         }
         return true
     }
 
-    /// Octets of the longest record that one message holds (RFC 6763 §6.1).
+    /// Bytes of the longest record that one message holds (RFC 6763 §6.1).
     private static let longestRecord = 8_900
 
     /// Has the delegate told of the TXT record, and of each change, until ``stopMonitoring()``.
@@ -61,7 +61,7 @@ extension NetService {
         return result
     }
 
-    /// A TXT record of entries, by their keys. Empty if one of them has more than 255 octets, or a key that cannot be (RFC 6763 §6.4).
+    /// A TXT record of entries, by their keys. Empty if one of them has more than 255 bytes, or a key that cannot be (RFC 6763 §6.4).
     ///
     /// Counterpart: `data(fromTXTRecord:)`, macOS 10.4, iOS 2.
     public class func data(fromTXTRecord txtDictionary: [String: Data]) -> Data {
@@ -76,9 +76,9 @@ extension NetService {
         return result
     }
 
-    /// `nil` for octets that do not end where an entry does.
-    private static func entries(_ octets: [UInt8]) -> [ArraySlice<UInt8>]? {
-        var rest = octets[...]
+    /// `nil` for bytes that do not end where an entry does.
+    private static func entries(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
+        var rest = bytes[...]
         var entries: [ArraySlice<UInt8>] = []
         while let length = rest.popFirst() {
             guard rest.count >= Int(length) else { return nil }

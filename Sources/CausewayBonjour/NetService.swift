@@ -79,7 +79,7 @@ open class NetService: NSObject {
     /// - Parameters:
     ///   - domain: `local.`, or empty for the default, which is the same.
     ///   - type: Such as `_http._tcp.`.
-    ///   - name: Any text of at most 63 octets; empty for the host's name.
+    ///   - name: Any text of at most 63 bytes; empty for the host's name.
     ///   - port: Where it is served.
     public init(domain: String, type: String, name: String, port: Int32) {
         self.domain = domain

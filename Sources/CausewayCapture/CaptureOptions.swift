@@ -4,13 +4,13 @@ public struct CaptureOptions: Hashable, Sendable {
     public var interface: String?
     /// In the language of pcap. Empty lets everything through.
     public var filter = ""
-    /// At most so many octets of each packet are handed over.
+    /// At most so many bytes of each packet are handed over.
     public var snapLength: Int?
     /// Whether packets for others count too, where the interface can hear them.
     public var isPromiscuous = true
     /// Hands packets over within a millisecond instead of ten.
     public var isImmediate = false
-    /// Octets of the ring that the kernel fills: what fits is not lost while nobody looks.
+    /// Bytes of the ring that the kernel fills: what fits is not lost while nobody looks.
     public var ringByteCount = 32 << 20
     public var fanOut: FanOut?
 

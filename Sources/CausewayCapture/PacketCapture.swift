@@ -5,7 +5,7 @@ internal import CausewaySystem
 ///
 /// ```swift
 /// var capture = try PacketCapture(CaptureOptions(interface: "eth0"))
-/// while try capture.take(waitingMilliseconds: 100, { packet, octets in count += octets.count; return true }) {}
+/// while try capture.take(waitingMilliseconds: 100, { packet, bytes in count += bytes.count; return true }) {}
 /// ```
 ///
 /// A value is used by one thread at a time, which it blocks while it waits. ``PacketFrames`` is the form for tasks.
@@ -109,11 +109,11 @@ public struct PacketCapture: ~Copyable {
 
     /// Hands over the packets that are there; where there are none, waits for some first.
     ///
-    /// - Parameter body: Gets each packet, whose octets are valid during the call. Returns whether to go on.
+    /// - Parameter body: Gets each packet, whose bytes are valid during the call. Returns whether to go on.
     /// - Returns: `false` once the body has said so.
     /// - Throws: What the body throws; ``CaptureError`` where the interface is gone.
     public mutating func take(
-        waitingMilliseconds: Int32, _ body: (CapturedPacket, borrowing Octets) throws -> Bool
+        waitingMilliseconds: Int32, _ body: (CapturedPacket, borrowing ByteView) throws -> Bool
     ) throws -> Bool {
         do throws(SystemError) {
             guard try ring.wait(milliseconds: waitingMilliseconds) else { return true }
@@ -134,40 +134,40 @@ public struct PacketCapture: ~Copyable {
     }
 
     private mutating func take(
-        _ packet: RingPacket, _ body: (CapturedPacket, borrowing Octets) throws -> Bool
+        _ packet: RingPacket, _ body: (CapturedPacket, borrowing ByteView) throws -> Bool
     ) throws -> Bool {
         let captured = min(Int(packet.captured), CaptureFileReader.largestPacket)
-        let octets = UnsafeRawBufferPointer(start: packet.data, count: captured)
+        let bytes = UnsafeRawBufferPointer(start: packet.data, count: captured)
         scratch.removeAll(keepingCapacity: true)
         if options.interface == nil {
             putCookedHeader(packet)
-            scratch.append(contentsOf: octets)
+            scratch.append(contentsOf: bytes)
         } else if packet.has_vlan, captured >= 12 {
-            scratch.append(contentsOf: octets[..<12])
+            scratch.append(contentsOf: bytes[..<12])
             put(packet.vlan_type)
             put(packet.vlan)
-            scratch.append(contentsOf: octets[12...])
+            scratch.append(contentsOf: bytes[12...])
         }
         let added = scratch.isEmpty ? 0 : scratch.count - captured
         let described = CapturedPacket(
             time: CaptureTime(seconds: Int64(packet.seconds), nanoseconds: packet.nanoseconds),
             originalCount: Int(packet.original) + added, capturedCount: captured + added, linkType: linkType)
-        guard !scratch.isEmpty else { return try give(described, Octets(octets.bytes), packet, body) }
+        guard !scratch.isEmpty else { return try give(described, ByteView(bytes.bytes), packet, body) }
         let whole = scratch
-        return try give(described, Octets(whole.span), packet, body)
+        return try give(described, ByteView(whole.span), packet, body)
     }
 
     private func give(
-        _ packet: CapturedPacket, _ octets: borrowing Octets, _ origin: RingPacket,
-        _ body: (CapturedPacket, borrowing Octets) throws -> Bool
+        _ packet: CapturedPacket, _ bytes: borrowing ByteView, _ origin: RingPacket,
+        _ body: (CapturedPacket, borrowing ByteView) throws -> Bool
     ) throws -> Bool {
         if let filter,
             !filter.matches(
-                octets, originalCount: packet.originalCount, direction: origin.direction, interface: origin.interface)
+                bytes, originalCount: packet.originalCount, direction: origin.direction, interface: origin.interface)
         {
             return true
         }
-        let kept = octets.prefix(options.snapLength ?? octets.count)
+        let kept = bytes.prefix(options.snapLength ?? bytes.count)
         var described = packet
         described.capturedCount = kept.count
         return try body(described, kept)

@@ -2,14 +2,14 @@ public import CausewayPackets
 internal import CausewaySystem
 internal import Synchronization
 
-/// A packet with its octets.
+/// A packet with its bytes.
 public struct CapturedFrame: Hashable, Sendable {
     public var packet: CapturedPacket
-    public var octets: [UInt8]
+    public var bytes: [UInt8]
 
-    public init(packet: CapturedPacket, octets: [UInt8]) {
+    public init(packet: CapturedPacket, bytes: [UInt8]) {
         self.packet = packet
-        self.octets = octets
+        self.bytes = bytes
     }
 }
 
@@ -17,7 +17,7 @@ public struct CapturedFrame: Hashable, Sendable {
 ///
 /// ```swift
 /// let frames = PacketFrames(CaptureOptions(interface: "eth0"))
-/// for try await frame in frames { print(frame.octets.count) }
+/// for try await frame in frames { print(frame.bytes.count) }
 /// ```
 ///
 /// The capture begins with the loop and ends with it, or with its task. Each loop has a thread and a ring of its own. A reader that is
@@ -77,8 +77,8 @@ public struct PacketFrames: AsyncSequence, Sendable {
         var unread: UInt64 = 0
         while !isOver.value.load(ordering: .relaxed) {
             // Short waits, so that the end of the loop is seen soon.
-            _ = try capture.take(waitingMilliseconds: 50) { packet, octets in
-                let frame = CapturedFrame(packet: packet, octets: octets.array)
+            _ = try capture.take(waitingMilliseconds: 50) { packet, bytes in
+                let frame = CapturedFrame(packet: packet, bytes: bytes.array)
                 if case .dropped = feed.yield(frame) { unread += 1 }
                 return !isOver.value.load(ordering: .relaxed)
             }

@@ -12,7 +12,7 @@ internal import CausewaySystem
 public struct PacketInjector: ~Copyable {
     private let socket: Descriptor
     private let interface: String
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
     private var lengths: [Int] = []
     /// Packets that the kernel has taken.
     public private(set) var sent = 0
@@ -32,14 +32,14 @@ public struct PacketInjector: ~Copyable {
         }
         PacketSockets.sendAtOnce(socket.rawValue)
         self.interface = interface
-        octets.reserveCapacity(Self.most * 1514)
+        bytes.reserveCapacity(Self.most * 1514)
     }
 
     /// Takes a packet, and sends what was collected when that is enough.
     ///
     /// - Throws: ``CaptureError`` where the interface is gone or refuses a packet, as one that is too long for it.
     public mutating func add(_ packet: Span<UInt8>) throws(CaptureError) {
-        packet.withUnsafeBufferPointer { octets.append(contentsOf: $0) }
+        packet.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
         lengths.append(packet.count)
         if lengths.count == Self.most { try flush() }
     }
@@ -47,18 +47,18 @@ public struct PacketInjector: ~Copyable {
     /// Sends what was collected.
     public mutating func flush() throws(CaptureError) {
         defer {
-            octets.removeAll(keepingCapacity: true)
+            bytes.removeAll(keepingCapacity: true)
             lengths.removeAll(keepingCapacity: true)
         }
-        do throws(SystemError) { sent += try Self.send(socket.rawValue, &octets, lengths) } catch {
+        do throws(SystemError) { sent += try Self.send(socket.rawValue, &bytes, lengths) } catch {
             throw CaptureError("sending on \(interface) failed", error)
         }
     }
 
     private static func send(
-        _ fd: CInt, _ octets: inout [UInt8], _ lengths: [Int]
+        _ fd: CInt, _ bytes: inout [UInt8], _ lengths: [Int]
     ) throws(SystemError) -> Int {
-        let result: Result<Int, SystemError> = octets.withUnsafeMutableBytes { bytes in
+        let result: Result<Int, SystemError> = bytes.withUnsafeMutableBytes { bytes in
             do throws(SystemError) { return .success(try PacketSockets.sendFrames(fd, bytes, lengths)) } catch {
                 return .failure(error)
             }

@@ -53,7 +53,7 @@ final class ReadySocket: Sendable {
         }
     }
 
-    /// What comes next, at least one octet. Empty at the end of the stream.
+    /// What comes next, at least one byte. Empty at the end of the stream.
     func read(atMost limit: Int) async throws -> Data {
         while true {
             let (result, content) = readNow(limit)

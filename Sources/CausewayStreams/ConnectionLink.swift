@@ -23,13 +23,13 @@ final class ConnectionLink: StreamLink {
 
     private enum Side: Sendable { case input, output }
 
-    /// Octets that each direction holds at most, beside what is on its way.
+    /// Bytes that each direction holds at most, beside what is on its way.
     static let bufferSize = 64 << 10
     /// The longest that written content may take to leave after both streams were closed, in seconds.
     private static let patience = 30
 
-    let inbound = OctetPipe(capacity: bufferSize)
-    let outbound = OctetPipe(capacity: bufferSize)
+    let inbound = BytePipe(capacity: bufferSize)
+    let outbound = BytePipe(capacity: bufferSize)
     private let target: Target
     private let queue = DispatchQueue(label: "causeway.streams", target: .global())
     private let state = Guarded(State())
@@ -210,7 +210,7 @@ final class ConnectionLink: StreamLink {
 /// Two streams, one of which reads what is written to the other.
 struct BoundLink: StreamLink {
     /// Of the output stream, when there is an input stream.
-    var pipe: OctetPipe?
+    var pipe: BytePipe?
 
     func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An input stream that reads from a ``OctetPipe``.
+/// An input stream that reads from a ``BytePipe``.
 final class PipedInputStream: InputStream {
     let core: StreamCore
 
@@ -44,7 +44,7 @@ final class PipedInputStream: InputStream {
     }
 }
 
-/// An output stream that writes to a ``OctetPipe``.
+/// An output stream that writes to a ``BytePipe``.
 final class PipedOutputStream: OutputStream {
     let core: StreamCore
 
@@ -56,7 +56,7 @@ final class PipedOutputStream: OutputStream {
 
     required init(toMemory: ()) {
         // Made as a class of its own kind, it is a stream to nowhere: closed from the start.
-        core = StreamCore(.output, OctetPipe(capacity: 1), BoundLink())
+        core = StreamCore(.output, BytePipe(capacity: 1), BoundLink())
         super.init(toMemory: ())
         core.close()
     }

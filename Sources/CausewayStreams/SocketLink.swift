@@ -31,8 +31,8 @@ final class SocketLink: StreamLink {
     /// The longest that written content may take to leave after both streams were closed, in seconds.
     private static let patience = 30
 
-    let inbound = OctetPipe(capacity: ConnectionLink.bufferSize)
-    let outbound = OctetPipe(capacity: ConnectionLink.bufferSize)
+    let inbound = BytePipe(capacity: ConnectionLink.bufferSize)
+    let outbound = BytePipe(capacity: ConnectionLink.bufferSize)
     /// The program's.
     private let descriptor: CInt
     /// A descriptor of the link's for the same socket. The program may close its own as soon as the streams are closed. Dispatch releases a

@@ -49,13 +49,13 @@ extension Stream {
     /// Counterpart: `Stream.getBoundStreams(withBufferSize:inputStream:outputStream:)`, macOS 10.10, iOS 8.
     ///
     /// - Parameters:
-    ///   - bufferSize: The most octets that are written and not read.
+    ///   - bufferSize: The most bytes that are written and not read.
     ///   - inputStream: Set to what reads.
     ///   - outputStream: Set to what writes.
     public class func getBoundStreams(
         withBufferSize bufferSize: Int, inputStream: inout InputStream?, outputStream: inout OutputStream?
     ) {
-        let pipe = OctetPipe(capacity: bufferSize)
+        let pipe = BytePipe(capacity: bufferSize)
         let link = BoundLink(pipe: pipe)
         inputStream = PipedInputStream(StreamCore(.input, pipe, link))
         outputStream = PipedOutputStream(StreamCore(.output, pipe, link))

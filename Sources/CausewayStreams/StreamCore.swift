@@ -22,12 +22,12 @@ final class StreamCore: Sendable {
     }
 
     let direction: Direction
-    let pipe: OctetPipe
+    let pipe: BytePipe
     let link: any StreamLink
     private let state = Guarded(State())
     private let faces = Unchecked(Faces())
 
-    init(_ direction: Direction, _ pipe: OctetPipe, _ link: any StreamLink) {
+    init(_ direction: Direction, _ pipe: BytePipe, _ link: any StreamLink) {
         self.direction = direction
         self.pipe = pipe
         self.link = link
@@ -130,7 +130,7 @@ final class StreamCore: Sendable {
 
     /// Tells one event; more follow in turns of their own, so that a busy stream does not keep a run loop to itself.
     ///
-    /// The facts are taken under the lock: read off before, they could name octets that a read has taken meanwhile, and the delegate
+    /// The facts are taken under the lock: read off before, they could name bytes that a read has taken meanwhile, and the delegate
     /// would be told of those and of none that come after them.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Where a stream is in its life, and what its delegate is to be told next. It does nothing by itself.
 ///
-/// The opening is told first. Octets or room are told once, and again only after a read or write has followed: a delegate that does
+/// The opening is told first. Bytes or room are told once, and again only after a read or write has followed: a delegate that does
 /// nothing is left alone. The end and an error come behind what there was to read, once, and nothing comes after a close.
 struct StreamProgress: Sendable {
     /// What the buffer beneath says.
@@ -55,7 +55,7 @@ struct StreamProgress: Sendable {
         }
     }
 
-    /// What to tell next, an event of octets being `ready`. `nil` for nothing.
+    /// What to tell next, an event of bytes being `ready`. `nil` for nothing.
     mutating func nextEvent(_ facts: Facts, ready: Stream.Event) -> Stream.Event? {
         switch phase {
         case .notOpen, .closed: return nil

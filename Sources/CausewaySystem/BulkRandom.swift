@@ -1,6 +1,6 @@
 /// The kernel's random numbers, fetched many at a time: a system call for each would cost more than the number.
 package struct BulkRandom: RandomNumberGenerator, Sendable {
-    /// 256 octets are the most that come at once (getentropy(3)).
+    /// 256 bytes are the most that come at once (getentropy(3)).
     private static let count = 32
 
     private var numbers: [UInt64] = []

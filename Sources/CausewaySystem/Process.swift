@@ -59,7 +59,7 @@ package enum Machine {
     /// thread's heap is otherwise cut each time its end is free, and each block is zeroed by the kernel anew.
     package static func keepFreedMemory() { cw_keep_freed_memory() }
 
-    /// Has the processor fetch what will be touched soon: so many octets from there on. It is a hint, and reads nothing.
+    /// Has the processor fetch what will be touched soon: so many bytes from there on. It is a hint, and reads nothing.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
     /// Gives back what is free now, and lets go of the program's code, of which there is more in memory the more different things it has
@@ -72,7 +72,7 @@ package enum Machine {
     /// The user whose rights this process has.
     package static var user: UInt32 { geteuid() }
 
-    /// Peak and current resident memory, in octets.
+    /// Peak and current resident memory, in bytes.
     package static var residentMemory: (peak: Int, current: Int) {
         var (peak, current): (UInt64, UInt64) = (0, 0)
         cw_memory(&peak, &current)

@@ -54,7 +54,7 @@ public typealias tls_ciphersuite_t = Causeway.tls_ciphersuite_t
 
 // What the Security interface takes as `CFData` and `CFDictionary` may be Foundation's objects as well, as they may where they bridge.
 
-/// Makes a certificate from DER. `nil` if the octets are not one ASN.1 SEQUENCE and nothing else.
+/// Makes a certificate from DER. `nil` if the bytes are not one ASN.1 SEQUENCE and nothing else.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: NSData) -> SecCertificate? {
     SecCertificateCreateWithData(allocator, Data(referencing: data))

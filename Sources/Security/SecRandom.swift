@@ -1,13 +1,13 @@
 internal import Causeway
 
-/// Where random octets come from.
+/// Where random bytes come from.
 ///
 /// Counterpart: macOS 10.7, iOS 2.
 public final class SecRandom: Sendable {
     fileprivate init() {}
 }
 
-/// Where random octets come from.
+/// Where random bytes come from.
 public typealias SecRandomRef = SecRandom
 
 /// The system's source. `nil`, as on Apple platforms, means the same.
@@ -15,7 +15,7 @@ public typealias SecRandomRef = SecRandom
 /// Counterpart: macOS 10.7, iOS 2.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills memory with random octets of the kernel's.
+/// Fills memory with random bytes of the kernel's.
 ///
 /// - Returns: `errSecSuccess`, or `errSecParam` for a negative count.
 ///

@@ -72,16 +72,16 @@ public func SCNetworkReachabilityCreateWithName(
 public func SCNetworkReachabilityCreateWithAddress(
     _ allocator: CFAllocator?, _ address: UnsafePointer<sockaddr>
 ) -> SCNetworkReachability? {
-    let octets = UnsafeRawPointer(address)
+    let bytes = UnsafeRawPointer(address)
     switch Int32(address.pointee.sa_family) {
     case AF_INET:
-        let found = octets.loadUnaligned(as: sockaddr_in.self).sin_addr
+        let found = bytes.loadUnaligned(as: sockaddr_in.self).sin_addr
         guard let ipv4 = withUnsafeBytes(of: found, { IPv4Address(Data($0)) }) else { return nil }
         if ipv4 == .any { return SCNetworkReachability(.everywhere) }
         if ipv4 == IPv4Address("169.254.0.0") { return SCNetworkReachability(.links) }
         return SCNetworkReachability(.endpoint(.hostPort(host: .ipv4(ipv4), port: .any)))
     case AF_INET6:
-        let found = octets.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+        let found = bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr
         guard let ipv6 = withUnsafeBytes(of: found, { IPv6Address(Data($0)) }) else { return nil }
         if ipv6 == .any { return SCNetworkReachability(.everywhere) }
         return SCNetworkReachability(.endpoint(.hostPort(host: .ipv6(ipv6), port: .any)))

@@ -3,16 +3,16 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Checksums are put together from sums of parts: whatever the parts are, they have to be those of the octets.
+/// Checksums are put together from sums of parts: whatever the parts are, they have to be those of the bytes.
 @Suite("Checksums of packets that are made")
 struct BuilderChecksumTests {
     static let here = IPv4Address("192.168.1.2")!
     static let there = IPv4Address("10.0.0.1")!
 
     /// Word by word, as RFC 1071 §1 tells it.
-    static func sum(_ octets: ArraySlice<UInt8>) -> UInt32 {
+    static func sum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var sum: UInt32 = 0
-        for (place, octet) in octets.enumerated() { sum += UInt32(octet) << (place % 2 == 0 ? 8 : 0) }
+        for (place, byte) in bytes.enumerated() { sum += UInt32(byte) << (place % 2 == 0 ? 8 : 0) }
         return sum
     }
 
@@ -22,16 +22,16 @@ struct BuilderChecksumTests {
         return ~UInt16(truncatingIfNeeded: sum)
     }
 
-    static func word(_ octets: [UInt8], _ place: Int) -> UInt16 {
-        UInt16(octets[place]) << 8 | UInt16(octets[place + 1])
+    static func word(_ bytes: [UInt8], _ place: Int) -> UInt16 {
+        UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
 
     /// What the checksum at `place` of the layer from `start` on has to be, in an IPv4 header that begins at `network`.
-    static func expected(_ octets: [UInt8], _ start: Int, _ place: Int, _ number: UInt32, _ network: Int) -> UInt16 {
-        var cleared = octets
+    static func expected(_ bytes: [UInt8], _ start: Int, _ place: Int, _ number: UInt32, _ network: Int) -> UInt16 {
+        var cleared = bytes
         (cleared[place], cleared[place + 1]) = (0, 0)
         let addresses = sum(cleared[network + 12..<network + 20])
-        return checksum([sum(cleared[start...]), addresses, number, UInt32(octets.count - start)])
+        return checksum([sum(cleared[start...]), addresses, number, UInt32(bytes.count - start)])
     }
 
     static func payload(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) } }
@@ -44,16 +44,16 @@ struct BuilderChecksumTests {
         packet.add(TCPHeader(sourcePort: 4000, destinationPort: 80, flags: .syn))
         packet.add(payload: Self.payload(count))
         for _ in 0..<2 {
-            let octets = packet.finish()
-            #expect(Self.word(octets, 50) == Self.expected(octets, 34, 50, 6, 14))
-            var header = Array(octets[14..<34])
+            let bytes = packet.finish()
+            #expect(Self.word(bytes, 50) == Self.expected(bytes, 34, 50, 6, 14))
+            var header = Array(bytes[14..<34])
             (header[10], header[11]) = (0, 0)
-            #expect(Self.word(octets, 24) == Self.checksum([Self.sum(header[...])]))
-            #expect(Self.word(octets, 16) == UInt16(40 + count))
+            #expect(Self.word(bytes, 24) == Self.checksum([Self.sum(header[...])]))
+            #expect(Self.word(bytes, 16) == UInt16(40 + count))
         }
     }
 
-    @Test("Layers around each other, behind an odd number of octets", arguments: [0, 1, 2, 7])
+    @Test("Layers around each other, behind an odd number of bytes", arguments: [0, 1, 2, 7])
     func nested(_ odd: Int) {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .udp))
@@ -62,21 +62,21 @@ struct BuilderChecksumTests {
         packet.add(IPv4Header(source: Self.there, destination: Self.here, proto: .tcp))
         packet.add(TCPHeader(sourcePort: 4000, destinationPort: 80, flags: .syn))
         packet.add(payload: Self.payload(33))
-        let octets = packet.finish()
+        let bytes = packet.finish()
         let inner = 28 + odd
-        #expect(Self.word(octets, inner + 36) == Self.expected(octets, inner + 20, inner + 36, 6, inner))
-        #expect(Self.word(octets, 26) == Self.expected(octets, 20, 26, 17, 0))
-        #expect(Self.word(octets, 24) == UInt16(octets.count - 20))
+        #expect(Self.word(bytes, inner + 36) == Self.expected(bytes, inner + 20, inner + 36, 6, inner))
+        #expect(Self.word(bytes, 26) == Self.expected(bytes, 20, 26, 17, 0))
+        #expect(Self.word(bytes, 24) == UInt16(bytes.count - 20))
     }
 
     @Test func headersAndPayloadsInPlace() {
-        func make(_ port: UInt16, _ octet: UInt8, _ address: IPv4Address, options: [UInt8]) -> PacketBuilder {
+        func make(_ port: UInt16, _ byte: UInt8, _ address: IPv4Address, options: [UInt8]) -> PacketBuilder {
             var packet = PacketBuilder()
             packet.add(IPv4Header(source: Self.here, destination: address, proto: .tcp, identification: port))
             var header = TCPHeader(sourcePort: 1, destinationPort: port, flags: .syn)
             header.options = options
             packet.add(header)
-            packet.add(payload: [UInt8](repeating: octet, count: 101))
+            packet.add(payload: [UInt8](repeating: byte, count: 101))
             return packet
         }
         for options in [[], [1, 1, 1, 0]] as [[UInt8]] {
@@ -92,8 +92,8 @@ struct BuilderChecksumTests {
                 packet.replace(0, with: address), packet.replace(1, with: segment), packet.replace(2, with: payload),
             ]
             #expect(isReplaced == [true, true, true])
-            let (octets, right) = (packet.finish(), other.finish())
-            #expect(octets == right)
+            let (bytes, right) = (packet.finish(), other.finish())
+            #expect(bytes == right)
             let isOther = [
                 packet.replace(2, with: [1]), packet.replace(3, with: payload), packet.replace(-1, with: payload),
                 packet.replace(1, with: address),
@@ -115,8 +115,8 @@ struct BuilderChecksumTests {
         #expect(Self.word(given, 36) == 0x1234)
         segment.checksum = nil
         let isReplaced = packet.replace(1, with: segment)
-        let octets = packet.finish()
-        #expect(isReplaced && Self.word(octets, 36) == Self.expected(octets, 20, 36, 6, 0))
+        let bytes = packet.finish()
+        #expect(isReplaced && Self.word(bytes, 36) == Self.expected(bytes, 20, 36, 6, 0))
     }
 
     /// More layers than there is room for without an allocation.
@@ -127,11 +127,11 @@ struct BuilderChecksumTests {
             packet.add(UDPHeader(sourcePort: 1, destinationPort: 2))
         }
         packet.add(payload: Self.payload(5))
-        let octets = packet.finish()
+        let bytes = packet.finish()
         for layer in 0..<6 {
             let start = layer * 28
-            #expect(Self.word(octets, start + 2) == UInt16(octets.count - start))
-            #expect(Self.word(octets, start + 26) == Self.expected(octets, start + 20, start + 26, 17, start))
+            #expect(Self.word(bytes, start + 2) == UInt16(bytes.count - start))
+            #expect(Self.word(bytes, start + 26) == Self.expected(bytes, start + 20, start + 26, 17, start))
         }
     }
 }

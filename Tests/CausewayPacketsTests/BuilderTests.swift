@@ -8,27 +8,27 @@ struct BuilderTests {
     static let here = IPv4Address("192.168.1.2")!
     static let there = IPv4Address("10.0.0.1")!
 
-    static func hex(_ octets: [UInt8]) -> String {
-        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// The sample packets that books make: an echo, a datagram, a SYN.
-    @Test func echoHasTheExpectedOctets() {
+    @Test func echoHasTheExpectedBytes() {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .icmp, identification: 0x1234))
         packet.add(.echo(type: 8, identifier: 0x1234, sequence: 1))
         packet.add(payload: Array("Hello from libnet\0".utf8))
-        let octets = packet.finish()
-        #expect(octets.count == 46)
+        let bytes = packet.finish()
+        #expect(bytes.count == 46)
         let expected =
             "4500002e123400004001" + "9bc7" + "c0a801020a000001" + "0800" + "----" + "12340001"
             + "48656c6c6f2066726f6d206c69626e657400"
-        let found = Self.hex(octets)
+        let found = Self.hex(bytes)
         #expect(
             found.prefix(20) == expected.prefix(20)
                 && found.dropFirst(24).prefix(20) == expected.dropFirst(24).prefix(20))
         #expect(found.dropFirst(48) == expected.dropFirst(48))
-        let view = Packet(Octets(octets.span), linkType: .raw)
+        let view = Packet(ByteView(bytes.span), linkType: .raw)
         #expect(view.icmp?.type == 8 && view.icmp?.sequence == 1 && view.ipv4?.timeToLive == 64)
         #expect(view.checksums() == PacketChecksums(network: .good, transport: .good))
         #expect(view.issues.isEmpty)
@@ -64,9 +64,9 @@ struct BuilderTests {
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .udp))
         packet.add(UDPHeader(sourcePort: 4321, destinationPort: 101))
         packet.add(payload: Array("Hello from libnet\0".utf8))
-        let octets = packet.finish()
-        let view = Packet(Octets(octets.span), linkType: .ipv4)
-        #expect(octets.count == 46)
+        let bytes = packet.finish()
+        let view = Packet(ByteView(bytes.span), linkType: .ipv4)
+        #expect(bytes.count == 46)
         #expect(view.udp?.destinationPort == 101 && view.udp?.length == 26)
         #expect(view.checksums() == PacketChecksums(network: .good, transport: .good))
     }
@@ -85,7 +85,7 @@ struct BuilderTests {
         let isReplaced = packet.replace(2, with: header)
         #expect(isReplaced)
         let second = packet.finish()
-        let view = Packet(Octets(second.span), linkType: .ethernet)
+        let view = Packet(ByteView(second.span), linkType: .ethernet)
         #expect(view.tcp?.destinationPort == 443 && view.tcp?.flags == [.syn, .ack, .ns])
         #expect(view.checksums() == PacketChecksums(network: .good, transport: .good))
         let isOtherReplaced = packet.replace(1, with: header)
@@ -101,9 +101,9 @@ struct BuilderTests {
         var packet = PacketBuilder()
         packet.add(header)
         packet.add(datagram)
-        let octets = packet.finish()
-        #expect(octets[2] == 0x03 && octets[3] == 0xE7 && octets[10] == 0xBE && octets[27] == 7)
-        let view = Packet(Octets(octets.span), linkType: .ipv4)
+        let bytes = packet.finish()
+        #expect(bytes[2] == 0x03 && bytes[3] == 0xE7 && bytes[10] == 0xBE && bytes[27] == 7)
+        let view = Packet(ByteView(bytes.span), linkType: .ipv4)
         #expect(view.issues.contains(.badLength))
         #expect(view.checksums().network == .bad)
     }
@@ -116,8 +116,8 @@ struct BuilderTests {
                 nextHeader: IPProtocolNumber(rawValue: 60)))
         packet.addExtension(next: .icmp6, body: [1, 4, 0, 0, 0, 0])
         packet.add(.echo(type: 128, identifier: 5, sequence: 6), version6: true)
-        let octets = packet.finish()
-        let view = Packet(Octets(octets.span), linkType: .ipv6)
+        let bytes = packet.finish()
+        let view = Packet(ByteView(bytes.span), linkType: .ipv6)
         #expect(view.icmp?.identifier == 5)
         #expect(view.layers.first(.destinationOptions) != nil)
         #expect(view.checksums().transport == .good)
@@ -130,8 +130,8 @@ struct BuilderTests {
             ARPPacket(
                 operation: .request, senderHardware: MACAddress("02:00:00:00:00:01")!, senderAddress: Self.here,
                 targetAddress: Self.there))
-        let octets = packet.finish() + [UInt8](repeating: 0, count: 18)
-        let view = Packet(Octets(octets.span), linkType: .ethernet)
+        let bytes = packet.finish() + [UInt8](repeating: 0, count: 18)
+        let view = Packet(ByteView(bytes.span), linkType: .ethernet)
         #expect(view.arp?.targetAddress == Self.there && view.arp?.operation == .request)
         #expect(view.layers.payload.isEmpty, "padding is no payload")
     }
@@ -144,14 +144,14 @@ struct BuilderTests {
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .tcp))
         packet.add(TCPHeader(sourcePort: 1, destinationPort: 2, flags: .ack))
         packet.add(payload: [1, 2, 3, 4])
-        let octets = packet.finish()
-        for length in 0..<octets.count {
-            let cut = Array(octets.prefix(length))
-            let view = Packet(Octets(cut.span), linkType: .ethernet, originalCount: octets.count)
+        let bytes = packet.finish()
+        for length in 0..<bytes.count {
+            let cut = Array(bytes.prefix(length))
+            let view = Packet(ByteView(cut.span), linkType: .ethernet, originalCount: bytes.count)
             #expect(view.issues.contains(.cutOff), "cut at \(length)")
             #expect(view.checksums().transport != .good)
         }
-        let whole = Packet(Octets(octets.span), linkType: .ethernet)
+        let whole = Packet(ByteView(bytes.span), linkType: .ethernet)
         #expect(whole.issues.isEmpty)
     }
 
@@ -161,24 +161,24 @@ struct BuilderTests {
         let name = Array("example.com".utf8)
         let list: [UInt8] = [0, UInt8(name.count + 3), 0, 0, UInt8(name.count)] + name
         hello += [0, UInt8(list.count + 4), 0, 0, 0, UInt8(list.count)] + list
-        let found = ClientHello(Octets(hello.span))?.serverName
+        let found = ClientHello(ByteView(hello.span))?.serverName
         #expect(found == "example.com")
-        for length in 0..<hello.count { _ = ClientHello(Octets(hello.span).prefix(length)) }
+        for length in 0..<hello.count { _ = ClientHello(ByteView(hello.span).prefix(length)) }
     }
 
     /// RFC 1071 §3's example, and odd lengths.
     @Test func checksumsOfEveryLength() {
         let example: [UInt8] = [0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7]
-        let sum = InternetChecksum.of(Octets(example.span))
+        let sum = InternetChecksum.of(ByteView(example.span))
         #expect(sum == ~0xDDF2)
         for length in 0..<70 {
-            let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
             var sum: UInt32 = 0
             for index in stride(from: 0, to: length, by: 2) {
-                sum += UInt32(octets[index]) << 8 | (index + 1 < length ? UInt32(octets[index + 1]) : 0)
+                sum += UInt32(bytes[index]) << 8 | (index + 1 < length ? UInt32(bytes[index + 1]) : 0)
             }
             while sum > 0xFFFF { sum = sum & 0xFFFF + sum >> 16 }
-            let found = InternetChecksum.of(Octets(octets.span))
+            let found = InternetChecksum.of(ByteView(bytes.span))
             #expect(found == ~UInt16(sum), "length \(length)")
         }
     }

@@ -5,12 +5,12 @@ import Testing
 @Suite("Capture files")
 struct CaptureFileTests {
     static let packets: [(CapturedPacket, [UInt8])] = (0..<5).map { index in
-        let octets = [UInt8](repeating: UInt8(index), count: 20 + index * 7)
+        let bytes = [UInt8](repeating: UInt8(index), count: 20 + index * 7)
         return (
             CapturedPacket(
                 time: CaptureTime(seconds: 1_700_000_000 + Int64(index), nanoseconds: 123_456_789),
-                originalCount: octets.count + index,
-                capturedCount: octets.count, linkType: .ethernet), octets
+                originalCount: bytes.count + index,
+                capturedCount: bytes.count, linkType: .ethernet), bytes
         )
     }
 
@@ -18,7 +18,7 @@ struct CaptureFileTests {
     func roundTrip(isNanoseconds: Bool, isBigEndian: Bool) {
         let writer = PcapWriter(linkType: .ethernet, isNanoseconds: isNanoseconds, isBigEndian: isBigEndian)
         var file = writer.header()
-        for (packet, octets) in Self.packets { writer.append(packet, Octets(octets.span), to: &file) }
+        for (packet, bytes) in Self.packets { writer.append(packet, ByteView(bytes.span), to: &file) }
         let (read, error) = PacketData.packets(file)
         #expect(error == nil && read.count == Self.packets.count)
         for (one, other) in zip(read, Self.packets) {
@@ -33,8 +33,8 @@ struct CaptureFileTests {
         let writer = PcapngWriter(isBigEndian: isBigEndian)
         var file: [UInt8] = []
         writer.begin(.ethernet, name: "eth0", filter: "tcp", to: &file)
-        for (packet, octets) in Self.packets {
-            writer.append(packet, Octets(octets.span), comment: "a comment", to: &file)
+        for (packet, bytes) in Self.packets {
+            writer.append(packet, ByteView(bytes.span), comment: "a comment", to: &file)
         }
         let (read, error) = PacketData.packets(file)
         #expect(error == nil && read.map(\.1) == Self.packets.map(\.1))
@@ -44,15 +44,15 @@ struct CaptureFileTests {
         #expect(blocks.last?.comments == ["a comment"])
     }
 
-    @Test func octetByOctetIsTheSame() throws {
+    @Test func byteByByteIsTheSame() throws {
         let writer = PcapWriter(linkType: .raw)
         var file = writer.header()
-        for (packet, octets) in Self.packets { writer.append(packet, Octets(octets.span), to: &file) }
+        for (packet, bytes) in Self.packets { writer.append(packet, ByteView(bytes.span), to: &file) }
         var reader = CaptureFileReader()
         var found: [[UInt8]] = []
-        for octet in file {
-            reader.feed([octet])
-            while try reader.next() != nil { found.append(reader.octets.array) }
+        for byte in file {
+            reader.feed([byte])
+            while try reader.next() != nil { found.append(reader.bytes.array) }
         }
         #expect(found == Self.packets.map(\.1))
     }
@@ -60,7 +60,7 @@ struct CaptureFileTests {
     @Test func cutFilesGiveWhatIsWhole() {
         let writer = PcapWriter(linkType: .raw)
         var file = writer.header()
-        for (packet, octets) in Self.packets { writer.append(packet, Octets(octets.span), to: &file) }
+        for (packet, bytes) in Self.packets { writer.append(packet, ByteView(bytes.span), to: &file) }
         for length in 0..<file.count {
             let (read, error) = PacketData.packets(Array(file.prefix(length)))
             #expect(read.map(\.1) == Self.packets.prefix(read.count).map(\.1))
@@ -74,13 +74,13 @@ struct CaptureFileTests {
         #expect("\(PacketData.packets([0x1F, 0x8B, 8, 0]).error!)".contains("gzip"))
     }
 
-    /// The other half of a suite for readers: every file is read, and written again to the octet.
+    /// The other half of a suite for readers: every file is read, and written again to the byte.
     @Test func foreignPcapngIsRewrittenWithoutLoss() throws {
         guard PacketData.required("pcapng suite") != nil else { return }
         var count = 0
         for name in try PacketData.captures("pcapng") + PacketData.captures("tcpdump") + PacketData.captures("filters")
         where name.hasSuffix(".pcapng") {
-            let file = try PacketData.octets(name)
+            let file = try PacketData.bytes(name)
             var blocks: [PcapngBlock] = []
             do throws(CaptureFileError) { try PcapngBlock.readAll(file, into: &blocks) } catch {
                 Issue.record("\(name): \(error)")

@@ -34,7 +34,7 @@ struct FilterDataTests {
     }
 
     static func suite() throws -> Suite {
-        try JSONDecoder().decode(Suite.self, from: Data(try PacketData.octets("filters/filter-tests.json")))
+        try JSONDecoder().decode(Suite.self, from: Data(try PacketData.bytes("filters/filter-tests.json")))
     }
 
     static let linkTypes: [String: LinkType] = [
@@ -50,11 +50,11 @@ struct FilterDataTests {
         guard PacketData.required("filters to accept") != nil else { return }
         var byType: [LinkType: [(CapturedPacket, [UInt8])]] = [:]
         for file in try PacketData.captures("filters") + PacketData.captures("tcpdump") {
-            for packet in PacketData.packets(try PacketData.octets(file)).packets {
+            for packet in PacketData.packets(try PacketData.bytes(file)).packets {
                 byType[packet.0.linkType, default: []].append(packet)
             }
         }
-        // The same octets serve the link types without captures of their own.
+        // The same bytes serve the link types without captures of their own.
         for type in [LinkType.ipv4, .ipv6, .null, .loop] { byType[type] = (byType[type] ?? []) + (byType[.raw] ?? []) }
         var (compiled, compared, refused) = (0, 0, [String]())
         for item in try Self.suite().accept {
@@ -82,9 +82,9 @@ struct FilterDataTests {
                     let filter = try PacketFilter(expression, linkType: type, FilterSettings.forTests)
                     compiled += 1
                     let packets = byType[type] ?? []
-                    let different = packets.filter { packet, octets in
-                        filter.matches(Octets(octets.span), originalCount: packet.originalCount)
-                            != (expected.run(octets, packet.originalCount) != 0)
+                    let different = packets.filter { packet, bytes in
+                        filter.matches(ByteView(bytes.span), originalCount: packet.originalCount)
+                            != (expected.run(bytes, packet.originalCount) != 0)
                     }
                     compared += packets.count
                     #expect(different.isEmpty, "\(item.DLT) \(expression): \(different.count) verdicts differ")
@@ -101,7 +101,7 @@ struct FilterDataTests {
         guard PacketData.required("filters to apply") != nil else { return }
         var (agreed, types) = (0, Set<String>())
         for item in try Self.suite().apply where !item.expr.contains("libpcap.test") {
-            let packets = PacketData.packets(try PacketData.octets("filters/\(item.savefile)")).packets
+            let packets = PacketData.packets(try PacketData.bytes("filters/\(item.savefile)")).packets
             let type = try #require(packets.first?.0.linkType)
             types.insert(type.name)
             var settings = FilterSettings()
@@ -109,7 +109,7 @@ struct FilterDataTests {
             do {
                 let filter = try PacketFilter(item.expr, linkType: type, settings)
                 let verdicts = packets.prefix(item.results.count).map {
-                    filter.matches(Octets($0.1.span), originalCount: $0.0.originalCount)
+                    filter.matches(ByteView($0.1.span), originalCount: $0.0.originalCount)
                 }
                 #expect(verdicts == item.results.map { $0 != 0 }, "\(item.savefile) \(item.expr)")
                 agreed += 1
@@ -167,8 +167,8 @@ struct BPFText {
         program = FilterProgram(instructions: instructions)
     }
 
-    func run(_ octets: [UInt8], _ originalCount: Int) -> UInt32 {
-        program.run(Octets(octets.span), originalCount: originalCount)
+    func run(_ bytes: [UInt8], _ originalCount: Int) -> UInt32 {
+        program.run(ByteView(bytes.span), originalCount: originalCount)
     }
 
     private static func number(_ text: String) -> UInt32? {

@@ -53,10 +53,10 @@ struct FilterDecisionTests {
         return all + [packet.finish()]
     }
 
-    private static func disagreements(_ program: FilterProgram, _ octets: [UInt8]) -> Bool {
-        let packet = Octets(octets.span)
-        return program.run(packet, originalCount: octets.count)
-            != program.interpret(packet, originalCount: octets.count)
+    private static func disagreements(_ program: FilterProgram, _ bytes: [UInt8]) -> Bool {
+        let packet = ByteView(bytes.span)
+        return program.run(packet, originalCount: bytes.count)
+            != program.interpret(packet, originalCount: bytes.count)
     }
 
     @Test("Usual filters are decisions", arguments: usual)
@@ -76,7 +76,7 @@ struct FilterDecisionTests {
         }
     }
 
-    @Test("With any octet changed, a packet is judged as by the program", arguments: usual + others)
+    @Test("With any byte changed, a packet is judged as by the program", arguments: usual + others)
     func changed(expression: String) throws {
         let program = try PacketFilter(expression, linkType: .ethernet).program
         let interesting: [UInt8] = [0, 1, 6, 8, 17, 22, 53, 0x4F, 0x60, 80, 0x81, 0x86, 132, 0xDD, 255]
@@ -109,11 +109,11 @@ struct FilterDecisionTests {
         for count in [14, 15] { #expect(!Self.disagreements(program, Array(repeating: 0x45, count: count))) }
     }
 
-    @Test("An octet is found among eight, and no other is", arguments: [[0, 1, 6, 17, 58, 132, 255, 128], [7]])
-    func octetSets(values: [UInt8]) {
-        let octets = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(values[min($1, values.count - 1)]) }
-        for octet in UInt8.min...UInt8.max {
-            #expect(FilterDecision.holds(octets, octet) == values.contains(octet))
+    @Test("A byte is found among eight, and no other is", arguments: [[0, 1, 6, 17, 58, 132, 255, 128], [7]])
+    func byteSets(values: [UInt8]) {
+        let bytes = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(values[min($1, values.count - 1)]) }
+        for byte in UInt8.min...UInt8.max {
+            #expect(FilterDecision.holds(bytes, byte) == values.contains(byte))
         }
     }
 }

@@ -11,8 +11,8 @@ struct FilterEncapsulationTests {
     static let innerHere = IPv4Address(bits: 0xCB00_7101)
     static let innerThere = IPv4Address(bits: 0xCB00_7102)
 
-    static func matches(_ expression: String, _ octets: [UInt8], _ type: LinkType = .ethernet) throws -> Bool {
-        try PacketFilter(expression, linkType: type).matches(Octets(octets.span))
+    static func matches(_ expression: String, _ bytes: [UInt8], _ type: LinkType = .ethernet) throws -> Bool {
+        try PacketFilter(expression, linkType: type).matches(ByteView(bytes.span))
     }
 
     static func segment6() -> [UInt8] {
@@ -122,9 +122,9 @@ struct FilterEncapsulationTests {
             packet.add(EthernetHeader(destination: .broadcast, source: .zero, type: .ipv4))
             packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .init(rawValue: number)))
             packet.add(payload: [0x12, 0, 0, 0])
-            let octets = packet.finish()
-            #expect(try Self.matches("igrp", octets) == isIGRP)
-            #expect(try Self.matches("igrp[0] = 0x12", octets) == isIGRP)
+            let bytes = packet.finish()
+            #expect(try Self.matches("igrp", bytes) == isIGRP)
+            #expect(try Self.matches("igrp[0] = 0x12", bytes) == isIGRP)
         }
     }
 }

@@ -5,16 +5,16 @@ import Testing
 /// What filters mean for links other than Ethernet, on packets that show it.
 @Suite("Filters and links")
 struct FilterLinkTests {
-    static func matches(_ expression: String, _ type: LinkType, _ octets: [UInt8]) throws -> Bool {
-        try PacketFilter(expression, linkType: type).matches(Octets(octets.span))
+    static func matches(_ expression: String, _ type: LinkType, _ bytes: [UInt8]) throws -> Bool {
+        try PacketFilter(expression, linkType: type).matches(ByteView(bytes.span))
     }
 
     /// An 802.11 frame of data to an access point, with or without quality of service, that carries LLC/SNAP and IPv4.
     static func wireless(quality: Bool, padding: Int = 0) -> [UInt8] {
-        var octets: [UInt8] = [quality ? 0x88 : 0x08, 0x01, 0, 0]
-        for address: UInt8 in [1, 2, 3] { octets += [2, 0, 0, 0, 0, address] }
-        octets += [0, 0] + (quality ? [0, 0] : []) + [UInt8](repeating: 0, count: padding)
-        return octets + [0xAA, 0xAA, 3, 0, 0, 0, 8, 0] + FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80).dropFirst(14)
+        var bytes: [UInt8] = [quality ? 0x88 : 0x08, 0x01, 0, 0]
+        for address: UInt8 in [1, 2, 3] { bytes += [2, 0, 0, 0, 0, address] }
+        bytes += [0, 0] + (quality ? [0, 0] : []) + [UInt8](repeating: 0, count: padding)
+        return bytes + [0xAA, 0xAA, 3, 0, 0, 0, 8, 0] + FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80).dropFirst(14)
     }
 
     @Test("The place of what 802.11 carries depends on the frame", arguments: [false, true])
@@ -25,7 +25,7 @@ struct FilterLinkTests {
         #expect(try Self.matches("wlan dst 02:00:00:00:00:03 and wlan ra 02:00:00:00:00:01", .wireless, frame))
         #expect(try Self.matches("type data and dir tods and not subtype null", .wireless, frame))
         #expect(try Self.matches("subtype qos-data", .wireless, frame) == quality)
-        // Radiotap in front, of eight octets, that tells nothing.
+        // Radiotap in front, of eight bytes, that tells nothing.
         #expect(try Self.matches("tcp port 80", .wirelessRadio, [0, 0, 8, 0, 0, 0, 0, 0] + frame))
     }
 
@@ -40,7 +40,7 @@ struct FilterLinkTests {
         #expect(try Self.matches("ip", .wirelessRadio, aligned + Self.wireless(quality: true, padding: 2)))
     }
 
-    @Test("Lengths and octets can be asked of every link, and nothing else of those unknown")
+    @Test("Lengths and bytes can be asked of every link, and nothing else of those unknown")
     func unknownLinks() throws {
         let unknown = LinkType(rawValue: 147)
         #expect(try Self.matches("link[1] = 7 and greater 3", unknown, [1, 7, 9]))
@@ -76,7 +76,7 @@ struct FilterLinkTests {
         let outbound = try PacketFilter("outbound and ifindex 7", linkType: .ethernet, settings)
         for (direction, interface, expected) in [(UInt8(4), UInt32(7), true), (0, 7, false), (4, 8, false)] {
             let verdict = outbound.matches(
-                Octets(frame.span), originalCount: frame.count, direction: direction, interface: interface)
+                ByteView(frame.span), originalCount: frame.count, direction: direction, interface: interface)
             #expect(verdict == expected)
         }
         #expect(throws: FilterError.self) { try PacketFilter("outbound", linkType: .ethernet) }

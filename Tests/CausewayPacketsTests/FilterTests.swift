@@ -17,8 +17,8 @@ struct FilterTests {
     @Test("Negations within each other cost no more than their number", arguments: [64, 65])
     func negations(count: Int) throws {
         let filter = try PacketFilter(String(repeating: "not ", count: count) + "tcp", linkType: .ethernet)
-        let octets = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
-        #expect(filter.matches(Octets(octets.span)) == count.isMultiple(of: 2))
+        let bytes = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
+        #expect(filter.matches(ByteView(bytes.span)) == count.isMultiple(of: 2))
     }
 
     @Test(
@@ -41,8 +41,8 @@ struct FilterTests {
         ])
     func decides(expression: String, expected: Bool) throws {
         let filter = try PacketFilter(expression, linkType: .ethernet)
-        let octets = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
-        #expect(filter.matches(Octets(octets.span)) == expected)
+        let bytes = Self.tcp("10.0.0.1", "192.168.1.1", port: 80)
+        #expect(filter.matches(ByteView(bytes.span)) == expected)
     }
 
     @Test(
@@ -63,8 +63,8 @@ struct FilterTests {
         for (address, expected) in [
             ("10.3.50.7", true), ("10.3.50.8", false), ("10.4.99.7", true), ("10.5.0.7", false),
         ] {
-            let octets = Self.tcp(address, "192.168.1.1", port: 1)
-            #expect(filter.matches(Octets(octets.span)) == expected)
+            let bytes = Self.tcp(address, "192.168.1.1", port: 1)
+            #expect(filter.matches(ByteView(bytes.span)) == expected)
         }
         #expect(filter.instructionCount < 500 * 14)
     }
@@ -82,9 +82,10 @@ struct FilterTests {
                     jf: Int32(index + 1 + Int(one.jf)))
             })
         for last in 0..<200 {
-            let octets = Self.tcp("10.0.\(last).7", "1.1.1.1", port: last % 2 == 0 ? 80 : 81)
+            let bytes = Self.tcp("10.0.\(last).7", "1.1.1.1", port: last % 2 == 0 ? 80 : 81)
             #expect(
-                (wide.run(Octets(octets.span), originalCount: octets.count) != 0) == filter.matches(Octets(octets.span))
+                (wide.run(ByteView(bytes.span), originalCount: bytes.count) != 0)
+                    == filter.matches(ByteView(bytes.span))
             )
         }
     }

@@ -7,12 +7,12 @@ import Testing
 /// Packets within packets, as JSON.
 @Suite("JSON of encapsulated packets")
 struct JSONLayerTests {
-    static func object(_ octets: [UInt8]) throws -> [String: Any] {
+    static func object(_ bytes: [UInt8]) throws -> [String: Any] {
         let packet = CapturedPacket(
-            time: CaptureTime(seconds: 12, microseconds: 34), originalCount: octets.count,
-            capturedCount: octets.count, linkType: .ethernet)
+            time: CaptureTime(seconds: 12, microseconds: 34), originalCount: bytes.count,
+            capturedCount: bytes.count, linkType: .ethernet)
         var json = PacketJSON()
-        let line = json.line(packet, Octets(octets.span))
+        let line = json.line(packet, ByteView(bytes.span))
         return try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
     }
 
@@ -63,15 +63,15 @@ struct JSONLayerTests {
         #expect(whole["tlsServerName"] as? String == "a\u{1B}\u{9B}\u{E9}")
         #expect(whole["tlsProtocols"] as? [String] == ["h2", "http/1.1"])
         var json = PacketJSON()
-        let octets = Self.segment(hello)
+        let bytes = Self.segment(hello)
         let line = json.line(
             CapturedPacket(
-                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: octets.count,
-                capturedCount: octets.count, linkType: .ethernet), Octets(octets.span))
+                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: bytes.count,
+                capturedCount: bytes.count, linkType: .ethernet), ByteView(bytes.span))
         let text = String(decoding: line, as: UTF8.self)
         #expect(text.contains("\"a\\u001b\\u009b\u{E9}\""), "\(text)")
         hello.removeLast(3)
-        #expect(ClientHello(Octets(hello.span))?.serverName == "a\u{1B}\u{9B}\u{E9}")
+        #expect(ClientHello(ByteView(hello.span))?.serverName == "a\u{1B}\u{9B}\u{E9}")
     }
 
     static func segment(_ payload: [UInt8]) -> [UInt8] {

@@ -15,13 +15,13 @@ struct JSONTests {
 
     @Test("A line has every field, and follows what is in the buffer")
     func line() {
-        let octets = FilterTests.tcp("10.0.0.1", "192.168.1.1", port: 80, payload: 3)
+        let bytes = FilterTests.tcp("10.0.0.1", "192.168.1.1", port: 80, payload: 3)
         let packet = CapturedPacket(
-            time: CaptureTime(seconds: 12, microseconds: 34), originalCount: octets.count,
-            capturedCount: octets.count, linkType: .ethernet)
+            time: CaptureTime(seconds: 12, microseconds: 34), originalCount: bytes.count,
+            capturedCount: bytes.count, linkType: .ethernet)
         var json = PacketJSON()
         var buffer = Array("before\n".utf8)
-        json.append(packet, Octets(octets.span), to: &buffer)
+        json.append(packet, ByteView(bytes.span), to: &buffer)
         let ethernet = #""source":"02:00:00:00:00:01","destination":"ff:ff:ff:ff:ff:ff","type":2048"#
         let ipv4 =
             #""source":"10.0.0.1","destination":"192.168.1.1","protocol":6,"ttl":64,"id":0,"tos":0,"#
@@ -35,7 +35,7 @@ struct JSONTests {
             "networkChecksum":"good","transportChecksum":"good","payload":3}
             """
         #expect(String(decoding: buffer, as: UTF8.self) == "before\n" + expected + "\n")
-        #expect(String(decoding: json.line(packet, Octets(octets.span)), as: UTF8.self) == expected + "\n")
+        #expect(String(decoding: json.line(packet, ByteView(bytes.span)), as: UTF8.self) == expected + "\n")
     }
 
     @Test("Numbers have their digits, and their width", arguments: [0, 7, 9, 10, 99, 65535, UInt64.max])

@@ -8,9 +8,9 @@ import Testing
 struct MutationTests {
     static let count = Int(ProcessInfo.processInfo.environment["CAUSEWAY_MUTATIONS"] ?? "") ?? 1
 
-    static func mutated(_ octets: [UInt8], _ random: inout Mutations) -> [UInt8] {
-        guard !octets.isEmpty else { return octets }
-        var result = octets
+    static func mutated(_ bytes: [UInt8], _ random: inout Mutations) -> [UInt8] {
+        guard !bytes.isEmpty else { return bytes }
+        var result = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let place = Int.random(in: 0..<result.count, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
@@ -26,13 +26,13 @@ struct MutationTests {
     }
 
     static func exercise(
-        _ packet: CapturedPacket, _ octets: [UInt8], _ printers: inout [PacketPrinter], _ json: inout PacketJSON
+        _ packet: CapturedPacket, _ bytes: [UInt8], _ printers: inout [PacketPrinter], _ json: inout PacketJSON
     ) {
-        for index in printers.indices { printers[index].print(packet, Octets(octets.span)) }
-        _ = json.line(packet, Octets(octets.span))
-        let view = Packet(Octets(octets.span), linkType: packet.linkType, originalCount: packet.originalCount)
+        for index in printers.indices { printers[index].print(packet, ByteView(bytes.span)) }
+        _ = json.line(packet, ByteView(bytes.span))
+        let view = Packet(ByteView(bytes.span), linkType: packet.linkType, originalCount: packet.originalCount)
         _ = view.checksums()
-        precondition(view.layers.payload.upperBound <= octets.count)
+        precondition(view.layers.payload.upperBound <= bytes.count)
     }
 
     static func printers() -> [PacketPrinter] {
@@ -54,13 +54,13 @@ struct MutationTests {
             in (try PacketData.captures("tcpdump") + PacketData.captures("filters") + PacketData.captures("pcapng"))
             .enumerated()
         {
-            let file = try PacketData.octets(name)
+            let file = try PacketData.bytes(name)
             var random = Mutations(seed: UInt64(number))
             for _ in 0..<max(Self.count, 1) {
                 let damaged = Self.mutated(file, &random)
-                for (packet, octets) in PacketData.packets(damaged).packets.prefix(40) {
-                    Self.exercise(packet, octets, &printers, &json)
-                    let worse = Self.mutated(octets, &random)
+                for (packet, bytes) in PacketData.packets(damaged).packets.prefix(40) {
+                    Self.exercise(packet, bytes, &printers, &json)
+                    let worse = Self.mutated(bytes, &random)
                     var described = packet
                     described.capturedCount = worse.count
                     Self.exercise(described, worse, &printers, &json)
@@ -68,7 +68,7 @@ struct MutationTests {
                         filters[packet.linkType] = try? PacketFilter(
                             "tcp port 80 or udp[2:2] > 5 or vlan or ip6 protochain 6", linkType: packet.linkType)
                     }
-                    _ = filters[packet.linkType]?.matches(Octets(worse.span))
+                    _ = filters[packet.linkType]?.matches(ByteView(worse.span))
                     packets += 1
                 }
                 var blocks: [PcapngBlock] = []
@@ -78,7 +78,7 @@ struct MutationTests {
         print("mutations: \(packets) packets, \(Self.count) rounds")
     }
 
-    @Test("Random octets of every link type", arguments: 0..<50)
+    @Test("Random bytes of every link type", arguments: 0..<50)
     func noise(seed: UInt64) {
         var random = Mutations(seed: seed)
         var (printers, json) = (Self.printers(), PacketJSON())
@@ -86,25 +86,25 @@ struct MutationTests {
             LinkType.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp, .wireless,
             .wirelessRadio,
         ] {
-            var octets = (0..<Int.random(in: 0...300, using: &random)).map { _ in
+            var bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
             // Steer some of them into the decoders.
-            if octets.count > 40, seed % 2 == 0 {
+            if bytes.count > 40, seed % 2 == 0 {
                 if type == .ethernet {
-                    (octets[12], octets[13]) =
+                    (bytes[12], bytes[13]) =
                         ([(8, 0), (0x86, 0xDD), (0x81, 0), (0x88, 0x47), (0x88, 0x64)] as [(UInt8, UInt8)])[
                             Int(seed / 2) % 5]
                 }
-                if type == .ipv4 { (octets[0], octets[9]) = (0x45, [1, 2, 6, 17, 47, 132][Int(seed / 2) % 6]) }
+                if type == .ipv4 { (bytes[0], bytes[9]) = (0x45, [1, 2, 6, 17, 47, 132][Int(seed / 2) % 6]) }
                 if type == .ipv6 {
-                    (octets[0], octets[6]) = (0x60, [0, 6, 17, 43, 44, 58, 60, 135][Int(seed / 2) % 8])
+                    (bytes[0], bytes[6]) = (0x60, [0, 6, 17, 43, 44, 58, 60, 135][Int(seed / 2) % 8])
                 }
             }
             let packet = CapturedPacket(
-                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: octets.count + Int(seed % 3),
-                capturedCount: octets.count, linkType: type)
-            Self.exercise(packet, octets, &printers, &json)
+                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: bytes.count + Int(seed % 3),
+                capturedCount: bytes.count, linkType: type)
+            Self.exercise(packet, bytes, &printers, &json)
         }
     }
 
@@ -123,8 +123,8 @@ struct MutationTests {
             for type in [LinkType.ethernet, .raw, .linuxCooked2] {
                 do throws(FilterError) {
                     let filter = try PacketFilter(text, linkType: type)
-                    let octets = [UInt8](repeating: 0x45, count: 80)
-                    _ = filter.matches(Octets(octets.span))
+                    let bytes = [UInt8](repeating: 0x45, count: 80)
+                    _ = filter.matches(ByteView(bytes.span))
                     _ = filter.explanation
                     _ = filter.kernelProgram
                 } catch {

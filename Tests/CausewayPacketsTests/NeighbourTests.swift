@@ -10,15 +10,15 @@ struct NeighbourTests {
     private static let other = MACAddress("02:00:00:00:00:02")!
     private static let probes = NeighbourProbes(hardware: mac)
 
-    private static func answer(_ frame: [UInt8]) -> InternetAddress? { probes.answer(Octets(frame.span)) }
+    private static func answer(_ frame: [UInt8]) -> InternetAddress? { probes.answer(ByteView(frame.span)) }
 
     @Test("ARP asks everybody, and only a reply to this host counts")
     func arp() throws {
         let wanted = IPv4Address("10.0.0.9")!
         let frame = try #require(Self.probes.request(.ipv4(wanted), from: .ipv4(IPv4Address("10.0.0.1")!)))
-        let parsed = try ARPPacket(Octets(frame.span), at: 14)
+        let parsed = try ARPPacket(ByteView(frame.span), at: 14)
         let packet = try #require(parsed)
-        let header = try EthernetHeader(Octets(frame.span), at: 0)
+        let header = try EthernetHeader(ByteView(frame.span), at: 0)
         #expect(header.destination == .broadcast && packet.operation == .request)
         #expect(packet.targetAddress == wanted && packet.senderHardware == Self.mac)
         #expect(Self.answer(frame) == nil)
@@ -40,9 +40,9 @@ struct NeighbourTests {
     func solicitation() throws {
         let wanted = IPv6Address("fd00::12:3456")!
         let frame = try #require(Self.probes.request(.ipv6(wanted), from: .ipv6(IPv6Address("fd00::1")!)))
-        let header = try EthernetHeader(Octets(frame.span), at: 0)
+        let header = try EthernetHeader(ByteView(frame.span), at: 0)
         #expect(header.destination == MACAddress("33:33:ff:12:34:56"))
-        let ip = try IPv6Header(Octets(frame.span), at: 14)
+        let ip = try IPv6Header(ByteView(frame.span), at: 14)
         #expect(ip.destination == IPv6Address("ff02::1:ff12:3456") && ip.hopLimit == 255 && ip.payloadLength == 32)
         #expect(frame.count == 86 && frame[54] == 135 && Array(frame[78..<80]) == [1, 1])
         for (hops, type, expected) in [

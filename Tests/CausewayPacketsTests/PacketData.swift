@@ -21,12 +21,12 @@ enum PacketData {
         return folder
     }
 
-    static func octets(_ path: String) throws -> [UInt8] {
+    static func bytes(_ path: String) throws -> [UInt8] {
         guard let folder else { throw CocoaError(.fileNoSuchFile) }
         return Array(try Data(contentsOf: folder.appendingPathComponent(path)))
     }
 
-    static func text(_ path: String) throws -> String { String(decoding: try octets(path), as: UTF8.self) }
+    static func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
 
     /// All captures of a folder.
     static func captures(_ name: String) throws -> [String] {
@@ -42,7 +42,7 @@ enum PacketData {
         reader.finish()
         var packets: [(CapturedPacket, [UInt8])] = []
         do throws(CaptureFileError) {
-            while let packet = try reader.next() { packets.append((packet, reader.octets.array)) }
+            while let packet = try reader.next() { packets.append((packet, reader.bytes.array)) }
         } catch {
             return (packets, error)
         }

@@ -105,12 +105,12 @@ struct PrintDataTests {
         _ item: Case, _ printer: inout PacketPrinter, _ skip: Int, _ limit: Int, _ sampling: Int, _ filterText: String
     ) throws -> [String] {
         var output: [UInt8] = []
-        let packets = PacketData.packets(try PacketData.octets("tcpdump/\(item.capture)")).packets
+        let packets = PacketData.packets(try PacketData.bytes("tcpdump/\(item.capture)")).packets
         var (matched, number) = (0, 0)
-        for (packet, octets) in packets {
+        for (packet, bytes) in packets {
             if !filterText.isEmpty {
                 let filter = try PacketFilter(filterText, linkType: packet.linkType)
-                guard filter.matches(Octets(octets.span), originalCount: packet.originalCount) else { continue }
+                guard filter.matches(ByteView(bytes.span), originalCount: packet.originalCount) else { continue }
             }
             number += 1
             if number <= skip {
@@ -123,7 +123,7 @@ struct PrintDataTests {
                 printer.packetNumber += 1
                 continue
             }
-            output += printer.line(packet, Octets(octets.span))
+            output += printer.line(packet, ByteView(bytes.span))
         }
         var lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last == "" { lines.removeLast() }

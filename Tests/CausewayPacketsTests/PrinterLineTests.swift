@@ -6,15 +6,15 @@ import Testing
 /// Lines for packets that are made here.
 @Suite("Lines of single packets")
 struct PrinterLineTests {
-    static func line(_ octets: [UInt8], _ type: LinkType = .ethernet, verbosity: Int = 0) -> String {
+    static func line(_ bytes: [UInt8], _ type: LinkType = .ethernet, verbosity: Int = 0) -> String {
         var options = PacketPrinter.Options()
         options.time = .none
         options.verbosity = verbosity
         var printer = PacketPrinter(options)
         let packet = CapturedPacket(
-            time: CaptureTime(seconds: 0, microseconds: 0), originalCount: octets.count, capturedCount: octets.count,
+            time: CaptureTime(seconds: 0, microseconds: 0), originalCount: bytes.count, capturedCount: bytes.count,
             linkType: type)
-        return String(decoding: printer.line(packet, Octets(octets.span)), as: UTF8.self)
+        return String(decoding: printer.line(packet, ByteView(bytes.span)), as: UTF8.self)
     }
 
     static func segment(_ port: UInt16, _ payload: [UInt8]) -> [UInt8] {
@@ -44,9 +44,9 @@ struct PrinterLineTests {
 
     @Test("A TCP header that is longer than its packet is reported, not trusted")
     func longHeader() {
-        var octets = Self.segment(9, [])
-        octets[14 + 20 + 12] = 0x70
-        #expect(Self.line(octets).hasSuffix(": Flags [P.] [bad hdr length 28 - too long, > 20]\n"))
+        var bytes = Self.segment(9, [])
+        bytes[14 + 20 + 12] = 0x70
+        #expect(Self.line(bytes).hasSuffix(": Flags [P.] [bad hdr length 28 - too long, > 20]\n"))
     }
 
     @Test("A TLS client's first message shows whom it asks for, on any port, and no control characters")
@@ -71,16 +71,16 @@ struct PrinterLineTests {
         #expect(line.contains(isUnicast ? ": 0 PTR (QU)? a.local." : ": 0 PTR (QM)? a.local."), "\(line)")
     }
 
-    @Test("PPP's protocol may be one octet: in lines, and for programs")
+    @Test("PPP's protocol may be one byte: in lines, and for programs")
     func compressedProtocol() {
         let inner = Array(FilterTests.tcp("10.0.0.1", "10.0.0.2", port: 80).dropFirst(14))
         let session: [UInt8] = [0x11, 0, 0, 5, 0, UInt8(inner.count + 1), 0x21]
         var packet = PacketBuilder()
         packet.add(EthernetHeader(destination: .broadcast, source: .zero, type: .pppoeSession))
         packet.add(payload: session + inner)
-        let octets = packet.finish()
-        #expect(Self.line(octets).hasPrefix("PPPoE  [ses 0x5] IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [S]"))
-        let port = Packet(Octets(octets.span), linkType: .ethernet).tcp?.destinationPort
+        let bytes = packet.finish()
+        #expect(Self.line(bytes).hasPrefix("PPPoE  [ses 0x5] IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [S]"))
+        let port = Packet(ByteView(bytes.span), linkType: .ethernet).tcp?.destinationPort
         #expect(port == 80)
         #expect(Self.line([0x21] + inner, .ppp).hasPrefix("IP 10.0.0.1.4000 >"))
     }

@@ -152,7 +152,7 @@ struct PrinterProtocolTests {
         }
     }
 
-    @Test("Cut anywhere and with any octet changed, every line is one", arguments: rows)
+    @Test("Cut anywhere and with any byte changed, every line is one", arguments: rows)
     func damage(_ row: Row) {
         let whole = Self.packet(row)
         var random = Mutations(seed: UInt64(whole.count))
@@ -202,11 +202,11 @@ struct PrinterProtocolTests {
                     source: IPv4Address(bits: source), destination: IPv4Address(bits: destination), proto: .udp))
             packet.add(UDPHeader(sourcePort: 500, destinationPort: 500))
             packet.add(payload: Self.exchange(1, 2, 0, message: 0))
-            let octets = packet.finish()
+            let bytes = packet.finish()
             let described = CapturedPacket(
-                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: octets.count,
-                capturedCount: octets.count, linkType: .raw)
-            return String(decoding: printer.line(described, Octets(octets.span)), as: UTF8.self)
+                time: CaptureTime(seconds: 0, microseconds: 0), originalCount: bytes.count,
+                capturedCount: bytes.count, linkType: .raw)
+            return String(decoding: printer.line(described, ByteView(bytes.span)), as: UTF8.self)
         }
         #expect(line(from: 1, to: 2).hasSuffix("isakmp: phase 1 I ident\n"))
         #expect(line(from: 2, to: 1).hasSuffix("isakmp: phase 1 R ident\n"))

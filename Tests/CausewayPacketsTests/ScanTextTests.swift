@@ -95,7 +95,7 @@ struct ScanTextTests {
         var segment: [UInt8] = []
         probes.appendSyn(from: address, to: address, host: 3, port: 80, attempt: 1, to: &segment)
         #expect(segment.count == ScanProbes.synByteCount)
-        let sent = try TCPHeader(Octets(segment.span), at: 0)
+        let sent = try TCPHeader(ByteView(segment.span), at: 0)
         #expect(sent.destinationPort == 80 && sent.sourcePort == 61_001 && sent.flags == .syn)
         #expect(sent.options == [2, 4, 5, 0xB4])
         #expect(segment == built(sent, address))
@@ -104,8 +104,8 @@ struct ScanTextTests {
         func reading(_ header: TCPHeader, host: Int = 3) -> ScanFinding.Reason? {
             var packet = PacketBuilder()
             packet.add(header)
-            let octets = packet.finish()
-            return probes.synAnswer(Octets(octets.span), at: 0, host: host)?.reason
+            let bytes = packet.finish()
+            return probes.synAnswer(ByteView(bytes.span), at: 0, host: host)?.reason
         }
         #expect(reading(answer) == .synAck)
         #expect(reading(answer, host: 4) == nil)
@@ -114,8 +114,8 @@ struct ScanTextTests {
         answer.acknowledgement &+= 1
         #expect(reading(answer) == nil)
         let short: [UInt8] = [0, 80]
-        #expect(probes.synAnswer(Octets(short.span), at: 0, host: 3) == nil)
-        #expect(probes.synAnswer(Octets(short.span), at: .max, host: 3) == nil)
+        #expect(probes.synAnswer(ByteView(short.span), at: 0, host: 3) == nil)
+        #expect(probes.synAnswer(ByteView(short.span), at: .max, host: 3) == nil)
     }
 
     @Test("Every UDP port has a datagram of a length that goes anywhere")

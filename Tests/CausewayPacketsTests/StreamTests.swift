@@ -26,10 +26,10 @@ struct StreamTests {
         let parts = Self.fragments(of: payload, size: 104).shuffled(using: &random)
         var defragmenter = Defragmenter()
         var whole: [UInt8]?
-        for part in parts { whole = defragmenter.add(Octets(part.span), at: 0) ?? whole }
+        for part in parts { whole = defragmenter.add(ByteView(part.span), at: 0) ?? whole }
         #expect(whole.map { Array($0.dropFirst(20)) } == payload)
         #expect(defragmenter.count == 0)
-        if let whole { #expect(Packet(Octets(whole.span), linkType: .ipv4).checksums().network == .good) }
+        if let whole { #expect(Packet(ByteView(whole.span), linkType: .ipv4).checksums().network == .good) }
     }
 
     @Test func overlapsAreRefused() {
@@ -37,7 +37,7 @@ struct StreamTests {
         let evil = Self.fragments(of: [UInt8](repeating: 2, count: 300), size: 104)
         var defragmenter = Defragmenter()
         for part in [parts[0], evil[0]] + parts {
-            let whole = defragmenter.add(Octets(part.span), at: 0)
+            let whole = defragmenter.add(ByteView(part.span), at: 0)
             #expect(whole == nil)
         }
     }
@@ -47,11 +47,11 @@ struct StreamTests {
         for index in 0..<1000 {
             var part = Self.fragments(of: [UInt8](repeating: 1, count: 200), size: 104)[0]
             (part[4], part[5]) = (UInt8(index >> 8), UInt8(index & 255))
-            _ = defragmenter.add(Octets(part.span), at: 0)
+            _ = defragmenter.add(ByteView(part.span), at: 0)
         }
         #expect(defragmenter.count <= Defragmenter.datagramLimit)
         let late = Self.fragments(of: [1, 2, 3], size: 104)[0]
-        _ = defragmenter.add(Octets(late.span), at: 31)
+        _ = defragmenter.add(ByteView(late.span), at: 31)
         #expect(defragmenter.count == 0)
     }
 
@@ -60,10 +60,10 @@ struct StreamTests {
         var defragmenter = Defragmenter()
         // IPv4 with a length of 10, more fragments to come.
         let four: [UInt8] = [0x45, 0, 0, 10, 0, 1, 0x20, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 2, 3, 4]
-        #expect(defragmenter.add(Octets(four.span), at: 0) == nil)
-        // IPv6 with a content of 4 octets, of which a fragment header would take 8: there is none in it.
+        #expect(defragmenter.add(ByteView(four.span), at: 0) == nil)
+        // IPv6 with a content of 4 bytes, of which a fragment header would take 8: there is none in it.
         let six = [0x60, 0, 0, 0, 0, 4, 44, 64] + [UInt8](repeating: 1, count: 32) + [17, 0, 0, 1, 0, 0, 0, 1, 1, 2]
-        #expect(defragmenter.add(Octets(six.span), at: 0) == six)
+        #expect(defragmenter.add(ByteView(six.span), at: 0) == six)
         #expect(defragmenter.count == 0)
     }
 
@@ -79,16 +79,16 @@ struct StreamTests {
         var syn = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .syn)
         syn.sequence = first
         let empty: [UInt8] = []
-        _ = assembler.add(syn, Octets(empty.span))
+        _ = assembler.add(syn, ByteView(empty.span))
         var result: [UInt8] = []
-        for (offset, octets) in segments {
+        for (offset, bytes) in segments {
             var header = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .ack)
             header.sequence = first &+ 1 &+ UInt32(offset)
-            result += assembler.add(header, Octets(octets.span)).octets
+            result += assembler.add(header, ByteView(bytes.span)).bytes
         }
         var fin = TCPHeader(sourcePort: 1, destinationPort: 2, flags: [.fin, .ack])
         fin.sequence = first &+ 1 &+ UInt32(content.count)
-        let end = assembler.add(fin, Octets(empty.span))
+        let end = assembler.add(fin, ByteView(empty.span))
         #expect(end.isFinished)
         #expect(result == content)
     }
@@ -98,11 +98,11 @@ struct StreamTests {
         let block = [UInt8](repeating: 9, count: 60_000)
         var header = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .ack)
         header.sequence = 100
-        _ = assembler.add(header, Octets(block.span).prefix(1))
+        _ = assembler.add(header, ByteView(block.span).prefix(1))
         var skipped = 0
         for index in 0..<40 {
             header.sequence = 201 + UInt32(index) * 60_000
-            skipped += assembler.add(header, Octets(block.span)).skipped
+            skipped += assembler.add(header, ByteView(block.span)).skipped
             #expect(assembler.pendingCount <= StreamAssembler.roomLimit + block.count)
         }
         #expect(skipped == 100)

@@ -29,10 +29,10 @@ struct UsualLayersTests {
         return packet.finish()
     }
 
-    private static func same(_ octets: [UInt8], _ wireCount: Int) -> Bool {
-        let fast = PacketLayers(Octets(octets.span), linkType: .ethernet, originalCount: wireCount)
+    private static func same(_ bytes: [UInt8], _ wireCount: Int) -> Bool {
+        let fast = PacketLayers(ByteView(bytes.span), linkType: .ethernet, originalCount: wireCount)
         var slow = PacketLayers()
-        slow.walk(Octets(octets.span), .ethernet, wireCount)
+        slow.walk(ByteView(bytes.span), .ethernet, wireCount)
         guard fast.count == slow.count, fast.issues == slow.issues, fast.payload == slow.payload,
             fast.payloadOriginalCount == slow.payloadOriginalCount
         else { return false }
@@ -58,13 +58,13 @@ struct UsualLayersTests {
                 #expect(Self.same(whole, whole.count))
                 var different = 0
                 for _ in 0..<2000 {
-                    var octets = whole
-                    for _ in 0...next(2) { octets[next(min(70, octets.count))] = UInt8(next(256)) }
-                    if next(3) == 0 { octets.removeLast(next(octets.count)) }
-                    if next(5) == 0 { octets += [UInt8](repeating: 0, count: next(20)) }
-                    if !Self.same(octets, octets.count + (next(4) == 0 ? next(100) : 0)) { different += 1 }
+                    var bytes = whole
+                    for _ in 0...next(2) { bytes[next(min(70, bytes.count))] = UInt8(next(256)) }
+                    if next(3) == 0 { bytes.removeLast(next(bytes.count)) }
+                    if next(5) == 0 { bytes += [UInt8](repeating: 0, count: next(20)) }
+                    if !Self.same(bytes, bytes.count + (next(4) == 0 ? next(100) : 0)) { different += 1 }
                 }
-                #expect(different == 0, "protocol \(proto), \(payload) octets: \(different) differ")
+                #expect(different == 0, "protocol \(proto), \(payload) bytes: \(different) differ")
             }
         }
     }

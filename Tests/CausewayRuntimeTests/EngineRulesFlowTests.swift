@@ -38,7 +38,7 @@ extension Runtime {
         func edgeDuringRead() {
             let stage = Stage()
             stage.receive("1", 6, 6)
-            // The read finds three octets and returns; before the flow learns of it, three more arrive with their edge.
+            // The read finds three bytes and returns; before the flow learns of it, three more arrive with their edge.
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.arrive("def".utf8)

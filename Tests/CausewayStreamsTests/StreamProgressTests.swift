@@ -35,8 +35,8 @@ struct StreamProgressTests {
         #expect(Self.next(&progress, facts) == .hasBytesAvailable)
     }
 
-    @Test("Octets are told once until they are read")
-    func octets() {
+    @Test("Bytes are told once until they are read")
+    func bytes() {
         var progress = Self.opened()
         _ = Self.next(&progress, Facts())
         #expect(Self.next(&progress, Facts()) == nil)

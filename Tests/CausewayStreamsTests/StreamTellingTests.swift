@@ -17,7 +17,7 @@ struct StreamTellingTests {
 
     @Test("A stream that is opened after its link has failed is told of it")
     func lateOpening() async {
-        let pipe = OctetPipe(capacity: 16)
+        let pipe = BytePipe(capacity: 16)
         let stream = PipedInputStream(StreamCore(.input, pipe, SilentLink()))
         let listener = Listener()
         stream.delegate = listener
@@ -34,17 +34,17 @@ struct StreamTellingTests {
     @Test("Who reads only when told misses nothing, however reads and arrivals meet")
     func reader() async {
         let count = 20_000
-        let pipe = OctetPipe(capacity: 1)
+        let pipe = BytePipe(capacity: 1)
         let stream = PipedInputStream(StreamCore(.input, pipe, BoundLink(pipe: pipe)))
         let listener = Listener()
         stream.delegate = listener
         stream.core.schedule(on: DispatchQueue(label: "telling"))
         stream.open()
         DispatchQueue(label: "writing").async {
-            var octet: UInt8 = 1
+            var byte: UInt8 = 1
             for _ in 0..<count {
                 pipe.wait { pipe.room > 0 }
-                _ = withUnsafeBytes(of: &octet) { pipe.write($0) }
+                _ = withUnsafeBytes(of: &byte) { pipe.write($0) }
             }
             pipe.finish()
         }
@@ -62,7 +62,7 @@ struct StreamTellingTests {
         let listener = Listener()
         let (telling, changing) = (DispatchQueue(label: "telling"), DispatchQueue(label: "changing"))
         for round in 0..<6_000 {
-            let pipe = OctetPipe(capacity: 16)
+            let pipe = BytePipe(capacity: 16)
             let stream = PipedInputStream(StreamCore(.input, pipe, SilentLink()))
             stream.delegate = listener
             stream.core.schedule(on: telling)

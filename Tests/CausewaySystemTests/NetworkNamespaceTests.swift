@@ -248,7 +248,7 @@ struct NamespaceNetworkTests {
                 try socket.send(.links, sequence: 1)
                 var buffer = [UInt8](repeating: 0, count: 64)
                 guard case .truncated(let length) = try socket.receive(into: &buffer) else {
-                    Issue.record("the listing fitted into 64 octets")
+                    Issue.record("the listing fitted into 64 bytes")
                     return
                 }
                 #expect(length > 64)

@@ -66,8 +66,8 @@ struct NetworkSnapshotTests {
     @Test("Hardware addresses print in full, absent ones not at all")
     func hardwareAddresses() {
         var link = NetlinkLink(index: 2, hardwareType: 1, flags: [])
-        let text = { (octets: [UInt8]) -> String? in
-            link.hardwareAddress = octets
+        let text = { (bytes: [UInt8]) -> String? in
+            link.hardwareAddress = bytes
             return NetworkSnapshot.Interface(interface: Self.eth, link: link).hardwareAddress
         }
         #expect(text([2, 0, 0x0A, 0xFF, 0x10, 9]) == "02:00:0a:ff:10:09")

@@ -87,13 +87,13 @@ struct GroupTests {
         ("02:00:5e:10:00:100", nil), ("02:00:5e:10:00:+f", nil), ("02-00-5e-10-00-ff", nil), ("02:00:5e:10:00:g0", nil),
     ]
 
-    @Test("Ethernet addresses are six octets", arguments: addresses)
-    func ethernetAddresses(text: String, octets: [UInt8]?) {
+    @Test("Ethernet addresses are six bytes", arguments: addresses)
+    func ethernetAddresses(text: String, bytes: [UInt8]?) {
         let address = NWEthernetChannel.EthernetAddress(text)
-        #expect(address?.rawValue == octets.map { Data($0) })
-        guard let octets else { return }
-        #expect(NWEthernetChannel.EthernetAddress(Data(octets)) == address)
+        #expect(address?.rawValue == bytes.map { Data($0) })
+        guard let bytes else { return }
+        #expect(NWEthernetChannel.EthernetAddress(Data(bytes)) == address)
         #expect(address?.debugDescription == "02:00:5e:10:00:ff")
-        #expect(NWEthernetChannel.EthernetAddress(Data(octets + [1])) == nil)
+        #expect(NWEthernetChannel.EthernetAddress(Data(bytes + [1])) == nil)
     }
 }

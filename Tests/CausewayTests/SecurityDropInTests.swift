@@ -5,15 +5,15 @@ import Testing
 
 @Suite("The drop-in module Security")
 struct SecurityDropInTests {
-    @Test("Random octets fill all of the memory, and nothing beyond it")
+    @Test("Random bytes fill all of the memory, and nothing beyond it")
     func random() {
-        var octets = [UInt8](repeating: 0, count: 66)
-        let status = octets.withUnsafeMutableBytes { SecRandomCopyBytes(kSecRandomDefault, 64, $0.baseAddress!) }
+        var bytes = [UInt8](repeating: 0, count: 66)
+        let status = bytes.withUnsafeMutableBytes { SecRandomCopyBytes(kSecRandomDefault, 64, $0.baseAddress!) }
         #expect(status == errSecSuccess)
-        #expect(octets.suffix(2) == [0, 0])
+        #expect(bytes.suffix(2) == [0, 0])
         // Fewer than 17 different ones of 64 happen once in more than 10^30 times.
-        #expect(Set(octets.prefix(64)).count > 16)
-        #expect(octets.withUnsafeMutableBytes { SecRandomCopyBytes(nil, -1, $0.baseAddress!) } == errSecParam)
+        #expect(Set(bytes.prefix(64)).count > 16)
+        #expect(bytes.withUnsafeMutableBytes { SecRandomCopyBytes(nil, -1, $0.baseAddress!) } == errSecParam)
     }
 
     @Test("The system's authorities are certificates, and a trust goes by those that were set")

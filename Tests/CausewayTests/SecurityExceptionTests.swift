@@ -97,7 +97,7 @@ struct SecurityExceptionTests {
         #expect(!SecTrustEvaluateWithError(trust, nil))
     }
 
-    @Test("Octets of anything else are no exceptions")
+    @Test("Bytes of anything else are no exceptions")
     func nonsense() throws {
         let leaf = try Self.leaf()
         let trust = try Self.trust(leaf)

@@ -11,7 +11,7 @@ struct SecurityKeyTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var kind: CertificateTemplate.KeyKind
-        /// Octets of the public and of the private key; those of RSA in DER are not of one length.
+        /// Bytes of the public and of the private key; those of RSA in DER are not of one length.
         var lengths: (ClosedRange<Int>, ClosedRange<Int>)
         var type: CFString
         var bits: Int
@@ -33,7 +33,7 @@ struct SecurityKeyTests {
         return SecIdentity(try template.issue())
     }
 
-    @Test("Both halves of a key have the octets of their standards, and say what they are", arguments: kinds)
+    @Test("Both halves of a key have the bytes of their standards, and say what they are", arguments: kinds)
     func keys(_ row: Kind) throws {
         let identity = try Self.identity(row.kind)
         let publicKey = try #require(SecCertificateCopyKey(identity.certificate))
@@ -45,19 +45,19 @@ struct SecurityKeyTests {
         let representations = [publicKey, other, secretKey].map {
             SecKeyCopyExternalRepresentation($0, &error) as Data?
         }
-        let octets = try #require(representations[0])
-        #expect(representations[1] == octets)
+        let bytes = try #require(representations[0])
+        #expect(representations[1] == bytes)
         let secret = try #require(representations[2])
-        #expect(row.lengths.0 ~= octets.count && row.lengths.1 ~= secret.count)
-        if row.bits == 256 { #expect(octets.first == 4 && secret.starts(with: octets)) }
+        #expect(row.lengths.0 ~= bytes.count && row.lengths.1 ~= secret.count)
+        if row.bits == 256 { #expect(bytes.first == 4 && secret.starts(with: bytes)) }
         let attributes = try #require(SecKeyCopyAttributes(publicKey))
         #expect(attributes[kSecAttrKeyType] as? String == row.type)
         #expect(attributes[kSecAttrKeySizeInBits] as? Int == row.bits)
         #expect(attributes[kSecAttrKeyClass] as? String == kSecAttrKeyClassPublic)
         #expect(SecKeyCopyAttributes(secretKey)?[kSecAttrKeyClass] as? String == kSecAttrKeyClassPrivate)
         #expect(SecKeyGetBlockSize(publicKey) == row.bits / 8)
-        // The octets stand in the certificate as they are.
-        #expect(identity.certificate.data.range(of: octets) != nil)
+        // The bytes stand in the certificate as they are.
+        #expect(identity.certificate.data.range(of: bytes) != nil)
     }
 
     @Test("Keys and identities compare by what they are, trusts by themselves", arguments: kinds)
@@ -80,7 +80,7 @@ struct SecurityKeyTests {
         #expect(unknown[0] != unknown[1] && unknown[0] == unknown[0])
     }
 
-    @Test("A key of another kind, and octets that are none, have no representation")
+    @Test("A key of another kind, and bytes that are none, have no representation")
     func others() throws {
         let edwards = try #require(SecCertificateCopyKey(try Self.identity(.ed25519).certificate))
         for key in [edwards, SecKey(.encoded(Data([0x30, 1, 2])))] {

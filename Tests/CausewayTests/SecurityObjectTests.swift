@@ -16,12 +16,12 @@ struct SecurityObjectTests {
     ]
 
     @Test("A certificate is one SEQUENCE and nothing else", arguments: sequences)
-    func certificates(octets: [UInt8], isTaken: Bool) {
-        let certificate = SecCertificateCreateWithData(nil, Data(octets) as CFData)
+    func certificates(bytes: [UInt8], isTaken: Bool) {
+        let certificate = SecCertificateCreateWithData(nil, Data(bytes) as CFData)
         #expect((certificate != nil) == isTaken)
-        if let certificate { #expect(SecCertificateCopyData(certificate) == Data(octets)) }
+        if let certificate { #expect(SecCertificateCopyData(certificate) == Data(bytes)) }
         // A slice begins elsewhere than at 0.
-        #expect((SecCertificateCreateWithData(nil, Data([7] + octets).dropFirst()) != nil) == isTaken)
+        #expect((SecCertificateCreateWithData(nil, Data([7] + bytes).dropFirst()) != nil) == isTaken)
     }
 
     @Test("Identities come out of their wrapper as they went in, with the chain to send along")

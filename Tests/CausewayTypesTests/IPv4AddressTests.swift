@@ -54,14 +54,14 @@ struct IPv4AddressTests {
         }
     }
 
-    @Test("Takes exactly four octets", arguments: 0...8)
-    func takesFourOctets(count: Int) {
-        let octets = Data([9, 9, 192, 0, 2, 1, 7, 7, 7, 7]).dropFirst(2).prefix(count)
-        #expect(IPv4Address(octets)?.debugDescription == (count == 4 ? "192.0.2.1" : nil))
+    @Test("Takes exactly four bytes", arguments: 0...8)
+    func takesFourBytes(count: Int) {
+        let bytes = Data([9, 9, 192, 0, 2, 1, 7, 7, 7, 7]).dropFirst(2).prefix(count)
+        #expect(IPv4Address(bytes)?.debugDescription == (count == 4 ? "192.0.2.1" : nil))
     }
 
-    @Test("Raw octets are in network order")
-    func rawOctets() {
+    @Test("Raw bytes are in network order")
+    func rawBytes() {
         #expect(Array(IPv4Address(bits: 0x0102_0304).rawValue) == [1, 2, 3, 4])
     }
 

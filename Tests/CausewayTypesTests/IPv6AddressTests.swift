@@ -90,15 +90,15 @@ struct IPv6AddressTests {
         }
     }
 
-    @Test("Takes exactly sixteen octets", arguments: 0...20)
-    func takesSixteenOctets(count: Int) {
-        let octets = Data(0..<30).dropFirst(2).prefix(count)
+    @Test("Takes exactly sixteen bytes", arguments: 0...20)
+    func takesSixteenBytes(count: Int) {
+        let bytes = Data(0..<30).dropFirst(2).prefix(count)
         let expected = "203:405:607:809:a0b:c0d:e0f:1011"
-        #expect(IPv6Address(octets)?.debugDescription == (count == 16 ? expected : nil))
+        #expect(IPv6Address(bytes)?.debugDescription == (count == 16 ? expected : nil))
     }
 
-    @Test("Raw octets are in network order")
-    func rawOctets() {
+    @Test("Raw bytes are in network order")
+    func rawBytes() {
         let address = IPv6Address(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f)
         #expect(Array(address.rawValue) == Array(0...15))
     }
@@ -206,13 +206,13 @@ struct IPv6AddressTests {
     }
 
     private func parsedByLibrary(_ text: String) -> [UInt8]? {
-        var octets = [UInt8](repeating: 0, count: 16)
-        return inet_pton(AF_INET6, text, &octets) == 1 ? octets : nil
+        var bytes = [UInt8](repeating: 0, count: 16)
+        return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
 
     private func printedByLibrary(_ address: IPv6Address) -> String? {
-        let octets = Array(address.rawValue)
+        let bytes = Array(address.rawValue)
         var text = [CChar](repeating: 0, count: 64)
-        return inet_ntop(AF_INET6, octets, &text, 64).map { String(cString: $0) }
+        return inet_ntop(AF_INET6, bytes, &text, 64).map { String(cString: $0) }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NWTXTRecord")
 struct NWTXTRecordTests {
-    /// Octets with a length before each string.
+    /// Bytes with a length before each string.
     private static func wire(_ strings: String...) -> Data {
         strings.reduce(into: Data()) { data, string in
             data.append(UInt8(string.utf8.count))
@@ -28,7 +28,7 @@ struct NWTXTRecordTests {
         "C85 C86: reads the wire form",
         arguments: [
             Row("nothing", Data(), []),
-            Row("a single zero octet", Data([0]), []),
+            Row("a single zero byte", Data([0]), []),
             Row(
                 "no value, empty value, text", wire("a", "b=", "c=d"),
                 [("a", .none), ("b", .empty), ("c", .string("d"))]),
@@ -86,7 +86,7 @@ struct NWTXTRecordTests {
     }
 
     @Test(
-        "Key and value together have at most 255 octets",
+        "Key and value together have at most 255 bytes",
         arguments: [
             (1, 253, true), (1, 254, false), (255, nil, true), (254, 0, true), (255, 0, false), (100, 200, false),
         ]
@@ -99,7 +99,7 @@ struct NWTXTRecordTests {
         #expect(record.data.count == (isAccepted ? 256 : 0))
     }
 
-    @Test("C84: a record has at most 65535 octets")
+    @Test("C84: a record has at most 65535 bytes")
     func limitsRecord() {
         var record = NWTXTRecord()
         for number in 0..<255 {
@@ -160,17 +160,17 @@ struct NWTXTRecordTests {
     }
 
     @Test(
-        "Entries take the case that their octets have on arrival",
+        "Entries take the case that their bytes have on arrival",
         arguments: [
             (.none, nil, ""), (.empty, [], "="), (.string("a"), [0x61], "=a"),
             (.data(Data([0xff])), [0xff], "=<1 bytes>"),
         ] as [(NWTXTRecord.Entry, [UInt8]?, String)])
-    func entries(entry: NWTXTRecord.Entry, octets: [UInt8]?, text: String) {
-        #expect(NWTXTRecord.Entry(octets.map { Data($0) }) == entry)
-        #expect(entry.data.map { [UInt8]($0) } == octets)
+    func entries(entry: NWTXTRecord.Entry, bytes: [UInt8]?, text: String) {
+        #expect(NWTXTRecord.Entry(bytes.map { Data($0) }) == entry)
+        #expect(entry.data.map { [UInt8]($0) } == bytes)
         #expect("\(entry)" == text)
         var record = NWTXTRecord()
-        record.setEntry(entry == .empty ? .string("") : octets.map { .data(Data($0)) } ?? .none, for: "k")
+        record.setEntry(entry == .empty ? .string("") : bytes.map { .data(Data($0)) } ?? .none, for: "k")
         #expect(record.getEntry(for: "k") == entry)
     }
 

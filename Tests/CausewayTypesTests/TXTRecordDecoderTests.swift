@@ -64,14 +64,14 @@ struct TXTRecordDecoderTests {
             var version: Version
             var home: URL
             var id: UUID
-            var octets: [UInt8]
+            var bytes: [UInt8]
         }
         let id = UUID()
         let record = NWTXTRecord([
-            "version": "1.2", "home": "http://example.org/", "id": id.uuidString, "octets": "ab",
+            "version": "1.2", "home": "http://example.org/", "id": id.uuidString, "bytes": "ab",
         ])
         let service = try TXTRecordDecoder().decode(Service.self, from: record)
-        #expect(service.version == Version("1.2") && service.id == id && service.octets == [0x61, 0x62])
+        #expect(service.version == Version("1.2") && service.id == id && service.bytes == [0x61, 0x62])
         #expect(service.home.absoluteString == "http://example.org/")
     }
 

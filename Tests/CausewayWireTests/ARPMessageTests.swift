@@ -8,35 +8,35 @@ struct ARPMessageTests {
         .reply, senderLink: LinkAddress(bits: 0x0200_0000_00AB), sender: IPv4Address("169.254.1.2")!,
         targetLink: LinkAddress(bits: 0x0200_0000_0001), target: IPv4Address("169.254.3.4")!)
 
-    @Test("A frame has its octets in their places, goes to everybody, and is read back")
+    @Test("A frame has its bytes in their places, goes to everybody, and is read back")
     func frame() throws {
-        let octets = Self.packet.broadcastFrame
+        let bytes = Self.packet.broadcastFrame
         #expect(
-            octets == [
+            bytes == [
                 255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 0xAB, 8, 6, 0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 0xAB,
                 169, 254, 1, 2, 2, 0, 0, 0, 0, 1, 169, 254, 3, 4,
             ])
-        #expect(try ARPMessage(parsingFrame: octets.span) == Self.packet)
-        let padded = octets + [UInt8](repeating: 7, count: 18)
+        #expect(try ARPMessage(parsingFrame: bytes.span) == Self.packet)
+        let padded = bytes + [UInt8](repeating: 7, count: 18)
         #expect(try ARPMessage(parsingFrame: padded.span) == Self.packet)
         #expect(Self.packet.senderLink.description == "02:00:00:00:00:ab")
     }
 
     @Test("What is cut off, of another kind or operation is refused")
     func refused() {
-        let octets = Self.packet.broadcastFrame
-        for count in 0..<octets.count {
-            let part = Array(octets[..<count])
+        let bytes = Self.packet.broadcastFrame
+        for count in 0..<bytes.count {
+            let part = Array(bytes[..<count])
             #expect(throws: WireError.self) { _ = try ARPMessage(parsingFrame: part.span) }
         }
         for (place, value) in [(12, 9), (13, 0), (14, 1), (15, 6), (17, 1), (18, 8), (19, 16), (21, 3)] {
-            var changed = octets
+            var changed = bytes
             changed[place] = UInt8(value)
             #expect(throws: WireError.self) { _ = try ARPMessage(parsingFrame: changed.span) }
         }
     }
 
-    @Test("Setting an address: the octets that the kernel wants (rtnetlink(7))")
+    @Test("Setting an address: the bytes that the kernel wants (rtnetlink(7))")
     func request() {
         let address = IPv4Address("169.254.1.2")!
         let put = NetlinkRequest.putLinkLocal(address, on: 3, isPreferred: false).encoded(sequence: 9)

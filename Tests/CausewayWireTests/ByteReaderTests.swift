@@ -3,11 +3,11 @@ import Testing
 
 @Suite("Byte reader")
 struct ByteReaderTests {
-    private static let octets: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0xFF]
+    private static let bytes: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0xFF]
 
     @Test("Integers in network order")
     func bigEndian() throws {
-        var reader = ByteReader(Self.octets.span)
+        var reader = ByteReader(Self.bytes.span)
         #expect(try reader.readInteger(as: UInt16.self) == 0x0102)
         #expect(try reader.readInteger(as: UInt32.self) == 0x0304_0506)
         #expect(try reader.readInteger(as: UInt8.self) == 7)
@@ -15,39 +15,39 @@ struct ByteReaderTests {
         #expect(reader.remaining == 0)
     }
 
-    @Test("Integers with the least octet first")
+    @Test("Integers with the least byte first")
     func littleEndian() throws {
-        var reader = ByteReader(Self.octets.span)
+        var reader = ByteReader(Self.bytes.span)
         #expect(try reader.readLittleEndian(as: UInt64.self) == 0x0807_0605_0403_0201)
         #expect(try reader.readLittleEndian(as: Int8.self) == -1)
     }
 
     @Test("Integers in this machine's order are the bytes as memory holds them")
     func hostOrder() throws {
-        let octets = withUnsafeBytes(of: UInt32(0xDEAD_BEEF)) { Array($0) }
-        var reader = ByteReader(octets.span)
+        let bytes = withUnsafeBytes(of: UInt32(0xDEAD_BEEF)) { Array($0) }
+        var reader = ByteReader(bytes.span)
         #expect(try reader.readHostInteger(as: UInt32.self) == 0xDEAD_BEEF)
     }
 
-    @Test("Every read of n octets fails at every shorter length, says what is missing, and consumes nothing")
+    @Test("Every read of n bytes fails at every shorter length, says what is missing, and consumes nothing")
     func truncation() {
         for available in 0..<8 {
-            let octets = [UInt8](repeating: 0xAA, count: available)
-            var reader = ByteReader(octets.span)
+            let bytes = [UInt8](repeating: 0xAA, count: available)
+            var reader = ByteReader(bytes.span)
             let expected = WireError.truncated(needed: 8, available: available, at: 0)
             #expect(throws: expected) {
-                try Self.attempt(octets) { (r) throws(WireError) in _ = try r.readInteger(as: UInt64.self) }
+                try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readInteger(as: UInt64.self) }
             }
             #expect(throws: expected) {
-                try Self.attempt(octets) { (r) throws(WireError) in _ = try r.readLittleEndian(as: UInt64.self) }
+                try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readLittleEndian(as: UInt64.self) }
             }
             #expect(throws: expected) {
-                try Self.attempt(octets) { (r) throws(WireError) in _ = try r.readHostInteger(as: UInt64.self) }
+                try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readHostInteger(as: UInt64.self) }
             }
-            #expect(throws: expected) { try Self.attempt(octets) { (r) throws(WireError) in _ = try r.readOctets(8) } }
-            #expect(throws: expected) { try Self.attempt(octets) { (r) throws(WireError) in _ = try r.readBytes(8) } }
-            #expect(throws: expected) { try Self.attempt(octets) { (r) throws(WireError) in _ = try r.readScope(8) } }
-            #expect(throws: expected) { try Self.attempt(octets) { (r) throws(WireError) in try r.skip(8) } }
+            #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readBytes(8) } }
+            #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readSpan(8) } }
+            #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readScope(8) } }
+            #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in try r.skip(8) } }
             // What does fit is still there after a failure.
             _ = try? reader.skip(8)
             #expect(reader.remaining == available)
@@ -56,9 +56,9 @@ struct ByteReaderTests {
 
     /// Runs one read, and checks that a failed one left the cursor alone.
     private static func attempt(
-        _ octets: [UInt8], _ read: (inout ByteReader) throws(WireError) -> Void
+        _ bytes: [UInt8], _ read: (inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
-        var reader = ByteReader(octets.span)
+        var reader = ByteReader(bytes.span)
         do throws(WireError) {
             try read(&reader)
         } catch {
@@ -70,25 +70,25 @@ struct ByteReaderTests {
     @Test("Negative counts are refused", arguments: [-1, Int.min])
     func negativeCounts(count: Int) {
         let expected = WireError.invalid("length", at: 0)
-        #expect(throws: expected) { try Self.attempt(Self.octets) { (r) throws(WireError) in try r.skip(count) } }
+        #expect(throws: expected) { try Self.attempt(Self.bytes) { (r) throws(WireError) in try r.skip(count) } }
         #expect(throws: expected) {
-            try Self.attempt(Self.octets) { (r) throws(WireError) in _ = try r.readOctets(count) }
+            try Self.attempt(Self.bytes) { (r) throws(WireError) in _ = try r.readBytes(count) }
         }
         #expect(throws: expected) {
-            try Self.attempt(Self.octets) { (r) throws(WireError) in _ = try r.readBytes(count) }
+            try Self.attempt(Self.bytes) { (r) throws(WireError) in _ = try r.readSpan(count) }
         }
     }
 
     @Test("The largest count does not overflow")
     func hugeCount() {
         #expect(throws: WireError.truncated(needed: .max, available: 9, at: 0)) {
-            try Self.attempt(Self.octets) { (r) throws(WireError) in try r.skip(.max) }
+            try Self.attempt(Self.bytes) { (r) throws(WireError) in try r.skip(.max) }
         }
     }
 
     @Test("A scope confines its reader and keeps outer positions")
     func scopes() throws {
-        var outer = ByteReader(Self.octets.span)
+        var outer = ByteReader(Self.bytes.span)
         try outer.skip(2)
         var inner = try outer.readScope(4)
         #expect(outer.offset == 6)
@@ -97,7 +97,7 @@ struct ByteReaderTests {
         var innermost = try inner.readScope(2)
         #expect(try innermost.readInteger(as: UInt8.self) == 4)
         #expect(throws: WireError.truncated(needed: 4, available: 1, at: 4)) {
-            var again = ByteReader(Self.octets.span)
+            var again = ByteReader(Self.bytes.span)
             try again.skip(2)
             var scope = try again.readScope(4)
             try scope.skip(1)
@@ -110,7 +110,7 @@ struct ByteReaderTests {
 
     @Test("Peeking consumes nothing and stays inside")
     func peeking() throws {
-        var reader = ByteReader(Self.octets.span)
+        var reader = ByteReader(Self.bytes.span)
         try reader.skip(7)
         #expect(reader.peek() == 8)
         #expect(reader.peek(at: 1) == 0xFF)
@@ -121,7 +121,7 @@ struct ByteReaderTests {
 
     @Test("Alignment counts from the reader's beginning and stops at its end")
     func alignment() throws {
-        var reader = ByteReader(Self.octets.span)
+        var reader = ByteReader(Self.bytes.span)
         reader.align(to: 4)
         #expect(reader.offset == 0)
         try reader.skip(1)
@@ -132,25 +132,25 @@ struct ByteReaderTests {
         #expect(reader.offset == 9)
     }
 
-    @Test("Copies and borrowed spans hold the same octets, and the rest may be empty")
+    @Test("Copies and borrowed spans hold the same bytes, and the rest may be empty")
     func spans() throws {
-        var reader = ByteReader(Self.octets.span)
-        let head = try reader.readBytes(3)
+        var reader = ByteReader(Self.bytes.span)
+        let head = try reader.readSpan(3)
         #expect(head.byteCount == 3)
-        #expect(try reader.readOctets(2) == [4, 5])
+        #expect(try reader.readBytes(2) == [4, 5])
         let rest = reader.readRest()
         #expect(rest.byteCount == 4)
         let nothing = reader.readRest()
         #expect(nothing.byteCount == 0)
         var again = ByteReader(rest, base: 5)
-        #expect(try again.readOctets(4) == [6, 7, 8, 0xFF])
+        #expect(try again.readBytes(4) == [6, 7, 8, 0xFF])
         #expect(again.position == 9)
     }
 
     @Test("Errors read as sentences")
     func descriptions() {
         #expect(
-            "\(WireError.truncated(needed: 4, available: 1, at: 7))" == "truncated at octet 7: 4 needed, 1 available")
-        #expect("\(WireError.invalid("prefix length", at: 17))" == "invalid prefix length at octet 17")
+            "\(WireError.truncated(needed: 4, available: 1, at: 7))" == "truncated at byte 7: 4 needed, 1 available")
+        #expect("\(WireError.invalid("prefix length", at: 17))" == "invalid prefix length at byte 17")
     }
 }

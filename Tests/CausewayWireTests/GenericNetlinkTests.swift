@@ -8,10 +8,10 @@ import Testing
 struct GenericNetlinkTests {
     private typealias Bytes = NetlinkBytes
 
-    private func decoded(_ octets: [UInt8], _ vocabulary: NetlinkDecoder.Vocabulary = .generic) throws
+    private func decoded(_ bytes: [UInt8], _ vocabulary: NetlinkDecoder.Vocabulary = .generic) throws
         -> NetlinkMessage?
     {
-        var decoder = NetlinkDecoder(octets.span, vocabulary)
+        var decoder = NetlinkDecoder(bytes.span, vocabulary)
         return try decoder.next()?.message
     }
 
@@ -36,8 +36,8 @@ struct GenericNetlinkTests {
 
     @Test("The same number is a link to one socket, and a family to another one")
     func vocabulary() throws {
-        let octets = Bytes.message(type: 16, Bytes.link(index: 4))
-        guard case .link(let link) = try decoded(octets, .routing) else {
+        let bytes = Bytes.message(type: 16, Bytes.link(index: 4))
+        guard case .link(let link) = try decoded(bytes, .routing) else {
             Issue.record("no link")
             return
         }
@@ -68,15 +68,15 @@ struct GenericNetlinkTests {
     }
 
     @Test("An endpoint as the kernel's header describes it")
-    func endpointOctets() {
+    func endpointBytes() {
         let endpoint = MultipathEndpoint(
             address: .ipv4(IPv4Address(bits: 0x0A4D_0202)), interfaceIndex: 9, usage: .subflow)
         let parts =
             Bytes.attribute(1, Bytes.host(UInt16(2))) + Bytes.attribute(3, [10, 77, 2, 2])
             + Bytes.attribute(6, Bytes.host(UInt32(2))) + Bytes.attribute(7, Bytes.host(Int32(9)))
-        let octets = NetlinkRequest.generic(.add(endpoint, 31)).encoded(sequence: 1)
+        let bytes = NetlinkRequest.generic(.add(endpoint, 31)).encoded(sequence: 1)
         #expect(
-            octets
+            bytes
                 == Bytes.message(
                     type: 31, flags: 0x05, sequence: 1, [1, 1, 0, 0] + Bytes.attribute(0x8001, parts)))
     }
@@ -115,11 +115,11 @@ struct GenericNetlinkTests {
         var random = SplitMix64(seed: seed)
         let endpoint = MultipathEndpoint(
             id: 3, address: .ipv4(IPv4Address(bits: 0x0A4D_0202)), interfaceIndex: 9, usage: .subflow)
-        var octets = NetlinkRequest.generic(.add(endpoint, 31)).encoded(sequence: 1)
+        var bytes = NetlinkRequest.generic(.add(endpoint, 31)).encoded(sequence: 1)
         for _ in 0..<4 {
-            octets[Int.random(in: 16..<octets.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            bytes[Int.random(in: 16..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
         }
-        var decoder = NetlinkDecoder(octets.span, .generic)
+        var decoder = NetlinkDecoder(bytes.span, .generic)
         var count = 0
         while let frame = (try? decoder.next()) ?? nil {
             count += 1

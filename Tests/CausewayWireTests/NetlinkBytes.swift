@@ -4,7 +4,7 @@ enum NetlinkBytes {
         withUnsafeBytes(of: value) { Array($0) }
     }
 
-    /// A whole message, padded to 4 octets.
+    /// A whole message, padded to 4 bytes.
     static func message(type: UInt16, flags: UInt16 = 0, sequence: UInt32 = 0, _ body: [UInt8] = []) -> [UInt8] {
         padded(host(UInt32(16 + body.count)) + host(type) + host(flags) + host(sequence) + host(UInt32(0)) + body)
     }
@@ -37,8 +37,8 @@ enum NetlinkBytes {
         return padded(host(UInt16(8 + all.count)) + [flags, extraWeight] + host(index) + all)
     }
 
-    private static func padded(_ octets: [UInt8]) -> [UInt8] {
-        octets + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4)
+    private static func padded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }
 }
 

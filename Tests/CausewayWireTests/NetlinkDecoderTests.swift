@@ -13,10 +13,10 @@ struct NetlinkDecoderTests {
 
     static let v4 = InternetAddress.ipv4(IPv4Address(bits: 0xC000_0201))
     static let v4Peer = InternetAddress.ipv4(IPv4Address(bits: 0xC000_0202))
-    static let v4Octets: [UInt8] = [192, 0, 2, 1]
-    static let v4PeerOctets: [UInt8] = [192, 0, 2, 2]
+    static let v4Bytes: [UInt8] = [192, 0, 2, 1]
+    static let v4PeerBytes: [UInt8] = [192, 0, 2, 2]
     static let v6 = InternetAddress.ipv6(IPv6Address(high: 0xFE80 << 48, low: 1))
-    static let v6Octets: [UInt8] = [0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [1]
+    static let v6Bytes: [UInt8] = [0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [1]
 
     static let controlVectors: [Vector] = [
         Vector(name: "no operation", bytes: NetlinkBytes.message(type: 1), expected: .noOperation),
@@ -41,9 +41,9 @@ struct NetlinkDecoderTests {
 
     static let linkVectors: [Vector] = [
         Vector(
-            name: "Ethernet, as octets on a little-endian machine",
+            name: "Ethernet, as bytes on a little-endian machine",
             bytes: [
-                0x48, 0, 0, 0, 0x10, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0,  // header: 72 octets, RTM_NEWLINK, sequence 7
+                0x48, 0, 0, 0, 0x10, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0,  // header: 72 bytes, RTM_NEWLINK, sequence 7
                 0, 0, 1, 0, 2, 0, 0, 0, 0x43, 0x10, 1, 0, 0, 0, 0, 0,  // ARPHRD_ETHER, index 2, flags 0x11043
                 9, 0, 3, 0, 0x65, 0x74, 0x68, 0x30, 0, 0, 0, 0,  // IFLA_IFNAME "eth0"
                 8, 0, 4, 0, 0xDC, 5, 0, 0,  // IFLA_MTU 1500
@@ -91,7 +91,7 @@ struct NetlinkDecoderTests {
                 type: 20,
                 NetlinkBytes.address(
                     family: 2, prefix: 24, flags: 0x80, index: 2,
-                    NetlinkBytes.attribute(1, v4Octets), NetlinkBytes.attribute(2, v4Octets),
+                    NetlinkBytes.attribute(1, v4Bytes), NetlinkBytes.attribute(2, v4Bytes),
                     NetlinkBytes.attribute(3, Array("eth0:1\0".utf8)),
                     NetlinkBytes.attribute(
                         6, [UInt32.max, .max, 7_000, 9_000].flatMap { NetlinkBytes.host($0) }))),
@@ -105,14 +105,14 @@ struct NetlinkDecoderTests {
                 type: 20,
                 NetlinkBytes.address(
                     family: 2, prefix: 32, index: 4,
-                    NetlinkBytes.attribute(1, v4PeerOctets), NetlinkBytes.attribute(2, v4Octets))),
+                    NetlinkBytes.attribute(1, v4PeerBytes), NetlinkBytes.attribute(2, v4Bytes))),
             expected: .address(NetlinkAddress(interfaceIndex: 4, address: v4, prefixLength: 32, peer: v4Peer))),
         Vector(
             name: "IPv6 whose flags do not fit the header",
             bytes: NetlinkBytes.message(
                 type: 20,
                 NetlinkBytes.address(
-                    family: 10, prefix: 64, flags: 0xC0, scope: 253, index: 2, NetlinkBytes.attribute(1, v6Octets),
+                    family: 10, prefix: 64, flags: 0xC0, scope: 253, index: 2, NetlinkBytes.attribute(1, v6Bytes),
                     NetlinkBytes.attribute(8, NetlinkBytes.host(UInt32(0x861))))),
             expected: .address(
                 NetlinkAddress(
@@ -122,7 +122,7 @@ struct NetlinkDecoderTests {
             name: "IPv6 removed",
             bytes: NetlinkBytes.message(
                 type: 21,
-                NetlinkBytes.address(family: 10, prefix: 128, index: 3, NetlinkBytes.attribute(1, v6Octets))),
+                NetlinkBytes.address(family: 10, prefix: 128, index: 3, NetlinkBytes.attribute(1, v6Bytes))),
             expected: .addressRemoved(NetlinkAddress(interfaceIndex: 3, address: v6, prefixLength: 128))),
         Vector(
             name: "another family",
@@ -168,18 +168,18 @@ struct NetlinkDecoderTests {
         Malformed(
             name: "IPv4 prefix of 33 bits",
             bytes: NetlinkBytes.message(
-                type: 20, NetlinkBytes.address(family: 2, prefix: 33, index: 1, NetlinkBytes.attribute(1, v4Octets))),
+                type: 20, NetlinkBytes.address(family: 2, prefix: 33, index: 1, NetlinkBytes.attribute(1, v4Bytes))),
             expected: .invalid("prefix length", at: 17)),
         Malformed(
-            name: "IPv4 address of 5 octets",
+            name: "IPv4 address of 5 bytes",
             bytes: NetlinkBytes.message(
                 type: 20,
                 NetlinkBytes.address(family: 2, prefix: 8, index: 1, NetlinkBytes.attribute(1, [1, 2, 3, 4, 5]))),
             expected: .invalid("address length", at: 32)),
         Malformed(
-            name: "IPv6 address of 4 octets",
+            name: "IPv6 address of 4 bytes",
             bytes: NetlinkBytes.message(
-                type: 20, NetlinkBytes.address(family: 10, prefix: 8, index: 1, NetlinkBytes.attribute(1, v4Octets))),
+                type: 20, NetlinkBytes.address(family: 10, prefix: 8, index: 1, NetlinkBytes.attribute(1, v4Bytes))),
             expected: .truncated(needed: 16, available: 4, at: 28)),
         Malformed(
             name: "address message without an address",

@@ -24,41 +24,41 @@ struct NetlinkPropertyTests {
     @Test("A shortened body with a header to match never traps", arguments: samples)
     func shortBodies(_ vector: NetlinkDecoderTests.Vector) {
         for length in 16..<max(17, vector.bytes.count) {
-            let octets = NetlinkBytes.host(UInt32(length)) + vector.bytes[4..<length]
-            let (messages, errors) = Self.walk(octets)
+            let bytes = NetlinkBytes.host(UInt32(length)) + vector.bytes[4..<length]
+            let (messages, errors) = Self.walk(bytes)
             #expect(messages.count + errors.count == 1)
         }
     }
 
-    @Test("Random octets never trap and always come to an end", arguments: 0..<200)
+    @Test("Random bytes never trap and always come to an end", arguments: 0..<200)
     func noise(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<50 {
-            let octets = (0..<Int.random(in: 0...200, using: &random)).map { _ in
+            let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            let (messages, errors) = Self.walk(octets)
-            #expect(messages.count + errors.count <= octets.count / 16 + 1)
+            let (messages, errors) = Self.walk(bytes)
+            #expect(messages.count + errors.count <= bytes.count / 16 + 1)
         }
     }
 
-    @Test("Real messages with a few octets changed never trap and always come to an end", arguments: 0..<200)
+    @Test("Real messages with a few bytes changed never trap and always come to an end", arguments: 0..<200)
     func mutation(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed) &+ 1_000)
         for _ in 0..<50 {
-            var octets: [UInt8] = []
-            for _ in 0..<3 { octets += Self.samples.randomElement(using: &random)?.bytes ?? [] }
+            var bytes: [UInt8] = []
+            for _ in 0..<3 { bytes += Self.samples.randomElement(using: &random)?.bytes ?? [] }
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                let position = Int.random(in: 0..<octets.count, using: &random)
-                octets[position] = Bool.random(using: &random) ? .random(in: 0...255, using: &random) : 0xFF
+                let position = Int.random(in: 0..<bytes.count, using: &random)
+                bytes[position] = Bool.random(using: &random) ? .random(in: 0...255, using: &random) : 0xFF
             }
-            let (messages, errors) = Self.walk(octets)
-            #expect(messages.count + errors.count <= octets.count / 16 + 1)
+            let (messages, errors) = Self.walk(bytes)
+            #expect(messages.count + errors.count <= bytes.count / 16 + 1)
         }
     }
 
-    private static func walk(_ octets: [UInt8]) -> (messages: [NetlinkMessage], errors: [WireError]) {
-        var decoder = NetlinkDecoder(octets.span)
+    private static func walk(_ bytes: [UInt8]) -> (messages: [NetlinkMessage], errors: [WireError]) {
+        var decoder = NetlinkDecoder(bytes.span)
         var messages: [NetlinkMessage] = []
         var errors: [WireError] = []
         while true {

@@ -8,9 +8,9 @@ enum NetlinkRouteVectors {
 
     static let all: [Vector] = [
         Vector(
-            name: "default route, as octets on a little-endian machine",
+            name: "default route, as bytes on a little-endian machine",
             bytes: [
-                0x3C, 0, 0, 0, 0x18, 0, 2, 0, 1, 0, 0, 0, 0x39, 5, 0, 0,  // header: 60 octets, RTM_NEWROUTE
+                0x3C, 0, 0, 0, 0x18, 0, 2, 0, 1, 0, 0, 0, 0x39, 5, 0, 0,  // header: 60 bytes, RTM_NEWROUTE
                 2, 0, 0, 0, 0xFE, 0x10, 0, 1, 0, 0, 0, 0,  // IPv4 /0, table 254, DHCP, unicast
                 8, 0, 0x0F, 0, 0xFE, 0, 0, 0,  // RTA_TABLE 254
                 8, 0, 6, 0, 100, 0, 0, 0,  // RTA_PRIORITY 100
@@ -28,10 +28,10 @@ enum NetlinkRouteVectors {
             bytes: NetlinkBytes.message(
                 type: 24,
                 NetlinkBytes.route(
-                    family: 10, prefix: 64, table: 252, NetlinkBytes.attribute(1, Tests.v6Octets),
+                    family: 10, prefix: 64, table: 252, NetlinkBytes.attribute(1, Tests.v6Bytes),
                     NetlinkBytes.attribute(15, NetlinkBytes.host(UInt32(51820))),
                     NetlinkBytes.attribute(4, NetlinkBytes.host(Int32(7))),
-                    NetlinkBytes.attribute(7, Tests.v6Octets),
+                    NetlinkBytes.attribute(7, Tests.v6Bytes),
                     NetlinkBytes.attribute(
                         8,
                         NetlinkBytes.attribute(2, NetlinkBytes.host(UInt32(1280)))
@@ -50,7 +50,7 @@ enum NetlinkRouteVectors {
                 type: 24,
                 NetlinkBytes.route(
                     family: 2, flags: 0x11,
-                    NetlinkBytes.attribute(18, NetlinkBytes.host(UInt16(10)) + Tests.v6Octets),
+                    NetlinkBytes.attribute(18, NetlinkBytes.host(UInt16(10)) + Tests.v6Bytes),
                     NetlinkBytes.attribute(4, NetlinkBytes.host(Int32(3))))),
             expected: .route(
                 route(flags: NetlinkRoute.Flags(rawValue: 0x11)) { route in
@@ -63,7 +63,7 @@ enum NetlinkRouteVectors {
             bytes: NetlinkBytes.message(
                 type: 24,
                 NetlinkBytes.route(
-                    family: 2, NetlinkBytes.attribute(18, NetlinkBytes.host(UInt16(0x110A)) + Tests.v6Octets),
+                    family: 2, NetlinkBytes.attribute(18, NetlinkBytes.host(UInt16(0x110A)) + Tests.v6Bytes),
                     NetlinkBytes.attribute(4, NetlinkBytes.host(Int32(3))))),
             expected: .route(route { $0.nextHops = [NetlinkRoute.NextHop(interfaceIndex: 3)] })),
         Vector(
@@ -76,10 +76,10 @@ enum NetlinkRouteVectors {
                         9,
                         NetlinkBytes.nextHop(
                             extraWeight: 9, index: 2,
-                            NetlinkBytes.attribute(18, NetlinkBytes.host(UInt16(10)) + Tests.v6Octets),
+                            NetlinkBytes.attribute(18, NetlinkBytes.host(UInt16(10)) + Tests.v6Bytes),
                             NetlinkBytes.attribute(22, []))
                             + NetlinkBytes.nextHop(
-                                flags: 4, index: 3, NetlinkBytes.attribute(5, Tests.v4Octets))))),
+                                flags: 4, index: 3, NetlinkBytes.attribute(5, Tests.v4Bytes))))),
             expected: .routeRemoved(
                 route { route in
                     route.nextHops = [

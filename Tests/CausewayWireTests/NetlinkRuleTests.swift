@@ -83,8 +83,8 @@ struct NetlinkRuleTests {
 
     @Test("A rule is read", arguments: vectors)
     func parses(_ vector: Vector) throws {
-        let octets = NetlinkBytes.message(type: 32, vector.body)
-        var decoder = NetlinkDecoder(octets.span)
+        let bytes = NetlinkBytes.message(type: 32, vector.body)
+        var decoder = NetlinkDecoder(bytes.span)
         #expect(try decoder.next()?.message == vector.expected)
         #expect(try decoder.next() == nil)
         guard case .rule(let rule) = vector.expected else { return }
@@ -97,8 +97,8 @@ struct NetlinkRuleTests {
     func cuts() {
         for vector in Self.vectors {
             for count in 0..<vector.body.count {
-                let octets = NetlinkBytes.message(type: 32, Array(vector.body.prefix(count)))
-                var decoder = NetlinkDecoder(octets.span)
+                let bytes = NetlinkBytes.message(type: 32, Array(vector.body.prefix(count)))
+                var decoder = NetlinkDecoder(bytes.span)
                 _ = try? decoder.next()
             }
         }
@@ -106,8 +106,8 @@ struct NetlinkRuleTests {
 
     @Test("A prefix longer than the family's addresses is refused")
     func prefixLength() {
-        let octets = NetlinkBytes.message(type: 32, Self.rule(destination: 33))
-        var decoder = NetlinkDecoder(octets.span)
+        let bytes = NetlinkBytes.message(type: 32, Self.rule(destination: 33))
+        var decoder = NetlinkDecoder(bytes.span)
         #expect(throws: WireError.self) { try decoder.next() }
     }
 }

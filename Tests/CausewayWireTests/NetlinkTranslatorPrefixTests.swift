@@ -10,7 +10,7 @@ struct NetlinkTranslatorPrefixTests {
     ) -> [UInt8] {
         let length = NetlinkBytes.host(length ?? UInt16(options.count))
         let head = [family, 0] + length + NetlinkBytes.host(index) + [type] + [UInt8](repeating: 0, count: 7)
-        let router = NetlinkBytes.attribute(1, NetlinkDecoderTests.v6Octets)
+        let router = NetlinkBytes.attribute(1, NetlinkDecoderTests.v6Bytes)
         return NetlinkBytes.message(type: 68, head + options + router)
     }
 

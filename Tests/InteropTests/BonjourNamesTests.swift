@@ -127,18 +127,18 @@ extension Interop {
             for line in text.split(separator: "\n") where line.hasPrefix("+") {
                 let fields = line.split(separator: ";", omittingEmptySubsequences: false)
                 guard fields.count > 3 else { continue }
-                var octets = Array(fields[3].utf8)[...]
+                var bytes = Array(fields[3].utf8)[...]
                 var name: [UInt8] = []
-                while let octet = octets.popFirst() {
-                    let digits = octets.prefix(3).compactMap { Int(String(UnicodeScalar($0))) }
-                    guard octet == UInt8(ascii: "\\") else {
-                        name.append(octet)
+                while let byte = bytes.popFirst() {
+                    let digits = bytes.prefix(3).compactMap { Int(String(UnicodeScalar($0))) }
+                    guard byte == UInt8(ascii: "\\") else {
+                        name.append(byte)
                         continue
                     }
                     if digits.count == 3 {
                         name.append(UInt8(truncatingIfNeeded: digits[0] * 100 + digits[1] * 10 + digits[2]))
-                        octets.removeFirst(3)
-                    } else if let plain = octets.popFirst() {
+                        bytes.removeFirst(3)
+                    } else if let plain = bytes.popFirst() {
                         name.append(plain)
                     }
                 }

@@ -47,7 +47,7 @@ extension Interop {
             text.split(separator: "\n").count { $0.hasPrefix(start) }
         }
 
-        private static func sent(by host: String) throws -> (packets: Int, octets: Int) {
+        private static func sent(by host: String) throws -> (packets: Int, bytes: Int) {
             func read(_ name: String) throws -> Int {
                 let process = Process()
                 let pipe = Pipe()

@@ -107,8 +107,8 @@ extension Interop {
                 defer { sender.cancel() }
                 var count = 0
                 for try await frame in frames {
-                    #expect(Array(frame.octets.suffix(4)) == Array("seen".utf8))
-                    #expect(frame.packet.originalCount == frame.octets.count && frame.packet.linkType == .ethernet)
+                    #expect(Array(frame.bytes.suffix(4)) == Array("seen".utf8))
+                    #expect(frame.packet.originalCount == frame.bytes.count && frame.packet.linkType == .ethernet)
                     count += 1
                     if count == 10 { break }
                 }
@@ -131,12 +131,12 @@ extension Interop {
                 for number in UInt8(0)..<40 { Datagrams.send([number], toPort: port) }
                 var (seenByOne, seenByOther): ([UInt8], [UInt8]) = ([], [])
                 for _ in 0..<50 where seenByOne.count + seenByOther.count < 80 {
-                    _ = try one.take(waitingMilliseconds: 20) { _, octets in
-                        seenByOne += octets.array.suffix(1)
+                    _ = try one.take(waitingMilliseconds: 20) { _, bytes in
+                        seenByOne += bytes.array.suffix(1)
                         return true
                     }
-                    _ = try other.take(waitingMilliseconds: 20) { _, octets in
-                        seenByOther += octets.array.suffix(1)
+                    _ = try other.take(waitingMilliseconds: 20) { _, bytes in
+                        seenByOther += bytes.array.suffix(1)
                         return true
                     }
                 }
@@ -210,9 +210,9 @@ extension Interop {
             #expect(injector.sent == 200)
             var seen: [UInt8] = []
             for _ in 0..<100 where seen.count < 200 {
-                _ = try capture.take(waitingMilliseconds: 20) { packet, octets in
+                _ = try capture.take(waitingMilliseconds: 20) { packet, bytes in
                     #expect(packet.originalCount == 15 + seen.count)
-                    seen += octets.array[14...14]
+                    seen += bytes.array[14...14]
                     return true
                 }
             }
@@ -241,7 +241,7 @@ extension Interop {
 
 /// Datagrams to this host.
 private enum Datagrams {
-    static func send(_ octets: [UInt8], toPort port: UInt16) {
+    static func send(_ bytes: [UInt8], toPort port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
@@ -251,7 +251,7 @@ private enum Datagrams {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, octets, octets.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
     }

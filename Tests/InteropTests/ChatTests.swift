@@ -107,13 +107,13 @@ extension Interop {
                 ("\(longest)y\r\nmore\r\n", "sent a line of more than 1024 bytes"),
                 ("cut off", "ended in the middle of a line"),
             ])
-        func badLines(_ transport: String, _ bad: (octets: String, text: String)) async throws {
+        func badLines(_ transport: String, _ bad: (bytes: String, text: String)) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
                 let ours = try scratch.startNW(["chat", "-l", "--transport", transport] + place)
                 try await Sockets.waitForListener(at: .tcp("127.0.0.1", port))
                 let theirs = try scratch.start(.netcat, ["-N"] + place, input: .held)
-                try theirs.write("good\r\n" + bad.octets)
+                try theirs.write("good\r\n" + bad.bytes)
                 try theirs.endInput()
                 #expect(try await ours.finished() == 1)
                 #expect(ours.output == Data("good\n".utf8))

@@ -125,7 +125,7 @@ extension Interop {
             }
         }
 
-        @Test("Octets that are no UTF-8 are no name")
+        @Test("Bytes that are no UTF-8 are no name")
         func invalidText() {
             #expect(throws: TransferHeader.Malformed.badName) { try TransferHeader.safeName(Data([0x61, 0xFF])) }
         }

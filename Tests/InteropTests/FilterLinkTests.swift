@@ -156,7 +156,7 @@ extension Interop {
             [0x42, 0x42, 3, 0, 0, 0, 0, 0, 0, 0], [0xFE, 0xFE, 3, 0x81, 9, 9, 9, 9, 9, 9],
         ]
 
-        /// Every header with every payload, and copies with single octets changed to what means something somewhere.
+        /// Every header with every payload, and copies with single bytes changed to what means something somewhere.
         private static func packets(_ link: Link) -> [[UInt8]] {
             var state: UInt64 = UInt64(link.number) &* 0x9E37_79B9_7F4A_7C15 | 1
             func next(_ bound: Int) -> Int {
@@ -187,12 +187,12 @@ extension Interop {
 
         private static func file(_ packets: [[UInt8]], _ number: UInt32) -> Data {
             func word(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-            var octets = word(0xA1B2_C3D4) + [2, 0, 4, 0] + word(0) + word(0) + word(65_535) + word(number)
+            var bytes = word(0xA1B2_C3D4) + [2, 0, 4, 0] + word(0) + word(0) + word(65_535) + word(number)
             for (index, packet) in packets.enumerated() {
-                octets +=
+                bytes +=
                     word(UInt32(index)) + word(0) + word(UInt32(packet.count)) + word(UInt32(packet.count)) + packet
             }
-            return Data(octets)
+            return Data(bytes)
         }
 
         /// The seconds of the packets in a file, which number them.

@@ -112,7 +112,7 @@ extension Interop {
             return watcher
         }
 
-        /// Prints the link, family and port of each message, what it is, and its octets.
+        /// Prints the link, family and port of each message, what it is, and its bytes.
         private static let watching = """
             import select, socket, struct, sys
             sockets = {}

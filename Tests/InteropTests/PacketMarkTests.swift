@@ -75,7 +75,7 @@ extension Interop {
                     "strace",
                     ["-f", "-e", "trace=sendmsg,sendmmsg", "-o", trace.path, "-p", "\(getpid())"])
                 try await eventually("strace is attached") { strace.errors.contains("attached") }
-                // 40 datagrams of 1,000 octets.
+                // 40 datagrams of 1,000 bytes.
                 connection.batch {
                     for _ in 0..<40 { connection.send(content: Data(count: 1_000), completion: .idempotent) }
                 }

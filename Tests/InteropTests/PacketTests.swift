@@ -118,8 +118,8 @@ extension Interop {
                 let port = try #require(Self.bindToLoopback(listener))
                 let nw = try scratch.startNW(["trace", "-q", "1", "-m", "3", "-p", "\(port - 1)", "127.0.0.1"])
                 #expect(try await nw.finished() == 0, "\(nw.errors)")
-                var octet: UInt8 = 0
-                #expect(recv(listener, &octet, 1, Int32(MSG_DONTWAIT)) == -1)
+                var byte: UInt8 = 0
+                #expect(recv(listener, &byte, 1, Int32(MSG_DONTWAIT)) == -1)
             }
         }
 

@@ -16,20 +16,20 @@ extension Interop {
     /// TLV and Coder against a program that knows of them only what `Documentation/Differences` says.
     @Suite("Wire formats of the structured interface", .enabled(if: Peer.find("python3") != nil, "no python3"))
     struct StructuredTests {
-        /// Answers each TLV message with its octets reversed and its type plus one; each JSON value with its numbers' sum.
+        /// Answers each TLV message with its bytes reversed and its type plus one; each JSON value with its numbers' sum.
         private static let peer = """
             import json, socket, struct, sys
 
             def exactly(connection, count):
-                octets = b""
-                while len(octets) < count:
-                    more = connection.recv(count - len(octets))
+                data = b""
+                while len(data) < count:
+                    more = connection.recv(count - len(data))
                     if not more:
-                        if octets:
+                        if data:
                             sys.exit("cut off")
                         return None
-                    octets += more
-                return octets
+                    data += more
+                return data
 
             def tlv(connection):
                 while header := exactly(connection, 8):
@@ -41,22 +41,22 @@ extension Interop {
                 while header := exactly(connection, 3):
                     kind, length = struct.unpack("!BH", header)
                     value = exactly(connection, length) if length else b""
-                    # Octet by octet, as unkindly as a network can be.
-                    for octet in struct.pack("!BH", kind + 1, length) + value[::-1]:
-                        connection.sendall(bytes([octet]))
+                    # Byte by byte, the hardest case for a reader.
+                    for byte in struct.pack("!BH", kind + 1, length) + value[::-1]:
+                        connection.sendall(bytes([byte]))
 
             def values(connection):
                 while header := exactly(connection, 4):
                     question = json.loads(exactly(connection, struct.unpack("!I", header)[0]))
                     answer = {"text": question["text"][::-1], "sum": sum(question["numbers"])}
-                    octets = json.dumps(answer).encode()
-                    connection.sendall(struct.pack("!I", len(octets)) + octets)
+                    data = json.dumps(answer).encode()
+                    connection.sendall(struct.pack("!I", len(data)) + data)
 
             def datagrams(port):
                 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
                 server.bind(("127.0.0.1", port))
-                octets, client = server.recvfrom(65536)
-                question = json.loads(octets)
+                data, client = server.recvfrom(65536)
+                question = json.loads(data)
                 answer = {"text": question["text"][::-1], "sum": sum(question["numbers"])}
                 server.sendto(json.dumps(answer).encode(), client)
 
@@ -92,7 +92,7 @@ extension Interop {
             Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         }
 
-        @Test("TLV: type and length of four octets each")
+        @Test("TLV: type and length of four bytes each")
         func typeLength() async throws {
             try await Self.with("tlv") { endpoint in
                 try await withNetworkConnection(to: endpoint) {
@@ -101,14 +101,14 @@ extension Interop {
                     for (type, content) in (Self.contents + [Data(count: 3_000_000)]).enumerated() {
                         try await connection.send(content, type: type * 0x0102_0304)
                         let (answer, metadata) = try await connection.receive()
-                        #expect(answer.elementsEqual(content.reversed()), "\(content.count) octets")
+                        #expect(answer.elementsEqual(content.reversed()), "\(content.count) bytes")
                         #expect(metadata.type == type * 0x0102_0304 + 1 && metadata.length == content.count)
                     }
                 }
             }
         }
 
-        @Test("TLV: type of one octet, length of two")
+        @Test("TLV: type of one byte, length of two")
         func narrow() async throws {
             try await Self.with("narrow") { endpoint in
                 try await withNetworkConnection(to: endpoint) {
@@ -123,7 +123,7 @@ extension Interop {
             }
         }
 
-        @Test("Coder over a stream: a length of four octets before each value")
+        @Test("Coder over a stream: a length of four bytes before each value")
         func values() async throws {
             try await Self.with("values") { endpoint in
                 try await withNetworkConnection(to: endpoint) {

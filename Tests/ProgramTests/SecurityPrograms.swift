@@ -35,7 +35,7 @@ private func makeDeviceOptions(authority: Data, queue: DispatchQueue) -> NWProto
     return options
 }
 
-/// A pin: the octets of the peer's key.
+/// A pin: the bytes of the peer's key.
 private func isPinned(_ trust: sec_trust_t, _ pins: Set<Data>) -> Bool {
     let secTrust = sec_trust_copy_ref(trust).takeRetainedValue()
     var result = SecTrustResultType.invalid
@@ -47,14 +47,14 @@ private func isPinned(_ trust: sec_trust_t, _ pins: Set<Data>) -> Bool {
     else { return false }
     guard attributes[kSecAttrKeyType as String] as? String == kSecAttrKeyTypeRSA as String else { return false }
     var error: Unmanaged<CFError>?
-    guard let octets = SecKeyCopyExternalRepresentation(key, &error) as Data? else {
+    guard let bytes = SecKeyCopyExternalRepresentation(key, &error) as Data? else {
         print(error?.takeRetainedValue() as Any)
         return false
     }
-    return pins.contains(octets)
+    return pins.contains(bytes)
 }
 
-/// Pins that are keys, and a secret of the session's for which the label is octets.
+/// Pins that are keys, and a secret of the session's for which the label is bytes.
 private func isKnown(_ trust: SecTrust, _ metadata: sec_protocol_metadata_t, _ pins: [SecKey]) -> Bool {
     guard let key = SecTrustCopyKey(trust), pins.contains(key), Set(pins).count == pins.count else { return false }
     let label = Array("EXPORTER-made-example".utf8)

@@ -1,10 +1,10 @@
 import CausewayTypes
 
 extension IPv4Address {
-    /// From 32 bits, the first octet first.
+    /// From 32 bits, the first byte first.
     init(number: UInt32) {
-        let octets = [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }
-        self = IPv4Address(octets.joined(separator: ".")) ?? .any
+        let bytes = [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }
+        self = IPv4Address(bytes.joined(separator: ".")) ?? .any
     }
 }
 

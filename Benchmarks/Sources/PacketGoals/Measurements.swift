@@ -28,8 +28,8 @@ enum Files {
             count = 0
             var total = 0
             var layers = PacketLayers()
-            try Trace.each(path) { packet, octets in
-                layers.find(in: octets, linkType: packet.linkType, originalCount: packet.originalCount)
+            try Trace.each(path) { packet, bytes in
+                layers.find(in: bytes, linkType: packet.linkType, originalCount: packet.originalCount)
                 total &+= layers.count &+ layers.payload.lowerBound
                 count += 1
                 return true
@@ -95,10 +95,10 @@ enum Crafting {
     /// Packets that differ in two headers and the payload, which are written in the place of those before: as the anchor does it, whose
     /// headers have tags.
     static func craft(payload: Int) {
-        let octets = [UInt8](repeating: 0x61, count: payload)
+        let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
         let ends = Ends()
-        build(&packet, ends, 0, octets)
+        build(&packet, ends, 0, bytes)
         var address = IPv4Header(source: ends.source, destination: ends.destination, proto: .tcp)
         var segment = TCPHeader(sourcePort: 4000, destinationPort: 0, flags: .syn)
         let count = 200_000
@@ -108,7 +108,7 @@ enum Crafting {
                 address.identification = UInt16(truncatingIfNeeded: number)
                 segment.destinationPort = UInt16(truncatingIfNeeded: number)
                 guard packet.replace(1, with: address), packet.replace(2, with: segment) else { return }
-                if payload > 0, !packet.replace(3, with: octets) { return }
+                if payload > 0, !packet.replace(3, with: bytes) { return }
                 packet.finish()
                 total &+= packet.count
             }
@@ -119,14 +119,14 @@ enum Crafting {
 
     /// Packets of which each is made from nothing.
     static func craftAnew(payload: Int) {
-        let octets = [UInt8](repeating: 0x61, count: payload)
+        let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
         let ends = Ends()
         let count = 200_000
         let time = PacketGoals.best(count) {
             var total = 0
             for number in 0..<count {
-                build(&packet, ends, number, octets)
+                build(&packet, ends, number, bytes)
                 packet.finish()
                 total &+= packet.count
             }
@@ -138,7 +138,7 @@ enum Crafting {
     static func write(size: Int) {
         let file = open("/dev/null", O_WRONLY)
         defer { close(file) }
-        let octets = [UInt8](repeating: 0x61, count: size)
+        let bytes = [UInt8](repeating: 0x61, count: size)
         let packet = CapturedPacket(
             time: CaptureTime(seconds: 1, microseconds: 2), originalCount: size, capturedCount: size,
             linkType: .ethernet)
@@ -148,7 +148,7 @@ enum Crafting {
         buffer.reserveCapacity(70_000)
         let time = PacketGoals.best(count) {
             for _ in 0..<count {
-                writer.append(packet, Octets(octets.span), to: &buffer)
+                writer.append(packet, ByteView(bytes.span), to: &buffer)
                 if buffer.count >= 65_536 {
                     PacketGoals.use(Glibc.write(file, buffer, buffer.count))
                     buffer.removeAll(keepingCapacity: true)
@@ -161,11 +161,11 @@ enum Crafting {
     static func inject(_ interface: String, count: Int, size: Int) throws {
         var packet = PacketBuilder()
         build(&packet, Ends(), 1, [UInt8](repeating: 0x61, count: max(0, size - 54)))
-        let octets = packet.finish()
+        let bytes = packet.finish()
         var injector = try PacketInjector(interface: interface)
         let clock = ContinuousClock()
         let taken = try clock.measure {
-            for _ in 0..<count { try injector.add(octets.span) }
+            for _ in 0..<count { try injector.add(bytes.span) }
             try injector.flush()
         }
         PacketGoals.report("kpps", Double(injector.sent) / (taken / .milliseconds(1)))
@@ -187,12 +187,12 @@ enum Live {
         let end = ContinuousClock.now + .seconds(seconds)
         var used = PacketGoals.processorTime()
         while ContinuousClock.now < end {
-            _ = try capture.take(waitingMilliseconds: 20) { packet, octets in
+            _ = try capture.take(waitingMilliseconds: 20) { packet, bytes in
                 if count == 0 { used = PacketGoals.processorTime() }
-                layers.find(in: octets, linkType: packet.linkType)
+                layers.find(in: bytes, linkType: packet.linkType)
                 total &+= layers.count
                 count += 1
-                if count % 64 == 0, let sent = try? octets.u64(16) {
+                if count % 64 == 0, let sent = try? bytes.u64(16) {
                     var now = timespec()
                     clock_gettime(CLOCK_MONOTONIC, &now)
                     delays.append(Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) - Int64(sent))

@@ -23,13 +23,13 @@ enum Trace {
             var next: [UInt8] = []
             pcapng.begin(.ethernet, to: &next)
             for number in 0..<count {
-                let octets = packet(&source, payload: sizes[source.next(sizes.count)])
+                let bytes = packet(&source, payload: sizes[source.next(sizes.count)])
                 let described = CapturedPacket(
                     time: CaptureTime(
                         seconds: 1_700_000_000 + Int64(number / 50_000), microseconds: UInt32(number % 50_000) * 20),
-                    originalCount: octets.count, capturedCount: octets.count, linkType: .ethernet)
-                pcap.append(described, Octets(octets.span), to: &classic)
-                if name == "mix" { pcapng.append(described, Octets(octets.span), to: &next) }
+                    originalCount: bytes.count, capturedCount: bytes.count, linkType: .ethernet)
+                pcap.append(described, ByteView(bytes.span), to: &classic)
+                if name == "mix" { pcapng.append(described, Bytes(bytes.span), to: &next) }
             }
             try store(classic, "\(folder)/\(name).pcap")
             if name == "mix" { try store(next, "\(folder)/\(name).pcapng") }
@@ -83,37 +83,37 @@ enum Trace {
         return packet.finish()
     }
 
-    private static func store(_ octets: [UInt8], _ path: String) throws {
+    private static func store(_ bytes: [UInt8], _ path: String) throws {
         guard let file = fopen(path, "w") else { throw Problem("\(path) cannot be written") }
         defer { fclose(file) }
-        guard fwrite(octets, 1, octets.count, file) == octets.count else { throw Problem("\(path) cannot be written") }
+        guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Problem("\(path) cannot be written") }
     }
 
     /// The first packets of a file, behind each other in memory.
     static func packets(_ path: String, _ most: Int) throws -> Packets {
         var packets = Packets()
-        try each(path) { _, octets in
-            let start = packets.octets.count
-            packets.octets += octets.array
-            packets.places.append(start..<packets.octets.count)
+        try each(path) { _, bytes in
+            let start = packets.bytes.count
+            packets.bytes += bytes.array
+            packets.places.append(start..<packets.bytes.count)
             return packets.places.count < most
         }
         return packets
     }
 
     struct Packets {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var places: [Range<Int>] = []
         var count: Int { places.count }
 
-        func forEach(_ body: (borrowing Octets) -> Void) {
-            let all = Octets(octets.span)
+        func forEach(_ body: (borrowing ByteView) -> Void) {
+            let all = ByteView(bytes.span)
             for place in places { body(all.clamped(place)) }
         }
     }
 
     /// Every packet of a file, which is read in portions of 256 KiB.
-    static func each(_ path: String, _ body: (CapturedPacket, borrowing Octets) throws -> Bool) throws {
+    static func each(_ path: String, _ body: (CapturedPacket, borrowing ByteView) throws -> Bool) throws {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { throw Problem("\(path) cannot be read") }
         defer { close(file) }
@@ -122,11 +122,11 @@ enum Trace {
         defer { portion.deallocate() }
         while true {
             while let packet = try reader.next() {
-                guard try body(packet, reader.octets) else { return }
+                guard try body(packet, reader.bytes) else { return }
             }
             let count = Glibc.read(file, portion.baseAddress, portion.count)
             guard count > 0 else { return }
-            reader.feed(Octets(UnsafeRawBufferPointer(rebasing: portion[..<count]).bytes))
+            reader.feed(ByteView(UnsafeRawBufferPointer(rebasing: portion[..<count]).bytes))
         }
     }
 

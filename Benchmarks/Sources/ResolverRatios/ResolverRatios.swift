@@ -17,11 +17,11 @@ struct ResolverRatios {
             fatalError("usage: ResolverRatios decode FILE COUNT | lookup COUNT AT-ONCE")
         }
         if words[1] == "decode" {
-            let octets = contents(of: words[2])
+            let bytes = contents(of: words[2])
             // What is done for the first time is not what is measured.
-            _ = ResolverMeasure.decode(octets, times: number / 10 + 1)
+            _ = ResolverMeasure.decode(bytes, times: number / 10 + 1)
             let start = seconds(CLOCK_MONOTONIC)
-            guard ResolverMeasure.decode(octets, times: number) > 0 else { fatalError("\(words[2]) is no DNS message") }
+            guard ResolverMeasure.decode(bytes, times: number) > 0 else { fatalError("\(words[2]) is no DNS message") }
             print((seconds(CLOCK_MONOTONIC) - start) * 1e9 / Double(number))
         } else {
             let lanes = Int(words[3]) ?? 1
@@ -71,8 +71,8 @@ struct ResolverRatios {
     private static func contents(of path: String) -> [UInt8] {
         guard let file = fopen(path, "rb") else { fatalError("\(path) cannot be read") }
         defer { fclose(file) }
-        var octets = [UInt8](repeating: 0, count: 65_535)
-        let count = fread(&octets, 1, octets.count, file)
-        return Array(octets[..<count])
+        var bytes = [UInt8](repeating: 0, count: 65_535)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes[..<count])
     }
 }

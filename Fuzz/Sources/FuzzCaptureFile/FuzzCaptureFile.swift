@@ -2,12 +2,12 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// Any octets are a capture file up to where they make no sense: the same in one portion and in two, and pcapng is written as it was read.
+/// Any bytes are a capture file up to where they make no sense: the same in one portion and in two, and pcapng is written as it was read.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    precondition(packets(octets, octets.count) == packets(octets, octets.count / 2))
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    precondition(packets(bytes, bytes.count) == packets(bytes, bytes.count / 2))
     var blocks: [PcapngBlock] = []
-    do throws(CaptureFileError) { try PcapngBlock.readAll(octets, into: &blocks) } catch { return 0 }
+    do throws(CaptureFileError) { try PcapngBlock.readAll(bytes, into: &blocks) } catch { return 0 }
     var output: [UInt8] = []
     for block in blocks { PcapngWriter().append(block, to: &output) }
     return 0
@@ -19,7 +19,7 @@ private func packets(_ file: [UInt8], _ split: Int) -> [[UInt8]] {
     var found: [[UInt8]] = []
     for portion in [Array(file[..<split]), Array(file[split...])] {
         reader.feed(portion)
-        while (try? reader.next()) != nil, found.count < 10_000 { found.append(reader.octets.array) }
+        while (try? reader.next()) != nil, found.count < 10_000 { found.append(reader.bytes.array) }
     }
     reader.finish()
     _ = try? reader.next()

@@ -4,8 +4,8 @@ import Foundation
 
 /// Certificates and keys of any form are read, told of and judged. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    Exercise.certificates(octets)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.certificates(bytes)
     return 0
 }
 

@@ -4,9 +4,9 @@ import Foundation
 
 /// Messages of the bus are read and written, and whoever follows the managers of networks hears them. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    Exercise.busMessage(octets)
-    Exercise.interfaceManagers(octets)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.busMessage(bytes)
+    Exercise.interfaceManagers(bytes)
     return 0
 }
 

@@ -4,8 +4,8 @@ import Foundation
 
 /// A framer, its peer and its program do anything in any order. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    Exercise.framer(octets)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.framer(bytes)
     return 0
 }
 

@@ -4,12 +4,12 @@ import Foundation
 
 /// Any text is a filter or is refused at a place within it; a filter runs over any packet.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    let text = String(decoding: octets, as: UTF8.self)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    let text = String(decoding: bytes, as: UTF8.self)
     for type in [LinkType.ethernet, .raw, .linuxCooked2] {
         do throws(FilterError) {
             let filter = try PacketFilter(text, linkType: type)
-            _ = filter.matches(Octets(octets.span))
+            _ = filter.matches(ByteView(bytes.span))
             _ = filter.kernelProgram
             _ = filter.explanation
         } catch {

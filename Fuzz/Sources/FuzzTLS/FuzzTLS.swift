@@ -4,8 +4,8 @@ import Foundation
 
 /// Two ends of TLS or DTLS meet any way between them and any order of calls.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    Exercise.tls(octets)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.tls(bytes)
     return 0
 }
 

@@ -2,10 +2,10 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// Any octets are a head or are not, and what a program gives adds nothing to a head. Nothing traps.
+/// Any bytes are a head or are not, and what a program gives adds nothing to a head. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    Exercise.upgradeHead(octets)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.upgradeHead(bytes)
     return 0
 }
 

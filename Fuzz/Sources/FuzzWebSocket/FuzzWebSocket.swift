@@ -2,11 +2,11 @@ import CFuzzerMain
 import CausewayTestKit
 import Foundation
 
-/// A machine meets any octets as an end of either role, and its parsers meet them as they are. Nothing traps.
+/// A machine meets any bytes as an end of either role, and its parsers meet them as they are. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let octets = Array(UnsafeBufferPointer(start: start, count: count))
-    Exercise.webSocketMachine(octets)
-    Exercise.webSocketFrames(octets)
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    Exercise.webSocketMachine(bytes)
+    Exercise.webSocketFrames(bytes)
     return 0
 }
 

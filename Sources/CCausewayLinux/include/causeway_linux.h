@@ -21,7 +21,7 @@ typedef struct cw_address {
 
 void cw_address_v4(cw_address *out, uint32_t address, uint16_t port);
 void cw_address_v6(cw_address *out, uint64_t high, uint64_t low, uint16_t port, uint32_t scope);
-/// A path that begins with a zero octet names a socket in the abstract name space.
+/// A path that begins with a zero byte names a socket in the abstract name space.
 int cw_address_unix(cw_address *out, const char *path, size_t length);
 /// 4, 6, 1 (AF_UNIX) or 0 for anything else.
 int cw_address_family(const cw_address *address);
@@ -56,7 +56,7 @@ int cw_abort_on_close(int fd);
 long cw_recv(int fd, void *buffer, size_t length);
 long cw_send(int fd, const void *buffer, size_t length);
 long cw_sendv(int fd, const struct iovec *pieces, int count);
-/// Connects with data in the SYN (TCP Fast Open). Returns octets accepted or a negated errno.
+/// Connects with data in the SYN (TCP Fast Open). Returns bytes accepted or a negated errno.
 long cw_send_fastopen(int fd, const struct iovec *pieces, int count, const cw_address *address);
 int cw_bytes_readable(int fd);
 int cw_bytes_unsent(int fd);
@@ -100,13 +100,13 @@ int cw_subflows(int fd, cw_subflow *out);
 
 /// One received datagram, or one train of equal datagrams that the kernel coalesced.
 typedef struct cw_packet {
-    /// In: where to receive and how much fits. Out: octets received.
+    /// In: where to receive and how much fits. Out: bytes received.
     void *buffer;
     size_t length;
     cw_address peer;
-    /// Octets of each datagram in the train; 0 when it is a single datagram.
+    /// Bytes of each datagram in the train; 0 when it is a single datagram.
     uint32_t segment;
-    /// The octet with DSCP and ECN; -1 when unknown.
+    /// The byte with DSCP and ECN; -1 when unknown.
     int16_t traffic_class;
     bool truncated;
     /// The local address it came to, for answers from a wildcard socket. Family 0 when unknown.
@@ -133,9 +133,9 @@ int cw_receive_packets(int fd, cw_packet *packets, int count, bool want_peer);
 typedef struct cw_outgoing {
     const struct iovec *pieces;
     int piece_count;
-    /// Octets of each datagram in the train; 0 for a single datagram.
+    /// Bytes of each datagram in the train; 0 for a single datagram.
     uint16_t segment;
-    /// The octet with DSCP and ECN; -1 for the socket's own.
+    /// The byte with DSCP and ECN; -1 for the socket's own.
     int16_t traffic_class;
     /// Null on a connected socket.
     const cw_address *peer;
@@ -180,7 +180,7 @@ uint64_t cw_now(void);
 int cw_processor_count(void);
 /// Runs `body(context)` on a detached thread with every signal blocked. Returns 0 or a negated errno.
 int cw_thread_start(const char *name, void (*body)(void *), void *context);
-/// Peak and current resident memory in octets.
+/// Peak and current resident memory in bytes.
 void cw_memory(uint64_t *peak, uint64_t *current);
 /// Makes the allocator give back what is freed instead of keeping it for speed.
 void cw_keep_memory_small(void);

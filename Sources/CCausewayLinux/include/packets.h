@@ -72,7 +72,7 @@ int cw_raw_tcp_socket(bool is_ipv6, uint16_t first, uint16_t count);
 /// Asks a datagram socket for reports of routers and hosts about what it sent.
 int cw_report_errors(int fd, bool is_ipv6);
 /// Room for what was received and not read yet; as much of it as this process may have.
-void cw_set_receive_room(int fd, int octets);
+void cw_set_receive_room(int fd, int bytes);
 /// Do not let packets be cut up on their way: 0 the system's choice, 1 never.
 int cw_set_unfragmented(int fd, bool is_ipv6, bool never);
 
@@ -98,15 +98,15 @@ typedef struct cw_datagram {
     cw_address offender;
 } cw_datagram;
 
-/// Sends packets of `size` octets that lie behind each other, each to that of the peers whose place stands in `which`; at most 64.
+/// Sends packets of `size` bytes that lie behind each other, each to that of the peers whose place stands in `which`; at most 64.
 /// Returns how many were taken, or a negated errno for the first.
-int cw_send_to_peers(int fd, const void *octets, size_t size, const cw_address *peers, const uint32_t *which, int count);
-/// Takes up to `count` (at most 64) datagrams that have come, no errors, the first `size` octets of each, one `size` behind the other.
+int cw_send_to_peers(int fd, const void *bytes, size_t size, const cw_address *peers, const uint32_t *which, int count);
+/// Takes up to `count` (at most 64) datagrams that have come, no errors, the first `size` bytes of each, one `size` behind the other.
 /// Returns how many there were, or a negated errno.
-int cw_receive_many(int fd, void *octets, size_t size, cw_address *peers, uint32_t *lengths, int count);
+int cw_receive_many(int fd, void *bytes, size_t size, cw_address *peers, uint32_t *lengths, int count);
 
 long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);
-/// Octets received or a negated errno. Errors that wait are given before datagrams, with the packet that caused them.
+/// Bytes received or a negated errno. Errors that wait are given before datagrams, with the packet that caused them.
 long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);
 /// The same of one of the two.
 long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error);

@@ -69,7 +69,7 @@ int cw_password(char *buffer, int capacity, int is_writing, void *argument);
 
 // MARK: Pipes
 
-/// The transport of one connection: octets that arrived and octets that are to leave, in memory.
+/// The transport of one connection: bytes that arrived and bytes that are to leave, in memory.
 ///
 /// Not safe for use by two threads at once, like the connection it belongs to.
 typedef struct cw_pipe cw_pipe;
@@ -80,26 +80,26 @@ void cw_pipe_free(cw_pipe *pipe);
 /// A BIO over the pipe, which must outlive it. NULL when memory is short.
 BIO *cw_pipe_bio(cw_pipe *pipe);
 
-/// Lends octets to be read before `cw_pipe_settle`, which copies what is left.
+/// Lends bytes to be read before `cw_pipe_settle`, which copies what is left.
 void cw_pipe_lend(cw_pipe *pipe, const uint8_t *bytes, size_t count);
-/// Ends the loan. False when memory is short or more than `limit` octets would be kept.
+/// Ends the loan. False when memory is short or more than `limit` bytes would be kept.
 bool cw_pipe_settle(cw_pipe *pipe, size_t limit);
-/// After the octets that are there comes the end.
+/// After the bytes that are there comes the end.
 void cw_pipe_end(cw_pipe *pipe);
 /// While held, reads find nothing.
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);
-/// Octets that arrived and were not read.
+/// Bytes that arrived and were not read.
 size_t cw_pipe_unread(const cw_pipe *pipe);
-/// Whether a read would find nothing for now, neither octets nor the end.
+/// Whether a read would find nothing for now, neither bytes nor the end.
 bool cw_pipe_is_dry(const cw_pipe *pipe);
 /// Drops what arrived and was not read.
 void cw_pipe_discard(cw_pipe *pipe);
 
-/// The octets to send, of the first datagram if datagrams are kept. Valid until the pipe is used again.
+/// The bytes to send, of the first datagram if datagrams are kept. Valid until the pipe is used again.
 const uint8_t *cw_pipe_outgoing(const cw_pipe *pipe, size_t *count);
-/// Forgets octets that were sent; with datagrams, the first one.
+/// Forgets bytes that were sent; with datagrams, the first one.
 void cw_pipe_sent(cw_pipe *pipe, size_t count);
-/// All octets that wait to be sent.
+/// All bytes that wait to be sent.
 size_t cw_pipe_unsent(const cw_pipe *pipe);
 
 #endif

@@ -15,14 +15,14 @@ const char *cw_script_load(void);
 /// The same for a library of another name, without keeping anything: for tests. Returns false and a text in `message`.
 bool cw_script_probe(const char *name, char *message, size_t capacity);
 
-/// A piece of text, of any octets.
+/// A piece of text, of any bytes.
 typedef struct cw_script_text {
     const char *start;
     size_t length;
 } cw_script_text;
 
 enum {
-    /// The most octets of a message, either way; the first says what it is.
+    /// The most bytes of a message, either way; the first says what it is.
     CW_SCRIPT_MESSAGE_LIMIT = 16 << 10,
     /// What the engine may allocate.
     CW_SCRIPT_MEMORY = 16 << 20,

@@ -146,9 +146,9 @@ final class ServiceBrowse: Sendable {
     }
 
     private func heardText(_ event: RecordNews, _ instance: DNSName) {
-        guard event.interface.map(allows) ?? true, case .text(let octets)? = event.added.last?.data else { return }
+        guard event.interface.map(allows) ?? true, case .text(let bytes)? = event.added.last?.data else { return }
         progress.withLock { progress in
-            progress.instances[instance]?.text = NWTXTRecord(octets == [0] ? Data() : Data(octets))
+            progress.instances[instance]?.text = NWTXTRecord(bytes == [0] ? Data() : Data(bytes))
             progress.changed.insert(instance)
         }
         publish()

@@ -17,7 +17,7 @@ extension NWConnection {
         }
     }
 
-    /// The most octets of one message on the current path, with DTLS without what that adds to it. 0 before the connection is ready, and
+    /// The most bytes of one message on the current path, with DTLS without what that adds to it. 0 before the connection is ready, and
     /// on a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
@@ -29,7 +29,7 @@ extension NWConnection {
         return max(0, min(limits.longestMessage, size - limits.overhead))
     }
 
-    /// Octets of the longest datagram; `nil` without a socket.
+    /// Bytes of the longest datagram; `nil` without a socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
             // The socket of a listener's peer is shared and has no peer of its own.
@@ -37,7 +37,7 @@ extension NWConnection {
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
             // An unconnected socket does not know its path: then what every Ethernet carries.
             let headers = isV6 ? 48 : 28
-            // RFC 8200 §5: every link carries 1,280 octets, and the program may want no more.
+            // RFC 8200 §5: every link carries 1,280 bytes, and the program may want no more.
             let most = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
             return max(0, min(mtu ?? 1_500, most) - headers - (driver.route?.overhead ?? 0))
         }

@@ -8,7 +8,7 @@ extension NWConnection {
     /// What a receive delivers: content, its context, whether the message or stream ended with it, and what went wrong.
     typealias Completion = @Sendable (Data?, ContentContext?, Bool, NWError?) -> Void
 
-    /// Asks for at least `minimumIncompleteLength` octets, fewer only where the message or the stream ends first, and never more
+    /// Asks for at least `minimumIncompleteLength` bytes, fewer only where the message or the stream ends first, and never more
     /// than `maximumLength`.
     ///
     /// Several receives may be outstanding; they complete in order, each once. With none outstanding nothing is read, and the

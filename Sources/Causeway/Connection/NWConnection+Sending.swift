@@ -7,10 +7,10 @@ extension NWConnection {
     /// Queues content under a context.
     ///
     /// - Parameters:
-    ///   - content: The octets; `nil` only marks the end of a message. An empty content sends an empty datagram over UDP.
+    ///   - content: The bytes; `nil` only marks the end of a message. An empty content sends an empty datagram over UDP.
     ///   - contentContext: The message that the content belongs to. Completing a final one ends the sending side.
     ///   - isComplete: Whether the message ends with this content.
-    ///   - completion: Called once, when the transport has taken all octets or will not: pace yourself by it.
+    ///   - completion: Called once, when the transport has taken all bytes or will not: pace yourself by it.
     @preconcurrency public func send(
         content: Data?, contentContext: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
         completion: NWConnection.SendCompletion

@@ -7,9 +7,9 @@ extension NWConnection {
     /// Runs tasks on the connection's event loop: prefer it, and an await of the connection changes no thread.
     package var taskExecutor: any TaskExecutor { driver.flow.loop.executor }
 
-    /// Receives what is there, at least one octet and at most `maximumLength`. `nil` when the peer has ended its side.
+    /// Receives what is there, at least one byte and at most `maximumLength`. `nil` when the peer has ended its side.
     ///
-    /// Cancelling the task ends this receive alone and loses no octet.
+    /// Cancelling the task ends this receive alone and loses no byte.
     nonisolated(nonsending)
         package func receive(atMost maximumLength: Int) async throws(NWError) -> Data?
     {

@@ -47,7 +47,7 @@ extension ConnectionDriver.Origin {
         switch endpoint {
         case .hostPort(let host, let port): return .connect(target(host, port.rawValue))
         case .unix(let path):
-            // `sun_path` holds 108 octets, one of them the zero at the end (unix(7)).
+            // `sun_path` holds 108 bytes, one of them the zero at the end (unix(7)).
             guard !path.isEmpty, path.utf8.count < 108 else { throw .posix(.EINVAL) }
             return .connect(.addresses([.unix(path: path)]))
         case .url(let url):

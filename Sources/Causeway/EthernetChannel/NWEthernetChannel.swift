@@ -64,7 +64,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
     /// The queue given to ``start(queue:)``; `nil` before.
     public var queue: DispatchQueue? { lifecycle.queue }
 
-    /// The most octets of a frame's content; 0 before the channel is ready.
+    /// The most bytes of a frame's content; 0 before the channel is ready.
     ///
     /// Counterpart: macOS 13.
     public var maximumPayloadSize: Int { 0 }
@@ -137,33 +137,33 @@ extension NWEthernetChannel {
     ///
     /// Counterpart: macOS 10.15.
     public struct EthernetAddress: Hashable, CustomDebugStringConvertible, Sendable {
-        private let octets: [UInt8]
+        private let bytes: [UInt8]
 
-        /// Makes an address of octets; `nil` unless there are six.
+        /// Makes an address of bytes; `nil` unless there are six.
         public init?(_ rawValue: Data) {
             guard rawValue.count == 6 else { return nil }
-            octets = Array(rawValue)
+            bytes = Array(rawValue)
         }
 
         /// Reads six hexadecimal numbers between colons, such as `02:00:5e:10:00:ff`; `nil` for anything else.
         public init?(_ string: String) {
             let parts = string.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            let octets = parts.compactMap { part -> UInt8? in
+            let bytes = parts.compactMap { part -> UInt8? in
                 // The standard library's parser would take a sign.
                 guard (1...2).contains(part.count), part.first != UInt8(ascii: "+"), part.first != UInt8(ascii: "-")
                 else { return nil }
                 return UInt8(String(decoding: part, as: UTF8.self), radix: 16)
             }
-            guard parts.count == 6, octets.count == 6 else { return nil }
-            self.octets = octets
+            guard parts.count == 6, bytes.count == 6 else { return nil }
+            self.bytes = bytes
         }
 
-        /// The six octets.
-        public var rawValue: Data { Data(octets) }
+        /// The six bytes.
+        public var rawValue: Data { Data(bytes) }
 
-        /// Two hexadecimal digits for each octet, between colons.
+        /// Two hexadecimal digits for each byte, between colons.
         public var debugDescription: String {
-            octets.map { String($0 >> 4, radix: 16) + String($0 & 0xf, radix: 16) }.joined(separator: ":")
+            bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xf, radix: 16) }.joined(separator: ":")
         }
     }
 }

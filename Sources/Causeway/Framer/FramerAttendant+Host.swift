@@ -25,9 +25,9 @@ extension FramerAttendant: FramerHost {
     }
 
     func deliverInput(_ data: Data, _ message: NWProtocolFramer.Message, _ isComplete: Bool) {
-        let octets = ByteChain([UInt8](data))
+        let bytes = ByteChain([UInt8](data))
         let metadata = FramerMetadata(message: message)
-        act { $0.deliver(octets, metadata: [metadata], endsMessage: isComplete) }
+        act { $0.deliver(bytes, metadata: [metadata], endsMessage: isComplete) }
     }
 
     func deliverInputNoCopy(_ length: Int, _ message: NWProtocolFramer.Message, _ isComplete: Bool) -> Bool {
@@ -49,8 +49,8 @@ extension FramerAttendant: FramerHost {
     }
 
     func writeOutput(_ data: Data) {
-        let octets = ByteChain([UInt8](data))
-        act { $0.write(octets) }
+        let bytes = ByteChain([UInt8](data))
+        act { $0.write(bytes) }
     }
 
     func writeOutputNoCopy(_ length: Int) throws(NWError) {
@@ -89,9 +89,9 @@ extension FramerAttendant: FramerHost {
         place?.withStage(as: FramerStage.self, body)
     }
 
-    /// Shows a copy: the program may write into it, and the octets may be shared with what waits elsewhere.
+    /// Shows a copy: the program may write into it, and the bytes may be shared with what waits elsewhere.
     ///
-    /// - Returns: How many octets to step over.
+    /// - Returns: How many bytes to step over.
     private static func show(
         _ window: FramerWindow?, to parse: (UnsafeMutableRawBufferPointer?, Bool) -> Int
     ) -> Int {
@@ -99,8 +99,8 @@ extension FramerAttendant: FramerHost {
             _ = parse(nil, false)
             return 0
         }
-        return withUnsafeTemporaryAllocation(byteCount: window.octets.count, alignment: 16) { buffer in
-            buffer.copyBytes(from: window.octets)
+        return withUnsafeTemporaryAllocation(byteCount: window.bytes.count, alignment: 16) { buffer in
+            buffer.copyBytes(from: window.bytes)
             return parse(buffer, window.isComplete)
         }
     }

@@ -37,13 +37,13 @@ extension NWProtocolFramer {
         /// The framer cannot go on, or has finished what it does when the connection closes.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
-        /// Shows input to a closure, which says how many octets to step over; more than it was shown skips those to come.
+        /// Shows input to a closure, which says how many bytes to step over; more than it was shown skips those to come.
         ///
         /// - Parameters:
-        ///   - minimumIncompleteLength: The fewest octets to show.
-        ///   - maximumLength: The most octets to show.
+        ///   - minimumIncompleteLength: The fewest bytes to show.
+        ///   - maximumLength: The most bytes to show.
         ///   - parse: Called once, at once; with an empty buffer if there is too little.
-        /// - Returns: Whether there were as many octets as wanted.
+        /// - Returns: Whether there were as many bytes as wanted.
         public func parseInput(
             minimumIncompleteLength: Int, maximumLength: Int,
             parse: (_ buffer: UnsafeMutableRawBufferPointer?, _ isComplete: Bool) -> Int
@@ -52,12 +52,12 @@ extension NWProtocolFramer {
             return host.parseInput(minimumIncompleteLength, maximumLength, parse)
         }
 
-        /// Delivers octets of the framer's making as a message, or as a part of one.
+        /// Delivers bytes of the framer's making as a message, or as a part of one.
         public func deliverInput(data: Data, message: NWProtocolFramer.Message, isComplete: Bool) {
             host?.deliverInput(data, message, isComplete)
         }
 
-        /// Delivers the next octets of input as they are.
+        /// Delivers the next bytes of input as they are.
         ///
         /// - Returns: Whether they are there. If not, they are delivered when they come.
         public func deliverInputNoCopy(length: Int, message: NWProtocolFramer.Message, isComplete: Bool) -> Bool {
@@ -77,15 +77,15 @@ extension NWProtocolFramer {
             return host.parseOutput(minimumIncompleteLength, maximumLength, parse)
         }
 
-        /// Sends octets of the framer's making.
+        /// Sends bytes of the framer's making.
         public func writeOutput(data: Data) { host?.writeOutput(data) }
 
-        /// Sends octets of the framer's making, of any contiguous or discontiguous kind.
+        /// Sends bytes of the framer's making, of any contiguous or discontiguous kind.
         @inlinable public func writeOutput<Output>(data: Output) where Output: DataProtocol {
             writeOutput(data: Data(data))
         }
 
-        /// Sends the next octets of the message as they are.
+        /// Sends the next bytes of the message as they are.
         ///
         /// - Throws: `.posix(.EINVAL)` if the message has fewer, or none is handled now.
         public func writeOutputNoCopy(length: Int) throws {

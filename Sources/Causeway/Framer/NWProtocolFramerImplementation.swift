@@ -16,7 +16,7 @@ public protocol NWProtocolFramerImplementation: AnyObject {
 
     /// There is input: parse and deliver until too little is left.
     ///
-    /// - Returns: How many octets to wait for before the next call; 0 for any.
+    /// - Returns: How many bytes to wait for before the next call; 0 for any.
     func handleInput(framer: NWProtocolFramer.Instance) -> Int
 
     /// The program sends a message, or a part of one: write it, changed or not, or drop it.

@@ -10,7 +10,7 @@ extension NWConnectionGroup {
     /// To a member it goes on every interface that the member is joined on.
     ///
     /// - Parameters:
-    ///   - content: The octets of the message. `nil` sends nothing, empty content an empty message.
+    ///   - content: The bytes of the message. `nil` sends nothing, empty content an empty message.
     ///   - endpoint: The receiver, a numeric address with a port; `nil` for all members.
     ///   - message: The message's context. ECN and service class are those of its ``NWProtocolIP/Metadata``.
     ///   - completion: Called once, on the queue of the group: with an error if it has not left for one of the receivers.

@@ -85,7 +85,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     /// Messages that the queue does not take in time are dropped: 4 MiB or 8,192 of them wait at most.
     ///
     /// - Parameters:
-    ///   - maximumMessageSize: The most octets to deliver of one message.
+    ///   - maximumMessageSize: The most bytes to deliver of one message.
     ///   - rejectOversizedMessages: Whether larger messages are dropped, instead of being delivered in part.
     ///   - handler: Gets the message, its content, and whether that is all of it.
     @preconcurrency public func setReceiveHandler(

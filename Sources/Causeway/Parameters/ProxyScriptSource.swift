@@ -9,13 +9,13 @@ package enum ProxyScriptSource: Sendable, CustomDebugStringConvertible {
     /// The script itself, in UTF-8.
     case text([UInt8])
 
-    /// Octets of the longest script.
+    /// Bytes of the longest script.
     static let limit = 1 << 20
 
     package var debugDescription: String {
         switch self {
         case .location(let location): location.description
-        case .text(let octets): "of \(octets.count) octets"
+        case .text(let bytes): "of \(bytes.count) bytes"
         }
     }
 

@@ -62,7 +62,7 @@ extension NWProtocolIP {
             return self
         }
 
-        /// The traffic class octet to send: DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
+        /// The traffic class byte to send: DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
         ///
         /// - Parameter connectionClass: The class of the connection, used unless this metadata sets its own.
         package func trafficClass(connectionClass: NWParameters.ServiceClass) -> UInt8 {

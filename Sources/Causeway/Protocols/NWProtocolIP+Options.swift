@@ -66,7 +66,7 @@ extension NWProtocolIP {
             set { storage.withLock { $0.hopLimit = newValue } }
         }
 
-        /// Whether IPv6 packets keep to 1,280 octets, which every link carries (RFC 8200 §5). Default `false`.
+        /// Whether IPv6 packets keep to 1,280 bytes, which every link carries (RFC 8200 §5). Default `false`.
         ///
         /// It has no effect on IPv4.
         public var useMinimumMTU: Bool {

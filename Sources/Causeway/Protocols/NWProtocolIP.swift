@@ -20,7 +20,7 @@ public class NWProtocolIP: NWProtocol, @unchecked Sendable {
 }
 
 extension NWProtocolIP.ECN {
-    /// The codepoint in the low two bits of a traffic class octet; the other six are ignored.
+    /// The codepoint in the low two bits of a traffic class byte; the other six are ignored.
     package init(trafficClass: UInt8) {
         switch trafficClass & 0b11 {
         case 0b01: self = .ect1
@@ -30,7 +30,7 @@ extension NWProtocolIP.ECN {
         }
     }
 
-    /// The two bits that go into the traffic class octet.
+    /// The two bits that go into the traffic class byte.
     package var codepoint: UInt8 {
         switch self {
         case .nonECT: 0b00

@@ -64,7 +64,7 @@ extension NWProtocolQUIC {
         /// Two-way streams that the program may open (RFC 9000 §4.6).
         public var remoteMaxStreamsBidirectional: Int { values.remoteMaxStreamsBidirectional }
 
-        /// The largest datagram that can be sent now, in octets; 0 for none (RFC 9221 §3).
+        /// The largest datagram that can be sent now, in bytes; 0 for none (RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var usableDatagramFrameSize: Int { values.usableDatagramFrameSize }

@@ -87,31 +87,31 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.idleTimeout = newValue } }
         }
 
-        /// The largest datagram to take, in octets (RFC 9000 §18.2).
+        /// The largest datagram to take, in bytes (RFC 9000 §18.2).
         public var maxUDPPayloadSize: Int {
             get { storage.withLock { $0.maxUDPPayloadSize } }
             set { storage.withLock { $0.maxUDPPayloadSize = newValue } }
         }
 
-        /// Octets that the peer may send before more are granted, on all streams together (RFC 9000 §4.1).
+        /// Bytes that the peer may send before more are granted, on all streams together (RFC 9000 §4.1).
         public var initialMaxData: Int {
             get { storage.withLock { $0.initialMaxData } }
             set { storage.withLock { $0.initialMaxData = newValue } }
         }
 
-        /// Octets that the peer may send on each two-way stream that it opens (RFC 9000 §18.2).
+        /// Bytes that the peer may send on each two-way stream that it opens (RFC 9000 §18.2).
         public var initialMaxStreamDataBidirectionalRemote: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote = newValue } }
         }
 
-        /// Octets that the peer may send on each two-way stream that it did not open (RFC 9000 §18.2).
+        /// Bytes that the peer may send on each two-way stream that it did not open (RFC 9000 §18.2).
         public var initialMaxStreamDataBidirectionalLocal: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal = newValue } }
         }
 
-        /// Octets that the peer may send on each one-way stream (RFC 9000 §18.2).
+        /// Bytes that the peer may send on each one-way stream (RFC 9000 §18.2).
         public var initialMaxStreamDataUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamDataUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamDataUnidirectional = newValue } }
@@ -129,7 +129,7 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.initialMaxStreamsUnidirectional = newValue } }
         }
 
-        /// The largest datagram frame to take, in octets (RFC 9221 §3).
+        /// The largest datagram frame to take, in bytes (RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var maxDatagramFrameSize: Int {

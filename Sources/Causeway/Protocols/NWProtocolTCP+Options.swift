@@ -89,7 +89,7 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.keepaliveInterval = newValue } }
         }
 
-        /// The largest segment to send or to ask for, in octets (`TCP_MAXSEG`).
+        /// The largest segment to send or to ask for, in bytes (`TCP_MAXSEG`).
         public var maximumSegmentSize: Int {
             get { storage.withLock { $0.maximumSegmentSize } }
             set { storage.withLock { $0.maximumSegmentSize = newValue } }
@@ -125,7 +125,7 @@ extension NWProtocolTCP {
             set { storage.withLock { $0.disableAckStretching = newValue } }
         }
 
-        /// Whether the first octets may ride on the SYN (RFC 7413 §4): those of the protocol above, such as TLS. Where TCP is the
+        /// Whether the first bytes may ride on the SYN (RFC 7413 §4): those of the protocol above, such as TLS. Where TCP is the
         /// top of the stack, ``NWParameters/allowFastOpen`` has to be set as well.
         public var enableFastOpen: Bool {
             get { storage.withLock { $0.enableFastOpen } }

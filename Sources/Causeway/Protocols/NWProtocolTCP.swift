@@ -21,10 +21,10 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
             super.init(definition: NWProtocolTCP.definition)
         }
 
-        /// How many octets have arrived and were not read yet.
+        /// How many bytes have arrived and were not read yet.
         public var availableReceiveBuffer: UInt32 { source?.availableReceiveBuffer ?? 0 }
 
-        /// How many octets were sent and are not acknowledged yet.
+        /// How many bytes were sent and are not acknowledged yet.
         public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
 
         /// The subflows of a connection that speaks Multipath TCP (RFC 8684), the oldest first, at most eight.
@@ -49,9 +49,9 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
 
 /// Where ``NWProtocolTCP/Metadata`` reads its values: a connection with a TCP socket.
 package protocol TCPMetadataSource: AnyObject, Sendable {
-    /// Octets in the receive buffer (`FIONREAD`).
+    /// Bytes in the receive buffer (`FIONREAD`).
     var availableReceiveBuffer: UInt32 { get }
-    /// Octets in the send buffer (`SIOCOUTQ`).
+    /// Bytes in the send buffer (`SIOCOUTQ`).
     var availableSendBuffer: UInt32 { get }
     /// Of Multipath TCP.
     var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] { get }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 // The names of Core Foundation that signatures of the Security interface mention, as the Swift values that a cast to
 // them yields on Apple platforms: `data as CFData`, `[certificate] as CFArray`, `options as CFDictionary`.
 
-/// Octets.
+/// Bytes.
 public typealias CFData = Data
 /// Text.
 public typealias CFString = String

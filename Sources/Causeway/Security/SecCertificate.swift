@@ -51,7 +51,7 @@ public final class SecIdentity: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 }
 
-/// Makes a certificate from DER. `nil` if the octets are not one ASN.1 SEQUENCE and nothing else.
+/// Makes a certificate from DER. `nil` if the bytes are not one ASN.1 SEQUENCE and nothing else.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     isOneSequence(data) ? SecCertificate(data: data) : nil
@@ -79,13 +79,13 @@ public func SecIdentityCopyPrivateKey(
     return errSecSuccess
 }
 
-/// Whether octets are one SEQUENCE whose length, in DER, is what follows (X.690 §8.1.3).
+/// Whether bytes are one SEQUENCE whose length, in DER, is what follows (X.690 §8.1.3).
 private func isOneSequence(_ data: Data) -> Bool {
-    let octets = Array(data.prefix(6))
-    guard octets.count >= 2, octets[0] == 0x30 else { return false }
-    if octets[1] < 0x80 { return data.count == 2 + Int(octets[1]) }
-    let lengthCount = Int(octets[1] & 0x7f)
-    guard (1...4).contains(lengthCount), octets.count >= 2 + lengthCount else { return false }
-    let length = octets[2..<(2 + lengthCount)].reduce(0) { $0 << 8 | Int($1) }
+    let bytes = Array(data.prefix(6))
+    guard bytes.count >= 2, bytes[0] == 0x30 else { return false }
+    if bytes[1] < 0x80 { return data.count == 2 + Int(bytes[1]) }
+    let lengthCount = Int(bytes[1] & 0x7f)
+    guard (1...4).contains(lengthCount), bytes.count >= 2 + lengthCount else { return false }
+    let length = bytes[2..<(2 + lengthCount)].reduce(0) { $0 << 8 | Int($1) }
     return data.count == 2 + lengthCount + length
 }

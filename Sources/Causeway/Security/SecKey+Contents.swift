@@ -1,7 +1,7 @@
 internal import CausewayTLS
 public import FoundationEssentials
 
-// What pins are made of: the public key of a certificate, and its octets.
+// What pins are made of: the public key of a certificate, and its bytes.
 
 /// The public key of a certificate; `nil` for what is no certificate.
 ///
@@ -33,7 +33,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     key.publicInfo.map { SecKey(.encoded(Data($0.der))) }
 }
 
-/// The octets of a key: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1) for RSA, the uncompressed point, with the private number
+/// The bytes of a key: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1) for RSA, the uncompressed point, with the private number
 /// behind it, for curves (ANSI X9.63).
 ///
 /// - Returns: `nil`, with `errSecUnimplemented`, for keys of other kinds.
@@ -44,8 +44,8 @@ public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     if let (info, _) = key.publicInfo {
-        let octets = key.identity.map { info.bare(privateKey: $0.privateKeyDER) } ?? info.octets
-        if let octets, info.algorithm != .other { return Data(octets) }
+        let bytes = key.identity.map { info.bare(privateKey: $0.privateKeyDER) } ?? info.bytes
+        if let bytes, info.algorithm != .other { return Data(bytes) }
     }
     error?.pointee = .passRetained(CFError(.posix(.ENOTSUP)))
     return nil
@@ -70,7 +70,7 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     ]
 }
 
-/// Octets of a block of the key: of the modulus, or of a number of the curve. 0 for keys of unknown kinds.
+/// Bytes of a block of the key: of the modulus, or of a number of the curve. 0 for keys of unknown kinds.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 @discardableResult
@@ -100,7 +100,7 @@ public func SecCertificateCopyCommonName(
     return errSecSuccess
 }
 
-/// The serial number, most significant octet first.
+/// The serial number, most significant byte first.
 ///
 /// Counterpart: macOS 10.13, iOS 11.
 @discardableResult
@@ -145,14 +145,14 @@ extension SecKey: Hashable {
 
     private struct Likeness: Hashable {
         var isPrivate: Bool
-        var octets: Data
+        var bytes: Data
     }
 
     /// `nil` for what is only known to be itself.
     private var likeness: Likeness? {
         switch material {
-        case .encoded(let data): Likeness(isPrivate: false, octets: data)
-        case .engine: publicInfo.map { Likeness(isPrivate: true, octets: Data($0.der)) }
+        case .encoded(let data): Likeness(isPrivate: false, bytes: data)
+        case .engine: publicInfo.map { Likeness(isPrivate: true, bytes: Data($0.der)) }
         }
     }
 }

@@ -184,7 +184,7 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
 public func sec_protocol_metadata_create_secret(
     _ metadata: sec_protocol_metadata_t, _ label_len: Int, _ label: UnsafePointer<CChar>, _ exporter_length: Int
 ) -> DispatchData? {
-    export(metadata, octets(label, label_len), nil, exporter_length)
+    export(metadata, bytes(label, label_len), nil, exporter_length)
 }
 
 /// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done,
@@ -198,11 +198,11 @@ public func sec_protocol_metadata_create_secret_with_context(
 ) -> DispatchData? {
     guard context_len >= 0 else { return nil }
     return export(
-        metadata, octets(label, label_len), Data(UnsafeRawBufferPointer(start: context, count: context_len)),
+        metadata, bytes(label, label_len), Data(UnsafeRawBufferPointer(start: context, count: context_len)),
         exporter_length)
 }
 
-private func octets(_ label: UnsafePointer<CChar>, _ count: Int) -> Data? {
+private func bytes(_ label: UnsafePointer<CChar>, _ count: Int) -> Data? {
     count > 0 ? Data(UnsafeRawBufferPointer(start: label, count: count)) : nil
 }
 

@@ -19,9 +19,9 @@ package struct SecProtocolMetadataValues: Sendable {
     /// The issuers that a server accepts, DER.
     package var distinguishedNames: [Data] = []
     package var preSharedKeys: [SecProtocolOptionValues.PreSharedKey] = []
-    /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5): label, context, count of octets.
+    /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5): label, context, count of bytes.
     package var export: (@Sendable (Data, Data?, Int) -> Data?)?
-    /// What fits a datagram of DTLS: octets of the longest message, and those that are added to a message.
+    /// What fits a datagram of DTLS: bytes of the longest message, and those that are added to a message.
     package var datagrams: (longestMessage: Int, overhead: Int)?
 
     package init() {}
@@ -78,9 +78,9 @@ extension String {
     /// A copy with a zero at its end, from `malloc`, as Swift allocates whatever needs no unusual alignment: the caller
     /// may call `free`.
     func makeCString() -> UnsafePointer<CChar> {
-        let octets = utf8CString
-        let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: octets.count)
-        _ = copy.initialize(from: octets)
+        let bytes = utf8CString
+        let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
+        _ = copy.initialize(from: bytes)
         return UnsafePointer(copy.baseAddress!)
     }
 }

@@ -147,7 +147,7 @@ public func sec_protocol_options_set_tls_diffie_hellman_parameters(
 ) {}
 
 /// Adds a pre-shared key and the identity by which the peers name it (RFC 4279 §2, RFC 8446 §4.2.11). The identity ends before its
-/// first zero octet.
+/// first zero byte.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_add_pre_shared_key(

@@ -70,7 +70,7 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
     package var cipherSuiteGroups: [tls_ciphersuite_group_t] = []
     package var minimumVersion: tls_protocol_version_t?
     package var maximumVersion: tls_protocol_version_t?
-    /// Octets that are no text are legal (RFC 7301 §3.1), but a C string brings none.
+    /// Bytes that are no text are legal (RFC 7301 §3.1), but a C string brings none.
     package var applicationProtocols: [String] = []
     package var serverName: String?
     package var preSharedKeys: [PreSharedKey] = []

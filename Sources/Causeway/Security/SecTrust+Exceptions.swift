@@ -24,10 +24,10 @@ package struct TrustExceptions: Hashable, Sendable {
         guard lines.popFirst().map(String.init) == Self.heading, let digest = lines.popFirst(), digest.utf8.count == 64,
             lines.popLast() == "", lines.popLast().map(String.init) == Self.ending
         else { return nil }
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for pair in stride(from: 0, to: 64, by: 2) {
-            guard let octet = UInt8(digest.dropFirst(pair).prefix(2), radix: 16) else { return nil }
-            octets.append(octet)
+            guard let byte = UInt8(digest.dropFirst(pair).prefix(2), radix: 16) else { return nil }
+            bytes.append(byte)
         }
         var faults: [String: Set<TrustFailure.Rule>] = [:]
         for line in lines {
@@ -35,12 +35,12 @@ package struct TrustExceptions: Hashable, Sendable {
             guard words.count == 2, let rule = Self.rules[String(words[0])] else { return nil }
             faults[String(words[1]), default: []].insert(rule)
         }
-        self.init(fingerprint: octets, faults: faults)
+        self.init(fingerprint: bytes, faults: faults)
     }
 
     var encoded: Data {
         var text = Self.heading + "\n"
-        for octet in fingerprint { text += (octet < 16 ? "0" : "") + String(octet, radix: 16) }
+        for byte in fingerprint { text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
         let lines = faults.flatMap { question, rules in rules.map { "\($0) \(question)" } }
         return Data((text + "\n" + (lines.sorted() + [Self.ending]).map { $0 + "\n" }.joined()).utf8)
     }
@@ -62,7 +62,7 @@ extension SecPolicy {
     }
 }
 
-/// What is wrong with the leaf now, as octets to keep: given to ``SecTrustSetExceptions(_:_:)`` later, they let the same leaf pass in spite
+/// What is wrong with the leaf now, as bytes to keep: given to ``SecTrustSetExceptions(_:_:)`` later, they let the same leaf pass in spite
 /// of it. Whether to overlook it a person decides before that.
 ///
 /// What cannot be overlooked is left out: a certificate that cannot be read, a weak key or digest, a revocation, a pin that does not fit.
@@ -79,13 +79,13 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     return TrustExceptions(fingerprint: own.fingerprint, faults: faults).encoded
 }
 
-/// Has judgements from now on overlook what ``SecTrustCopyExceptions(_:)`` found wrong with this leaf. Without octets, or with none, nothing
+/// Has judgements from now on overlook what ``SecTrustCopyExceptions(_:)`` found wrong with this leaf. Without bytes, or with none, nothing
 /// is overlooked any more.
 ///
 /// Whatever else is wrong is as bad as before: so is the same in a certificate of another host's.
 ///
 /// Counterpart: macOS 10.9, iOS 4.
-/// - Returns: Whether the octets are for this leaf. If not, nothing is overlooked any more either.
+/// - Returns: Whether the bytes are for this leaf. If not, nothing is overlooked any more either.
 @discardableResult
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     let leaf = trust.values.certificates.first.flatMap { try? Certificate(der: [UInt8]($0.data)) }

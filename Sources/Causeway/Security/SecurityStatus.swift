@@ -14,9 +14,9 @@ public let errSecParam: OSStatus = -50
 public let errSecAuthFailed: OSStatus = -25293
 /// The item was not found.
 public let errSecItemNotFound: OSStatus = -25300
-/// The octets cannot be decoded.
+/// The bytes cannot be decoded.
 public let errSecDecode: OSStatus = -26275
-/// The octets do not match their authentication code.
+/// The bytes do not match their authentication code.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
 
 /// The item exists already.
@@ -29,7 +29,7 @@ public let errSecMissingEntitlement: OSStatus = -34018
 public let errSecUserCanceled: OSStatus = -128
 /// There is no memory.
 public let errSecAllocate: OSStatus = -108
-/// The format of the octets is not known.
+/// The format of the bytes is not known.
 public let errSecUnknownFormat: OSStatus = -25257
 /// A password is needed.
 public let errSecPassphraseRequired: OSStatus = -25260

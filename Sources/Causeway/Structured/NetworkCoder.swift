@@ -1,18 +1,18 @@
 public import FoundationEssentials
 
-/// Something that turns values into octets.
+/// Something that turns values into bytes.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkEncoder {
-    /// The octets of a value.
+    /// The bytes of a value.
     func encode<T>(_ value: T) throws -> Data where T: Encodable
 }
 
-/// Something that turns octets into values.
+/// Something that turns bytes into values.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkDecoder {
-    /// The value of octets.
+    /// The value of bytes.
     func decode<T>(_ type: T.Type, from data: Data) throws -> T where T: Decodable
 }
 
@@ -25,9 +25,9 @@ extension PropertyListDecoder: NetworkDecoder {}
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkCoder: Sendable {
-    /// What turns values into octets.
+    /// What turns values into bytes.
     associatedtype Encoder: NetworkEncoder
-    /// What turns octets into values.
+    /// What turns bytes into values.
     associatedtype Decoder: NetworkDecoder
 
     /// Makes a coder.

@@ -44,7 +44,7 @@ public protocol OneToOneProtocol: NetworkProtocolOptions {}
 /// Counterpart: macOS 26, iOS 26.
 public protocol MultiplexProtocol: NetworkProtocolOptions {}
 
-/// An element that carries a stream of octets.
+/// An element that carries a stream of bytes.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol StreamProtocol: OneToOneProtocol {}
@@ -84,10 +84,10 @@ extension Int32: NetworkFixedWidthInteger {}
 extension Int64: NetworkFixedWidthInteger {}
 
 extension NetworkFixedWidthInteger {
-    /// Octets in network order.
+    /// Bytes in network order.
     package var networkData: Data { withUnsafeBytes(of: bigEndian) { Data($0) } }
 
-    /// Reads octets in network order; `nil` unless there are as many as the integer has.
+    /// Reads bytes in network order; `nil` unless there are as many as the integer has.
     package init?(networkData: Data) {
         guard networkData.count == MemoryLayout<Self>.size else { return nil }
         self = networkData.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }

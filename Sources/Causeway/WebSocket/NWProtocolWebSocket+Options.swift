@@ -65,7 +65,7 @@ extension NWProtocolWebSocket {
             set { update { $0.autoReplyPing = newValue } }
         }
 
-        /// The most octets of one received message. 0, the default, is no limit.
+        /// The most bytes of one received message. 0, the default, is no limit.
         public var maximumMessageSize: Int {
             get { values.maximumMessageSize }
             set { update { $0.maximumMessageSize = newValue } }

@@ -2,7 +2,7 @@ internal import CausewayTypes
 
 /// WebSocket (RFC 6455): a namespace.
 ///
-/// Messages of text and of octets over a stream, in either direction. Extensions of the protocol, such as compression, are not
+/// Messages of text and of bytes over a stream, in either direction. Extensions of the protocol, such as compression, are not
 /// offered and not accepted.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
@@ -23,7 +23,7 @@ public class NWProtocolWebSocket: NWProtocol, @unchecked Sendable {
         case cont = 0
         /// A message that is UTF-8 text.
         case text = 1
-        /// A message of any octets.
+        /// A message of any bytes.
         case binary = 2
         /// The end of the conversation.
         case close = 8
@@ -60,7 +60,7 @@ extension NWProtocolWebSocket {
             case noStatusReceived = 1005
             /// There was no close frame. Never sent.
             case abnormalClosure = 1006
-            /// The octets of a message were not what its kind says, such as no UTF-8.
+            /// The bytes of a message were not what its kind says, such as no UTF-8.
             case invalidFramePayloadData = 1007
             /// The peer broke a rule that has no code of its own.
             case policyViolation = 1008

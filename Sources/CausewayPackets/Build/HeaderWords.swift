@@ -1,6 +1,6 @@
 public import CausewayTypes
 
-/// A header of 20 octets as it lies in memory. Eight octets at once: what is summed is there sooner where it was stored so.
+/// A header of 20 bytes as it lies in memory. Eight bytes at once: what is summed is there sooner where it was stored so.
 @usableFromInline
 struct HeaderWords {
     @usableFromInline var first: UInt64
@@ -25,7 +25,7 @@ struct HeaderWords {
         return sum.sum
     }
 
-    /// Octets that options take.
+    /// Bytes that options take.
     @inlinable @inline(__always)
     static func filled(_ options: [UInt8]) -> Int { (min(options.count, 40) &+ 3) / 4 * 4 }
 }

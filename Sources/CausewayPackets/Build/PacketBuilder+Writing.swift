@@ -17,14 +17,14 @@ extension Array where Element == UInt8 {
 }
 
 extension PacketBuilder {
-    /// Makes room behind what there is; it may hold octets of an earlier packet.
+    /// Makes room behind what there is; it may hold bytes of an earlier packet.
     @inline(__always)
     private mutating func require(_ byteCount: Int) {
-        if octets.count &- count < byteCount { grow(byteCount) }
+        if bytes.count &- count < byteCount { grow(byteCount) }
     }
     @inline(never)
     private mutating func grow(_ byteCount: Int) {
-        octets.append(contentsOf: repeatElement(0, count: byteCount &- (octets.count &- count)))
+        bytes.append(contentsOf: repeatElement(0, count: byteCount &- (bytes.count &- count)))
     }
 
     /// Appends numbers in network byte order that lie behind each other without gaps.
@@ -36,24 +36,24 @@ extension PacketBuilder {
         count &+= byteCount
     }
 
-    /// Writes them where there are octets already.
+    /// Writes them where there are bytes already.
     @inline(__always)
     mutating func store<Numbers: BitwiseCopyable>(inOrder numbers: Numbers, at offset: Int) {
-        precondition(offset >= 0 && offset <= octets.count &- MemoryLayout<Numbers>.size)
-        unsafe octets.withUnsafeMutableBytes { bytes in
+        precondition(offset >= 0 && offset <= bytes.count &- MemoryLayout<Numbers>.size)
+        unsafe bytes.withUnsafeMutableBytes { bytes in
             // There is room for them by the line above.
             unsafe bytes.storeBytes(of: numbers, toByteOffset: offset, as: Numbers.self)
         }
     }
 
-    /// Appends the first octets of an array, and zeros up to `length` behind them.
+    /// Appends the first bytes of an array, and zeros up to `length` behind them.
     @inline(__always)
     mutating func append(_ more: [UInt8], first: Int, filledTo length: Int) {
         let first = max(0, min(first, more.count, length))
         require(length)
-        unsafe octets.withUnsafeMutableBytes { bytes in
+        unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe more.withUnsafeBytes { more in
-                // There is room for `length` octets behind `count`, of which these are the first.
+                // There is room for `length` bytes behind `count`, of which these are the first.
                 guard let place = bytes.baseAddress else { return }
                 if let from = more.baseAddress { unsafe (place + count).copyMemory(from: from, byteCount: first) }
                 guard first < length else { return }
@@ -113,18 +113,18 @@ extension PacketBuilder {
     @inlinable
     public mutating func finish() -> [UInt8] {
         complete()
-        return octets
+        return bytes
     }
 
     @usableFromInline
     mutating func complete() {
-        if octets.count > count { octets.removeLast(octets.count - count) }
-        Self.fill(&octets, &marks)
+        if bytes.count > count { bytes.removeLast(bytes.count - count) }
+        Self.fill(&bytes, &marks)
     }
 
     @inline(__always)
-    private static func fill(_ octets: inout [UInt8], _ marks: inout PacketMarks) {
-        var span = octets.mutableSpan
+    private static func fill(_ bytes: inout [UInt8], _ marks: inout PacketMarks) {
+        var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
         // Of all that is behind the layer, where a checksum covers that.
         var behind = ChecksumSum()
@@ -217,7 +217,7 @@ extension PacketMark {
         _ packet: inout MutableRawSpan, _ behind: ChecksumSum, _ header: UInt64, _ addresses: UInt64
     ) -> ChecksumSum {
         var all = behind
-        // What follows an odd number of octets is added the other way round.
+        // What follows an odd number of bytes is added the other way round.
         if byteCount & 1 != 0 { all.swap() }
         var own = ChecksumSum()
         own.carry(header)

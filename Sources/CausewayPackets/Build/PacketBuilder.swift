@@ -7,27 +7,27 @@ import CausewayTypes
 /// packet.add(IPv4Header(source: here, destination: there, proto: .udp))
 /// packet.add(UDPHeader(sourcePort: 4000, destinationPort: 101))
 /// packet.add(payload: Array("hello".utf8))
-/// let octets = packet.finish()
+/// let bytes = packet.finish()
 /// ```
 ///
 /// Lengths and checksums that a header leaves `nil` are filled in by ``finish()``; what a header sets stays as it is, right or wrong. A
 /// builder that is used again keeps its memory.
 public struct PacketBuilder: Sendable {
-    /// The packet's octets, and behind them those of an earlier packet that was longer.
-    @usableFromInline var octets: [UInt8] = []
+    /// The packet's bytes, and behind them those of an earlier packet that was longer.
+    @usableFromInline var bytes: [UInt8] = []
     var marks = PacketMarks()
 
     @inlinable public init() { self.init(empty: ()) }
     @usableFromInline init(empty: ()) {}
 
     /// Forgets the packet, to begin another. What it was made of is written over: an array that is emptied and filled again asks for
-    /// room octet by octet.
+    /// room byte by byte.
     public mutating func reset() {
         count = 0
         marks.removeAll()
     }
 
-    /// Octets so far.
+    /// Bytes so far.
     public internal(set) var count = 0
 
     @inlinable @inline(__always)
@@ -78,7 +78,7 @@ public struct PacketBuilder: Sendable {
     }
 
     /// An IPv6 extension header that has the common form (RFC 8200 §4): `body` follows next header and length, and is filled up with
-    /// zeros to a multiple of eight octets with them.
+    /// zeros to a multiple of eight bytes with them.
     public mutating func addExtension(next: IPProtocolNumber, body: [UInt8]) {
         let length = (2 + body.count + 7) / 8 * 8
         mark(.destinationOptions, length)
@@ -118,7 +118,7 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Of a payload that a checksum covers. It is found where the octets come from: where they go to they are not there yet.
+    /// Of a payload that a checksum covers. It is found where the bytes come from: where they go to they are not there yet.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }
@@ -213,7 +213,7 @@ extension PacketBuilder {
         guard let offset = marks.offset(of: position, kind, byteCount) else { return false }
         var part = PacketBuilder()
         write(&part)
-        octets.replaceSubrange(offset..<offset + byteCount, with: part.octets[..<part.count])
+        bytes.replaceSubrange(offset..<offset + byteCount, with: part.bytes[..<part.count])
         marks.replaced(position, length, checksum, nil)
         return true
     }

@@ -1,15 +1,15 @@
 /// The ones'-complement sum of the Internet protocols (RFC 1071).
 ///
-/// Sums of parts can be added as long as each part begins at an even octet.
+/// Sums of parts can be added as long as each part begins at an even byte.
 public struct InternetChecksum: Sendable {
     @usableFromInline var sum: UInt64 = 0
 
     @inlinable public init() {}
 
-    /// Adds octets; an odd last one counts as if a zero followed.
+    /// Adds bytes; an odd last one counts as if a zero followed.
     @inlinable
-    public mutating func add(_ octets: borrowing Octets) {
-        add(octets.bytes)
+    public mutating func add(_ bytes: borrowing ByteView) {
+        add(bytes.bytes)
     }
 
     @inlinable
@@ -31,11 +31,11 @@ public struct InternetChecksum: Sendable {
         return ~UInt16(truncatingIfNeeded: folded)
     }
 
-    /// The checksum of `octets` alone.
+    /// The checksum of `bytes` alone.
     @inlinable
-    public static func of(_ octets: borrowing Octets) -> UInt16 {
+    public static func of(_ bytes: borrowing ByteView) -> UInt16 {
         var checksum = InternetChecksum()
-        checksum.add(octets)
+        checksum.add(bytes)
         return checksum.value
     }
 }
@@ -58,7 +58,7 @@ struct ChecksumSum {
         sum = next &+ (overflow ? 1 : 0)
     }
 
-    /// Adds the octets from `start` to before `end`; an odd last one counts as if a zero followed.
+    /// Adds the bytes from `start` to before `end`; an odd last one counts as if a zero followed.
     @inlinable @inline(__always)
     mutating func add(_ bytes: RawSpan, _ start: Int, _ end: Int) {
         precondition(start >= 0 && start <= end && end <= bytes.byteCount)
@@ -76,7 +76,7 @@ struct ChecksumSum {
         if offset < end { addLast(bytes, offset, end) }
     }
 
-    /// Adds eight octets, of which each half was written by itself.
+    /// Adds eight bytes, of which each half was written by itself.
     @inline(__always)
     mutating func addPair(_ bytes: RawSpan, _ start: Int) {
         precondition(start >= 0 && start <= bytes.byteCount &- 8)
@@ -84,11 +84,11 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Makes it the sum of the same octets behind one more.
+    /// Makes it the sum of the same bytes behind one more.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 
-    /// Adds the last one to three octets.
+    /// Adds the last one to three bytes.
     @inlinable
     mutating func addLast(_ bytes: RawSpan, _ start: Int, _ end: Int) {
         var offset = start
@@ -101,7 +101,7 @@ struct ChecksumSum {
         carry(UInt64(UInt16(bigEndian: last << 8)))
     }
 
-    /// Adds octets that are there, 64 at a time in four sums, which need not wait for each other. Gives where that ends.
+    /// Adds bytes that are there, 64 at a time in four sums, which need not wait for each other. Gives where that ends.
     @inlinable @inline(never)
     mutating func addMany(_ bytes: RawSpan, _ start: Int, _ end: Int) -> Int {
         var (a, b, c, d) = (ChecksumSum(), ChecksumSum(), ChecksumSum(), ChecksumSum())
@@ -137,7 +137,7 @@ struct ChecksumSum {
 }
 
 extension RawSpan {
-    /// Eight octets that the caller knows to be there, as they lie in memory.
+    /// Eight bytes that the caller knows to be there, as they lie in memory.
     @inlinable @inline(__always)
     func eight(_ offset: Int) -> UInt64 {
         unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
@@ -152,6 +152,6 @@ public enum ChecksumStatus: UInt8, Sendable, Equatable {
     case bad
     /// Left to the network card: what was captured holds only the beginning of the sum.
     case offloaded
-    /// Octets that it covers were not captured, or it covers more than this fragment.
+    /// Bytes that it covers were not captured, or it covers more than this fragment.
     case unknown
 }

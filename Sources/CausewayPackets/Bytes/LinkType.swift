@@ -1,4 +1,4 @@
-/// What the first octets of a captured packet are (the LINKTYPE_ numbers of capture files).
+/// What the first bytes of a captured packet are (the LINKTYPE_ numbers of capture files).
 public struct LinkType: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -13,11 +13,11 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     @inlinable public static var wireless: LinkType { LinkType(rawValue: 105) }
     /// OpenBSD loopback: a protocol family in network byte order.
     @inlinable public static var loop: LinkType { LinkType(rawValue: 108) }
-    /// Linux's `any` device, header of 16 octets.
+    /// Linux's `any` device, header of 16 bytes.
     @inlinable public static var linuxCooked: LinkType { LinkType(rawValue: 113) }
     @inlinable public static var ipv4: LinkType { LinkType(rawValue: 228) }
     @inlinable public static var ipv6: LinkType { LinkType(rawValue: 229) }
-    /// Linux's `any` device, header of 20 octets, which names the interface.
+    /// Linux's `any` device, header of 20 bytes, which names the interface.
     @inlinable public static var linuxCooked2: LinkType { LinkType(rawValue: 276) }
 
     /// The number in a file's header, where several numbers of BSD systems mean the same.

@@ -1,6 +1,6 @@
 /// A 48-bit hardware address, as Ethernet and its kin use it.
 public struct MACAddress: Hashable, Sendable {
-    /// The address as a number; the first octet on the wire is the most significant. The upper 16 bits are 0.
+    /// The address as a number; the first byte on the wire is the most significant. The upper 16 bits are 0.
     public let bits: UInt64
 
     /// Takes the lower 48 bits.
@@ -11,11 +11,11 @@ public struct MACAddress: Hashable, Sendable {
     /// Nobody: what an ARP request asks for.
     public static let zero = MACAddress(bits: 0)
 
-    /// Reads six octets at `offset`.
+    /// Reads six bytes at `offset`.
     @inlinable
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        try octets.require(6, at: offset)
-        self.init(bits: UInt64(try octets.u32(offset)) << 16 | UInt64(try octets.u16(offset &+ 4)))
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        try bytes.require(6, at: offset)
+        self.init(bits: UInt64(try bytes.u32(offset)) << 16 | UInt64(try bytes.u16(offset &+ 4)))
     }
 
     /// Reads `aa:bb:cc:dd:ee:ff`; hyphens and dots may stand for the colons, and digits may be left out in front.
@@ -31,7 +31,7 @@ public struct MACAddress: Hashable, Sendable {
         self.init(bits: bits)
     }
 
-    /// Group addresses: the lowest bit of the first octet.
+    /// Group addresses: the lowest bit of the first byte.
     public var isMulticast: Bool { bits >> 40 & 1 == 1 }
 }
 

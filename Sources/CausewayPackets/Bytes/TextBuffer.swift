@@ -1,18 +1,18 @@
-/// Text being made, as octets: what a printer writes into, and gives out again and again without allocating.
+/// Text being made, as bytes: what a printer writes into, and gives out again and again without allocating.
 package struct TextBuffer: Sendable {
-    /// Room for text, of which the first `count` octets are some: an array that grew octet by octet would be asked for room by each.
+    /// Room for text, of which the first `count` bytes are some: an array that grew byte by byte would be asked for room by each.
     private var storage: [UInt8] = []
     package private(set) var count = 0
 
     package init() {}
 
-    /// A copy of the text's octets.
-    package var octets: [UInt8] { Array(storage[..<count]) }
+    /// A copy of the text's bytes.
+    package var bytes: [UInt8] { Array(storage[..<count]) }
     package mutating func removeAll() { count = 0 }
     package var isEmpty: Bool { count == 0 }
     package var last: UInt8? { count > 0 ? storage[count - 1] : nil }
     package mutating func removeLast(_ count: Int) { self.count -= min(count, self.count) }
-    /// The text; octets that are no UTF-8 are replaced.
+    /// The text; bytes that are no UTF-8 are replaced.
     package var string: String { String(decoding: storage[..<count], as: UTF8.self) }
 
     /// Puts the text behind what is in `buffer`.
@@ -28,20 +28,20 @@ package struct TextBuffer: Sendable {
     }
 
     @inline(__always)
-    private mutating func copy(_ octets: UnsafeBufferPointer<UInt8>) {
-        let (start, byteCount) = (count, octets.count)
+    private mutating func copy(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let (start, byteCount) = (count, bytes.count)
         require(byteCount)
         unsafe storage.withUnsafeMutableBytes { place in
             // There is room for them: that was asked for above.
             let place = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
-            unsafe place.copyMemory(from: UnsafeRawBufferPointer(octets))
+            unsafe place.copyMemory(from: UnsafeRawBufferPointer(bytes))
         }
         count = start &+ byteCount
     }
 
     @inline(__always)
     package mutating func put(_ text: StaticString) {
-        // A static string's octets live as long as the program.
+        // A static string's bytes live as long as the program.
         unsafe copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
     @_disfavoredOverload
@@ -50,13 +50,13 @@ package struct TextBuffer: Sendable {
         text.withUTF8 { unsafe copy($0) }
     }
     @inline(__always)
-    package mutating func put(octet: UInt8) {
+    package mutating func put(byte: UInt8) {
         require(1)
-        storage[count] = octet
+        storage[count] = byte
         count &+= 1
     }
     /// A name in quotation marks with a colon and `opening` behind it, as JSON begins a member: at once, because each time has its cost.
-    /// Inlined, so that names whose lengths are known are stored and not copied octet by octet.
+    /// Inlined, so that names whose lengths are known are stored and not copied byte by byte.
     @inline(__always)
     mutating func key(_ name: StaticString, afterComma: Bool, _ opening: StaticString = "") {
         let (length, openingLength) = (name.utf8CodeUnitCount, opening.utf8CodeUnitCount)
@@ -68,7 +68,7 @@ package struct TextBuffer: Sendable {
             // Where there is no comma the quotation mark takes its place.
             unsafe room[count] = 0x2C
             unsafe place.storeBytes(of: 0x22, as: UInt8.self)
-            // A static string's octets live as long as the program.
+            // A static string's bytes live as long as the program.
             unsafe (place + 1).copyMemory(from: name.utf8Start, byteCount: length)
             unsafe (place + 1 + length).storeBytes(of: 0x22, as: UInt8.self)
             unsafe (place + 2 + length).storeBytes(of: 0x3A, as: UInt8.self)
@@ -87,7 +87,7 @@ package struct TextBuffer: Sendable {
         }
         count = start &+ place.count
     }
-    package mutating func put(octets more: [UInt8]) {
+    package mutating func put(bytes more: [UInt8]) {
         unsafe more.withUnsafeBufferPointer { unsafe copy($0) }
     }
     package mutating func put(_ other: TextBuffer) {
@@ -140,7 +140,7 @@ package struct TextBuffer: Sendable {
     @inline(__always)
     package mutating func decimal<T: BinaryInteger>(_ value: T, width: Int = 0, padding: UInt8 = 0x20) {
         if value < 0 {
-            put(octet: 0x2D)
+            put(byte: 0x2D)
             decimal(UInt64(value.magnitude), width: width - 1, padding: padding)
         } else {
             decimal(UInt64(value), width: width, padding: padding)
@@ -174,9 +174,9 @@ package struct TextBuffer: Sendable {
         var shift: UInt64 = 48
         while shift > 0 {
             shift &-= 8
-            let octet = UInt8(truncatingIfNeeded: bits >> shift)
-            room[at] = Self.digit(octet >> 4)
-            room[at &+ 1] = Self.digit(octet & 15)
+            let byte = UInt8(truncatingIfNeeded: bits >> shift)
+            room[at] = Self.digit(byte >> 4)
+            room[at &+ 1] = Self.digit(byte & 15)
             if shift > 0 { room[at &+ 2] = 0x3A }
             at &+= 3
         }
@@ -191,16 +191,16 @@ package struct TextBuffer: Sendable {
         var shift: UInt32 = 32
         while shift > 0 {
             shift &-= 8
-            let octet = UInt8(truncatingIfNeeded: bits >> shift)
-            if octet >= 100 {
-                room[at] = 0x30 | octet / 100
+            let byte = UInt8(truncatingIfNeeded: bits >> shift)
+            if byte >= 100 {
+                room[at] = 0x30 | byte / 100
                 at &+= 1
             }
-            if octet >= 10 {
-                room[at] = 0x30 | octet / 10 % 10
+            if byte >= 10 {
+                room[at] = 0x30 | byte / 10 % 10
                 at &+= 1
             }
-            room[at] = 0x30 | octet % 10
+            room[at] = 0x30 | byte % 10
             at &+= 1
             guard shift > 0 else { break }
             room[at] = 0x2E
@@ -223,7 +223,7 @@ package struct TextBuffer: Sendable {
                 position = zeros.upperBound
                 continue
             }
-            if position > 0, position != zeros.upperBound || zeros.isEmpty { put(octet: 0x3A) }
+            if position > 0, position != zeros.upperBound || zeros.isEmpty { put(byte: 0x3A) }
             hex(Self.group(high, low, position))
             position += 1
         }

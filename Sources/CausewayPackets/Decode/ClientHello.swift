@@ -16,31 +16,31 @@ struct ClientHello: Equatable {
     private static let mostProtocols = 32
 
     /// A record with a ClientHello at its beginning (RFC 8446 §5.1, §4.1.2); `nil` where this is none.
-    init?(_ octets: borrowing Octets) {
-        guard let isHello = try? Self.isHello(octets), isHello else { return nil }
+    init?(_ bytes: borrowing ByteView) {
+        guard let isHello = try? Self.isHello(bytes), isHello else { return nil }
         // Of one that is cut off there is what comes before.
-        try? readExtensions(octets)
+        try? readExtensions(bytes)
     }
 
-    private static func isHello(_ octets: borrowing Octets) throws(CutOff) -> Bool {
-        let (type, version) = (try octets.u8(0), try octets.u8(1))
-        let message = try octets.u8(recordHeader)
+    private static func isHello(_ bytes: borrowing ByteView) throws(CutOff) -> Bool {
+        let (type, version) = (try bytes.u8(0), try bytes.u8(1))
+        let message = try bytes.u8(recordHeader)
         return type == handshakeRecord && version == majorVersion && message == clientHello
     }
 
-    private mutating func readExtensions(_ octets: borrowing Octets) throws(CutOff) {
+    private mutating func readExtensions(_ bytes: borrowing ByteView) throws(CutOff) {
         var offset = Self.recordHeader + Self.messageHeader + Self.versionAndRandom
         // Session identifier, cipher suites, compression methods.
-        offset += 1 + Int(try octets.u8(offset))
-        offset += 2 + Int(try octets.u16(offset))
-        offset += 1 + Int(try octets.u8(offset))
-        let end = offset + 2 + Int(try octets.u16(offset))
+        offset += 1 + Int(try bytes.u8(offset))
+        offset += 2 + Int(try bytes.u16(offset))
+        offset += 1 + Int(try bytes.u8(offset))
+        let end = offset + 2 + Int(try bytes.u16(offset))
         offset += 2
         while offset + 4 <= end {
-            let type = try octets.u16(offset)
-            let length = Int(try octets.u16(offset + 2))
+            let type = try bytes.u16(offset)
+            let length = Int(try bytes.u16(offset + 2))
             offset += 4
-            let content = octets.clamped(offset, min(offset + length, end))
+            let content = bytes.clamped(offset, min(offset + length, end))
             switch type {
             case Extension.serverName: serverName = try Self.hostName(content)
             case Extension.applicationProtocols: try readProtocols(content)
@@ -50,12 +50,12 @@ struct ClientHello: Equatable {
         }
     }
 
-    private static func hostName(_ content: borrowing Octets) throws(CutOff) -> String? {
+    private static func hostName(_ content: borrowing ByteView) throws(CutOff) -> String? {
         guard try content.u8(2) == 0 else { return nil }
         return try text(content, at: 5, Int(try content.u16(3)))
     }
 
-    private mutating func readProtocols(_ content: borrowing Octets) throws(CutOff) {
+    private mutating func readProtocols(_ content: borrowing ByteView) throws(CutOff) {
         var offset = 2
         while offset < content.count, protocols.count < Self.mostProtocols {
             let length = Int(try content.u8(offset))
@@ -64,8 +64,8 @@ struct ClientHello: Equatable {
         }
     }
 
-    private static func text(_ octets: borrowing Octets, at offset: Int, _ length: Int) throws(CutOff) -> String {
-        try octets.require(length, at: offset)
-        return String(decoding: octets.clamped(offset, offset + length).array, as: UTF8.self)
+    private static func text(_ bytes: borrowing ByteView, at offset: Int, _ length: Int) throws(CutOff) -> String {
+        try bytes.require(length, at: offset)
+        return String(decoding: bytes.clamped(offset, offset + length).array, as: UTF8.self)
     }
 }

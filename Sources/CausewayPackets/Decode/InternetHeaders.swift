@@ -17,14 +17,14 @@ public struct IPProtocolNumber: RawRepresentable, Hashable, Sendable {
 public struct IPv4Header: Hashable, Sendable {
     /// Differentiated services and congestion notification (RFC 2474 §3, RFC 3168 §5).
     public var typeOfService: UInt8 = 0
-    /// Octets of header and content. `nil`: what there is.
+    /// Bytes of header and content. `nil`: what there is.
     public var totalLength: UInt16?
     public var identification: UInt16 = 0
     /// The bit that is always 0.
     public var reserved = false
     public var dontFragment = false
     public var moreFragments = false
-    /// In units of eight octets.
+    /// In units of eight bytes.
     public var fragmentOffset: UInt16 = 0
     public var timeToLive: UInt8 = 64
     public var proto: IPProtocolNumber
@@ -32,7 +32,7 @@ public struct IPv4Header: Hashable, Sendable {
     public var checksum: UInt16?
     public var source: IPv4Address
     public var destination: IPv4Address
-    /// Filled up with zeros to a multiple of four octets when written; at most 40.
+    /// Filled up with zeros to a multiple of four bytes when written; at most 40.
     public var options: [UInt8] = []
 
     @inlinable
@@ -47,25 +47,25 @@ public struct IPv4Header: Hashable, Sendable {
         self.identification = identification
     }
 
-    /// Octets of header.
+    /// Bytes of header.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        typeOfService = try octets.u8(offset &+ 1)
-        totalLength = try octets.u16(offset &+ 2)
-        identification = try octets.u16(offset &+ 4)
-        let fragment = try octets.u16(offset &+ 6)
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        typeOfService = try bytes.u8(offset &+ 1)
+        totalLength = try bytes.u16(offset &+ 2)
+        identification = try bytes.u16(offset &+ 4)
+        let fragment = try bytes.u16(offset &+ 6)
         reserved = fragment & 0x8000 != 0
         dontFragment = fragment & 0x4000 != 0
         moreFragments = fragment & 0x2000 != 0
         fragmentOffset = fragment & 0x1FFF
-        timeToLive = try octets.u8(offset &+ 8)
-        proto = IPProtocolNumber(rawValue: try octets.u8(offset &+ 9))
-        checksum = try octets.u16(offset &+ 10)
-        source = IPv4Address(bits: try octets.u32(offset &+ 12))
-        destination = IPv4Address(bits: try octets.u32(offset &+ 16))
-        let length = Int(try octets.u8(offset) & 15) * 4
-        if length > 20 { options = octets.clamped(offset &+ 20, offset &+ length).array }
+        timeToLive = try bytes.u8(offset &+ 8)
+        proto = IPProtocolNumber(rawValue: try bytes.u8(offset &+ 9))
+        checksum = try bytes.u16(offset &+ 10)
+        source = IPv4Address(bits: try bytes.u32(offset &+ 12))
+        destination = IPv4Address(bits: try bytes.u32(offset &+ 16))
+        let length = Int(try bytes.u8(offset) & 15) * 4
+        if length > 20 { options = bytes.clamped(offset &+ 20, offset &+ length).array }
     }
 }
 
@@ -75,7 +75,7 @@ public struct IPv6Header: Hashable, Sendable {
     public var trafficClass: UInt8 = 0
     /// 20 bits.
     public var flowLabel: UInt32 = 0
-    /// Octets after the header. `nil`: what there is.
+    /// Bytes after the header. `nil`: what there is.
     public var payloadLength: UInt16?
     public var nextHeader: IPProtocolNumber
     public var hopLimit: UInt8 = 64
@@ -94,25 +94,25 @@ public struct IPv6Header: Hashable, Sendable {
         self.flowLabel = flowLabel & 0xFFFFF
     }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        let first = try octets.u32(offset)
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        let first = try bytes.u32(offset)
         trafficClass = UInt8(truncatingIfNeeded: first >> 20)
         flowLabel = first & 0xFFFFF
-        payloadLength = try octets.u16(offset &+ 4)
-        nextHeader = IPProtocolNumber(rawValue: try octets.u8(offset &+ 6))
-        hopLimit = try octets.u8(offset &+ 7)
-        source = try IPv6Address(octets, at: offset &+ 8)
-        destination = try IPv6Address(octets, at: offset &+ 24)
+        payloadLength = try bytes.u16(offset &+ 4)
+        nextHeader = IPProtocolNumber(rawValue: try bytes.u8(offset &+ 6))
+        hopLimit = try bytes.u8(offset &+ 7)
+        source = try IPv6Address(bytes, at: offset &+ 8)
+        destination = try IPv6Address(bytes, at: offset &+ 24)
     }
 }
 
 extension IPv6Address {
-    init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        self.init(high: try octets.u64(offset), low: try octets.u64(offset &+ 8))
+    init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        self.init(high: try bytes.u64(offset), low: try bytes.u64(offset &+ 8))
     }
 }
 
-/// The first eight octets of an ICMP message of either version (RFC 792, RFC 4443 §2.1).
+/// The first eight bytes of an ICMP message of either version (RFC 792, RFC 4443 §2.1).
 public struct ICMPHeader: Hashable, Sendable {
     public static let byteCount = 8
     public var type: UInt8
@@ -136,10 +136,10 @@ public struct ICMPHeader: Hashable, Sendable {
     public var identifier: UInt16 { UInt16(truncatingIfNeeded: rest >> 16) }
     public var sequence: UInt16 { UInt16(truncatingIfNeeded: rest) }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        type = try octets.u8(offset)
-        code = try octets.u8(offset &+ 1)
-        checksum = try octets.u16(offset &+ 2)
-        rest = (try? octets.u32(offset &+ 4)) ?? 0
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        type = try bytes.u8(offset)
+        code = try bytes.u8(offset &+ 1)
+        checksum = try bytes.u16(offset &+ 2)
+        rest = (try? bytes.u32(offset &+ 4)) ?? 0
     }
 }

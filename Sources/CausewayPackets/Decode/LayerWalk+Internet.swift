@@ -1,5 +1,5 @@
 extension LayerWalk {
-    /// Confines what follows to `length` octets from `start`, and notes where that is not possible.
+    /// Confines what follows to `length` bytes from `start`, and notes where that is not possible.
     @inline(__always)
     private mutating func confine(_ length: Int, from start: Int, _ layers: inout PacketLayers) {
         let end = start &+ length
@@ -9,7 +9,7 @@ extension LayerWalk {
     }
 
     /// RFC 791 §3.1.
-    mutating func ipv4(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    mutating func ipv4(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         let first = try p.u8(offset)
         guard first >> 4 == 4 else {
             layers.issues.insert(.badVersion)
@@ -38,7 +38,7 @@ extension LayerWalk {
     }
 
     /// RFC 8200 §3.
-    mutating func ipv6(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    mutating func ipv6(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         guard try p.u8(offset) >> 4 == 6 else {
             layers.issues.insert(.badVersion)
             return nil
@@ -53,7 +53,7 @@ extension LayerWalk {
     }
 
     mutating func ipProtocol(
-        _ number: UInt8, _ overIPv6: Bool, _ p: borrowing Octets, _ layers: inout PacketLayers
+        _ number: UInt8, _ overIPv6: Bool, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {
         switch number {
         case 6: return try tcp(p, &layers)
@@ -106,7 +106,7 @@ extension LayerWalk {
 
     /// RFC 8200 §4.
     private mutating func extensionHeader(
-        _ number: UInt8, _ p: borrowing Octets, _ layers: inout PacketLayers
+        _ number: UInt8, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {
         let next = try p.u8(offset)
         let length = number == 44 ? 8 : (Int(try p.u8(offset &+ 1)) &+ 1) &* 8
@@ -128,7 +128,7 @@ extension LayerWalk {
     }
 
     /// RFC 9293 §3.1.
-    private mutating func tcp(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func tcp(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         guard limit &- offset >= 20 else { throw CutOff() }
         let length = Int(try p.u8(offset &+ 12) >> 4) &* 4
         guard length >= 20 else {
@@ -144,7 +144,7 @@ extension LayerWalk {
     }
 
     /// RFC 2784 §2, with the fields of RFC 2890; version 1 is PPTP's (RFC 2637 §4.1).
-    private mutating func gre(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func gre(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         let flags = try p.u16(offset)
         let type = try p.u16(offset &+ 2)
         var length = 4
@@ -161,7 +161,7 @@ extension LayerWalk {
         switch type {
         case 0x6558: return .ethernet
         case 0x880B:
-            // The address and control octets may be left out.
+            // The address and control bytes may be left out.
             if try p.u16(offset) == 0xFF03 { offset &+= 2 }
             return .pppProtocol
         default: return .etherType(type)
@@ -170,7 +170,7 @@ extension LayerWalk {
 
     /// What runs inside UDP and has layers of its own.
     mutating func tunnel(
-        _ source: UInt16, _ destination: UInt16, _ p: borrowing Octets, _ layers: inout PacketLayers
+        _ source: UInt16, _ destination: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {
         switch destination {
         case 4789:

@@ -5,20 +5,20 @@ extension PacketLayers {
     ///
     /// - Parameters:
     ///   - packet: What was captured.
-    ///   - originalCount: Octets on the wire, which may be more than were captured.
-    public init(_ packet: borrowing Octets, linkType: LinkType, originalCount: Int? = nil) {
+    ///   - originalCount: Bytes on the wire, which may be more than were captured.
+    public init(_ packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         self.init()
         find(in: packet, linkType: linkType, originalCount: originalCount)
     }
 
     /// The same for another packet, in the place of the one before: for loops over many packets, which need no new value for each.
     @inlinable
-    public mutating func find(in packet: borrowing Octets, linkType: LinkType, originalCount: Int? = nil) {
+    public mutating func find(in packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
     }
 
     @usableFromInline
-    mutating func find(in packet: borrowing Octets, _ linkType: LinkType, wireCount: Int) {
+    mutating func find(in packet: borrowing ByteView, _ linkType: LinkType, wireCount: Int) {
         if linkType == .ethernet, findUsual(packet, wireCount: wireCount) { return }
         forget()
         walk(packet, linkType, wireCount)
@@ -26,7 +26,7 @@ extension PacketLayers {
 
     /// Finds them step by step, whatever they are.
     @inline(never)
-    mutating func walk(_ packet: borrowing Octets, _ linkType: LinkType, _ wireCount: Int) {
+    mutating func walk(_ packet: borrowing ByteView, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
         var next = LayerWalk.Next(linkType)
         do throws(CutOff) {
@@ -71,7 +71,7 @@ struct LayerWalk {
     }
 
     var offset = 0
-    /// Where the captured octets of the current layer end.
+    /// Where the captured bytes of the current layer end.
     var limit: Int
     /// Where they ended on the wire.
     var wireLimit: Int
@@ -81,7 +81,7 @@ struct LayerWalk {
         self.wireLimit = wireLimit
     }
 
-    /// Takes a header of `byteCount` octets.
+    /// Takes a header of `byteCount` bytes.
     @inline(__always)
     mutating func take(
         _ kind: LayerKind, _ byteCount: Int, _ layers: inout PacketLayers
@@ -92,7 +92,7 @@ struct LayerWalk {
         return true
     }
 
-    mutating func step(_ next: Next, _ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    mutating func step(_ next: Next, _ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         switch next {
         case .ethernet:
             guard try take(.ethernet, 14, &layers) else { return nil }
@@ -150,7 +150,7 @@ struct LayerWalk {
     }
 
     private mutating func etherType(
-        _ type: UInt16, _ p: borrowing Octets, _ layers: inout PacketLayers
+        _ type: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {
         switch type {
         case 0x0800: return .ipv4
@@ -180,7 +180,7 @@ struct LayerWalk {
     }
 
     private mutating func loopback(
-        _ bigEndian: Bool, _ p: borrowing Octets, _ layers: inout PacketLayers
+        _ bigEndian: Bool, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {
         guard try take(.loopback, 4, &layers) else { return nil }
         var family = try p.u32(offset &- 4)
@@ -193,7 +193,7 @@ struct LayerWalk {
         }
     }
 
-    private mutating func llc(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func llc(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         let destination = try p.u8(offset)
         let source = try p.u8(offset &+ 1)
         let control = try p.u8(offset &+ 2)
@@ -208,7 +208,7 @@ struct LayerWalk {
         }
     }
 
-    private mutating func mpls(_ p: borrowing Octets, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
+    private mutating func mpls(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         while true {
             let entry = try p.u32(offset)
             guard try take(.mpls, 4, &layers) else { return nil }
@@ -218,7 +218,7 @@ struct LayerWalk {
             case 2: return .ipv6
             default: break
             }
-            // The label does not say what it carries: the first half octet tells, as routers do (RFC 4928 §3).
+            // The label does not say what it carries: the first half byte tells, as routers do (RFC 4928 §3).
             switch try p.u8(offset) >> 4 {
             case 4: return .ipv4
             case 6: return .ipv6

@@ -15,10 +15,10 @@ public struct EthernetHeader: Hashable, Sendable {
         self.type = type
     }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        destination = try MACAddress(octets, at: offset)
-        source = try MACAddress(octets, at: offset &+ 6)
-        type = EtherType(rawValue: try octets.u16(offset &+ 12))
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        destination = try MACAddress(bytes, at: offset)
+        source = try MACAddress(bytes, at: offset &+ 6)
+        type = EtherType(rawValue: try bytes.u16(offset &+ 12))
     }
 }
 
@@ -54,11 +54,11 @@ public struct VLANTag: Hashable, Sendable {
         self.type = type
     }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        let control = try octets.u16(offset)
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        let control = try bytes.u16(offset)
         self.init(
             identifier: control & 0xFFF, priority: UInt8(control >> 13), dropEligible: control & 0x1000 != 0,
-            type: EtherType(rawValue: try octets.u16(offset &+ 2)))
+            type: EtherType(rawValue: try bytes.u16(offset &+ 2)))
     }
 }
 
@@ -95,14 +95,14 @@ public struct ARPPacket: Hashable, Sendable {
     }
 
     /// `nil` where the addresses are not Ethernet's and IPv4's.
-    public init?(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        guard try octets.u8(offset &+ 4) == 6, try octets.u8(offset &+ 5) == 4 else { return nil }
-        hardwareType = try octets.u16(offset)
-        protocolType = EtherType(rawValue: try octets.u16(offset &+ 2))
-        operation = Operation(rawValue: try octets.u16(offset &+ 6))
-        senderHardware = try MACAddress(octets, at: offset &+ 8)
-        senderAddress = IPv4Address(bits: try octets.u32(offset &+ 14))
-        targetHardware = try MACAddress(octets, at: offset &+ 18)
-        targetAddress = IPv4Address(bits: try octets.u32(offset &+ 24))
+    public init?(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        guard try bytes.u8(offset &+ 4) == 6, try bytes.u8(offset &+ 5) == 4 else { return nil }
+        hardwareType = try bytes.u16(offset)
+        protocolType = EtherType(rawValue: try bytes.u16(offset &+ 2))
+        operation = Operation(rawValue: try bytes.u16(offset &+ 6))
+        senderHardware = try MACAddress(bytes, at: offset &+ 8)
+        senderAddress = IPv4Address(bits: try bytes.u32(offset &+ 14))
+        targetHardware = try MACAddress(bytes, at: offset &+ 18)
+        targetAddress = IPv4Address(bits: try bytes.u32(offset &+ 24))
     }
 }

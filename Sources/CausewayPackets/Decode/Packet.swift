@@ -1,25 +1,25 @@
 package import CausewayWire
 
-/// One captured packet, looked at in place: its octets, borrowed, and where its layers lie.
+/// One captured packet, looked at in place: its bytes, borrowed, and where its layers lie.
 ///
 /// ```swift
-/// let packet = Packet(octets, linkType: .ethernet)
+/// let packet = Packet(bytes, linkType: .ethernet)
 /// if let tcp = packet.tcp, tcp.flags.contains(.syn) { print(packet.ipv4?.source, tcp.destinationPort) }
 /// ```
 ///
 /// Looking allocates nothing but the arrays of options, where there are some. Of tunnels, ``ipv4``, ``tcp`` and so on show the innermost.
 public struct Packet: ~Escapable {
-    public let octets: Octets
+    public let bytes: ByteView
     public let layers: PacketLayers
-    /// Octets on the wire.
+    /// Bytes on the wire.
     public let originalCount: Int
 
-    /// Looks at `octets`.
-    @_lifetime(copy octets)
-    public init(_ octets: consuming Octets, linkType: LinkType, originalCount: Int? = nil) {
-        self.layers = PacketLayers(octets, linkType: linkType, originalCount: originalCount)
-        self.originalCount = originalCount ?? octets.count
-        self.octets = octets
+    /// Looks at `bytes`.
+    @_lifetime(copy bytes)
+    public init(_ bytes: consuming ByteView, linkType: LinkType, originalCount: Int? = nil) {
+        self.layers = PacketLayers(bytes, linkType: linkType, originalCount: originalCount)
+        self.originalCount = originalCount ?? bytes.count
+        self.bytes = bytes
     }
 
     /// What was wrong or is missing. Empty: decoded to the end.
@@ -27,41 +27,41 @@ public struct Packet: ~Escapable {
 
     public var ethernet: EthernetHeader? {
         guard let layer = layers.first(.ethernet) else { return nil }
-        return try? EthernetHeader(octets, at: Int(layer.offset))
+        return try? EthernetHeader(bytes, at: Int(layer.offset))
     }
     /// The outermost tag.
     public var vlan: VLANTag? {
         guard let layer = layers.first(.vlan) else { return nil }
-        return try? VLANTag(octets, at: Int(layer.offset))
+        return try? VLANTag(bytes, at: Int(layer.offset))
     }
     public var arp: ARPPacket? {
         guard let layer = layers.first(.arp) else { return nil }
-        return (try? ARPPacket(octets, at: Int(layer.offset))) ?? nil
+        return (try? ARPPacket(bytes, at: Int(layer.offset))) ?? nil
     }
     public var ipv4: IPv4Header? {
         guard let layer = layers.innermostNetwork, layer.kind == .ipv4 else { return nil }
-        return try? IPv4Header(octets, at: Int(layer.offset))
+        return try? IPv4Header(bytes, at: Int(layer.offset))
     }
     public var ipv6: IPv6Header? {
         guard let layer = layers.innermostNetwork, layer.kind == .ipv6 else { return nil }
-        return try? IPv6Header(octets, at: Int(layer.offset))
+        return try? IPv6Header(bytes, at: Int(layer.offset))
     }
     public var tcp: TCPHeader? {
         guard let layer = layers.innermostTransport, layer.kind == .tcp else { return nil }
-        return try? TCPHeader(octets, at: Int(layer.offset))
+        return try? TCPHeader(bytes, at: Int(layer.offset))
     }
     public var udp: UDPHeader? {
         guard let layer = layers.innermostTransport, layer.kind == .udp else { return nil }
-        return try? UDPHeader(octets, at: Int(layer.offset))
+        return try? UDPHeader(bytes, at: Int(layer.offset))
     }
     /// The ICMP header of either version.
     public var icmp: ICMPHeader? {
         guard let layer = layers.first(.icmp) ?? layers.first(.icmp6) else { return nil }
-        return try? ICMPHeader(octets, at: Int(layer.offset))
+        return try? ICMPHeader(bytes, at: Int(layer.offset))
     }
     /// What no header covers, as far as captured.
-    public var payload: Octets {
-        @_lifetime(copy self) get { octets.clamped(layers.payload) }
+    public var payload: ByteView {
+        @_lifetime(copy self) get { bytes.clamped(layers.payload) }
     }
 
     /// The DNS message, where the ports say that there is one.

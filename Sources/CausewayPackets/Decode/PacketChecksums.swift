@@ -15,7 +15,7 @@ extension Packet {
         var result = PacketChecksums()
         guard let network = layers.innermostNetwork else { return result }
         if network.kind == .ipv4 {
-            let header = octets.clamped(
+            let header = bytes.clamped(
                 Int(network.offset), Int(network.offset) + Int(network.byteCount))
             result.network = InternetChecksum.of(header) == 0 ? .good : .bad
         }
@@ -29,10 +29,10 @@ extension Packet {
         let start = Int(layer.offset)
         let end = layers.payload.upperBound
         let missing = layers.payloadOriginalCount - layers.payload.count
-        if layer.kind == .udp, (try? octets.u16(start + 6)) == 0 { return .notPresent }
+        if layer.kind == .udp, (try? bytes.u16(start + 6)) == 0 { return .notPresent }
         guard missing == 0, end >= start, !isFragment(network) else { return .unknown }
         var checksum = InternetChecksum()
-        let covered = octets.clamped(start, end)
+        let covered = bytes.clamped(start, end)
         if layer.kind != .icmp, layer.kind != .igmp {
             addPseudoHeader(&checksum, network, layer.kind, covered.count)
         }
@@ -51,10 +51,10 @@ extension Packet {
 
     private func isFragment(_ network: PacketLayers.Layer) -> Bool {
         if network.kind == .ipv4 {
-            return ((try? octets.u16(Int(network.offset) + 6)) ?? 0) & 0x3FFF != 0
+            return ((try? bytes.u16(Int(network.offset) + 6)) ?? 0) & 0x3FFF != 0
         }
         guard let fragment = layers.first(.fragment) else { return false }
-        return ((try? octets.u16(Int(fragment.offset) + 2)) ?? 0) & 0xFFF9 != 0
+        return ((try? bytes.u16(Int(fragment.offset) + 2)) ?? 0) & 0xFFF9 != 0
     }
 
     /// RFC 9293 §3.1, RFC 8200 §8.1.
@@ -63,7 +63,7 @@ extension Packet {
     ) {
         let start = Int(network.offset)
         let addresses = network.kind == .ipv4 ? start + 12..<start + 20 : start + 8..<start + 40
-        checksum.add(octets.clamped(addresses))
+        checksum.add(bytes.clamped(addresses))
         checksum.add(UInt32(truncatingIfNeeded: length))
         let number: UInt16 = kind == .tcp ? 6 : kind == .udp ? 17 : 58
         checksum.add(number)

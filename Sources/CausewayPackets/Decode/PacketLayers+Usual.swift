@@ -4,7 +4,7 @@ extension PacketLayers {
     ///
     /// - Returns: `false`, with nothing noted, where the packet is another one.
     @inline(__always)
-    mutating func findUsual(_ p: borrowing Octets, wireCount: Int) -> Bool {
+    mutating func findUsual(_ p: borrowing ByteView, wireCount: Int) -> Bool {
         // The link's header, IPv4's and the shortest of what follows; each longer header is asked for where it is.
         guard p.count >= 42 else { return false }
         var type = p.unchecked16(12)
@@ -32,7 +32,7 @@ extension PacketLayers {
     /// Takes the last header. Its shortest form is known to be there.
     @inline(__always)
     private mutating func takeUsual(
-        _ p: borrowing Octets, _ number: UInt8, _ below: LayerKind, _ network: Int, _ start: Int, _ wireEnd: Int,
+        _ p: borrowing ByteView, _ number: UInt8, _ below: LayerKind, _ network: Int, _ start: Int, _ wireEnd: Int,
         _ place: Int
     ) -> Bool {
         var wireEnd = wireEnd
@@ -61,8 +61,8 @@ extension PacketLayers {
     }
 }
 
-extension Octets {
-    /// Octets that the caller knows to be there.
+extension ByteView {
+    /// Bytes that the caller knows to be there.
     @inline(__always)
     fileprivate func unchecked8(_ offset: Int) -> UInt8 {
         assert(offset >= 0 && offset < count)

@@ -12,9 +12,9 @@ public struct PacketLayers: Sendable {
     /// One layer: its header from `offset` on.
     public struct Layer: Sendable {
         public var kind: LayerKind
-        /// Octets of its header.
+        /// Bytes of its header.
         public var byteCount: UInt16
-        /// Octets from the packet's beginning.
+        /// Bytes from the packet's beginning.
         public var offset: UInt32
     }
 
@@ -22,7 +22,7 @@ public struct PacketLayers: Sendable {
     public struct Issues: OptionSet, Sendable, Hashable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue }
-        /// Fewer octets were captured than a header needs or a length field promises.
+        /// Fewer bytes were captured than a header needs or a length field promises.
         public static let cutOff = Issues(rawValue: 1)
         /// A version field that contradicts the layer before.
         public static let badVersion = Issues(rawValue: 2)
@@ -45,9 +45,9 @@ public struct PacketLayers: Sendable {
     private var storage: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     public private(set) var count = 0
     public internal(set) var issues: Issues = []
-    /// What no header covers: the application's octets, as far as captured, without link-layer padding.
+    /// What no header covers: the application's bytes, as far as captured, without link-layer padding.
     public internal(set) var payload: Range<Int> = 0..<0
-    /// Octets of payload that were on the wire, captured or not.
+    /// Bytes of payload that were on the wire, captured or not.
     public internal(set) var payloadOriginalCount = 0
     private var network: UInt8 = 0xFF
     private var transport: UInt8 = 0xFF

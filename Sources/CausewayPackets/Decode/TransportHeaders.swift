@@ -3,7 +3,7 @@ public struct UDPHeader: Hashable, Sendable {
     public static let byteCount = 8
     public var sourcePort: UInt16
     public var destinationPort: UInt16
-    /// Octets of header and content. `nil`: what there is.
+    /// Bytes of header and content. `nil`: what there is.
     public var length: UInt16?
     /// `nil`: the right one. Zero means none was computed, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
     public var checksum: UInt16?
@@ -14,11 +14,11 @@ public struct UDPHeader: Hashable, Sendable {
         self.destinationPort = destinationPort
     }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        sourcePort = try octets.u16(offset)
-        destinationPort = try octets.u16(offset &+ 2)
-        length = try octets.u16(offset &+ 4)
-        checksum = try octets.u16(offset &+ 6)
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        sourcePort = try bytes.u16(offset)
+        destinationPort = try bytes.u16(offset &+ 2)
+        length = try bytes.u16(offset &+ 4)
+        checksum = try bytes.u16(offset &+ 6)
     }
 }
 
@@ -28,14 +28,14 @@ public struct TCPHeader: Hashable, Sendable {
     public var destinationPort: UInt16
     public var sequence: UInt32 = 0
     public var acknowledgement: UInt32 = 0
-    /// In units of four octets. `nil`: what the options need.
+    /// In units of four bytes. `nil`: what the options need.
     public var dataOffset: UInt8?
     public var flags: Flags
     public var window: UInt16 = 1024
     /// `nil`: the right one.
     public var checksum: UInt16?
     public var urgentPointer: UInt16 = 0
-    /// Filled up with zeros to a multiple of four octets when written; at most 40.
+    /// Filled up with zeros to a multiple of four bytes when written; at most 40.
     public var options: [UInt8] = []
 
     /// The control bits, with the three of congestion notification (RFC 3168 §6.1, RFC 3540 §9).
@@ -60,21 +60,21 @@ public struct TCPHeader: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// Octets of header.
+    /// Bytes of header.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
-    public init(_ octets: borrowing Octets, at offset: Int) throws(CutOff) {
-        sourcePort = try octets.u16(offset)
-        destinationPort = try octets.u16(offset &+ 2)
-        sequence = try octets.u32(offset &+ 4)
-        acknowledgement = try octets.u32(offset &+ 8)
-        let control = try octets.u16(offset &+ 12)
+    public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
+        sourcePort = try bytes.u16(offset)
+        destinationPort = try bytes.u16(offset &+ 2)
+        sequence = try bytes.u32(offset &+ 4)
+        acknowledgement = try bytes.u32(offset &+ 8)
+        let control = try bytes.u16(offset &+ 12)
         dataOffset = UInt8(control >> 12)
         flags = Flags(rawValue: control & 0x1FF)
-        window = try octets.u16(offset &+ 14)
-        checksum = try octets.u16(offset &+ 16)
-        urgentPointer = try octets.u16(offset &+ 18)
+        window = try bytes.u16(offset &+ 14)
+        checksum = try bytes.u16(offset &+ 16)
+        urgentPointer = try bytes.u16(offset &+ 18)
         let length = Int(control >> 12) * 4
-        if length > 20 { options = octets.clamped(offset &+ 20, offset &+ length).array }
+        if length > 20 { options = bytes.clamped(offset &+ 20, offset &+ length).array }
     }
 }

@@ -1,15 +1,15 @@
 /// Reads capture files: pcap of both byte orders, with micro- or nanoseconds, the modified form, and pcapng.
 ///
-/// A machine without I/O: octets are fed in portions of any size, packets come out. It holds no more than one portion and one packet.
+/// A machine without I/O: bytes are fed in portions of any size, packets come out. It holds no more than one portion and one packet.
 /// Compressed files are recognized and refused with a message.
 ///
 /// ```swift
 /// var reader = CaptureFileReader()
 /// reader.feed(portion)
-/// while let packet = try reader.next() { use(packet, reader.octets) }
+/// while let packet = try reader.next() { use(packet, reader.bytes) }
 /// ```
 public struct CaptureFileReader: Sendable {
-    /// The largest packet, in octets. What claims to be larger is taken for damage; tcpdump's limit.
+    /// The largest packet, in bytes. What claims to be larger is taken for damage; tcpdump's limit.
     public static let largestPacket = 262_144
 
     enum Format: Sendable {
@@ -20,7 +20,7 @@ public struct CaptureFileReader: Sendable {
     }
 
     var buffer: [UInt8] = []
-    /// Octets of the buffer that are done with.
+    /// Bytes of the buffer that are done with.
     var position = 0
     /// The place of the buffer's beginning in the file.
     private var base = 0
@@ -31,16 +31,16 @@ public struct CaptureFileReader: Sendable {
 
     public init() {}
 
-    /// Adds octets of the file.
-    public mutating func feed(_ portion: borrowing Octets) {
+    /// Adds bytes of the file.
+    public mutating func feed(_ portion: borrowing ByteView) {
         dropUsed()
         let count = portion.count
         buffer.reserveCapacity(buffer.count + count)
         unsafe portion.bytes.withUnsafeBytes { bytes in unsafe buffer.append(contentsOf: bytes) }
     }
 
-    /// Adds octets of the file.
-    public mutating func feed(_ portion: [UInt8]) { feed(Octets(portion.span)) }
+    /// Adds bytes of the file.
+    public mutating func feed(_ portion: [UInt8]) { feed(ByteView(portion.span)) }
 
     /// Says that the file ends here.
     public mutating func finish() { isFinished = true }
@@ -53,9 +53,9 @@ public struct CaptureFileReader: Sendable {
         packet = 0..<0
     }
 
-    /// The octets of the packet that ``next()`` gave last.
-    public var octets: Octets {
-        @_lifetime(borrow self) get { Octets(buffer.span).clamped(packet) }
+    /// The bytes of the packet that ``next()`` gave last.
+    public var bytes: ByteView {
+        @_lifetime(borrow self) get { ByteView(buffer.span).clamped(packet) }
     }
 
     /// The place in the file of what is read next.
@@ -70,7 +70,7 @@ public struct CaptureFileReader: Sendable {
         }
     }
 
-    /// The limit that the capture was made with, in octets.
+    /// The limit that the capture was made with, in bytes.
     public var snapLength: Int? {
         switch format {
         case .pcap(let header): header.snapLength
@@ -79,7 +79,7 @@ public struct CaptureFileReader: Sendable {
         }
     }
 
-    /// The next packet, or `nil` where more octets are needed, or the file is over.
+    /// The next packet, or `nil` where more bytes are needed, or the file is over.
     ///
     /// - Throws: ``CaptureFileError``; from then on always the same.
     public mutating func next() throws(CaptureFileError) -> CapturedPacket? {
@@ -146,7 +146,7 @@ public struct CaptureFileReader: Sendable {
         }
     }
 
-    /// Four octets in the order of little-endian hosts.
+    /// Four bytes in the order of little-endian hosts.
     func word(at offset: Int) -> UInt32? {
         guard offset >= 0, offset + 4 <= buffer.count else { return nil }
         return unsafe buffer.span.bytes.unsafeLoadUnaligned(

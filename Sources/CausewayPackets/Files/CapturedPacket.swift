@@ -26,15 +26,15 @@ public struct CaptureTime: Hashable, Sendable {
     public var microseconds: UInt64 { isNanoseconds ? UInt64(fraction) / 1000 : UInt64(fraction) }
 }
 
-/// What is known of a captured packet besides its octets.
+/// What is known of a captured packet besides its bytes.
 public struct CapturedPacket: Hashable, Sendable {
     public var time: CaptureTime
-    /// Octets on the wire.
+    /// Bytes on the wire.
     public var originalCount: Int
     public var linkType: LinkType
     /// The interface, by its number in the file's section.
     public var interface = 0
-    /// Octets captured.
+    /// Bytes captured.
     public var capturedCount: Int
 
     public init(time: CaptureTime, originalCount: Int, capturedCount: Int, linkType: LinkType) {
@@ -47,11 +47,11 @@ public struct CapturedPacket: Hashable, Sendable {
 
 /// Why a capture file could not be read on.
 public enum CaptureFileError: Error, Hashable, Sendable {
-    /// The first octets are those of no capture file.
+    /// The first bytes are those of no capture file.
     case notACapture
     /// The file is compressed, by the program that is named.
     case compressed(String)
-    /// The file says something that cannot be. `offset` is in octets from its beginning.
+    /// The file says something that cannot be. `offset` is in bytes from its beginning.
     case malformed(String, offset: Int)
     /// The file ends within a packet. What came before is whole.
     case truncated(offset: Int)
@@ -62,8 +62,8 @@ extension CaptureFileError: CustomStringConvertible {
         switch self {
         case .notACapture: "not a capture file: neither pcap nor pcapng"
         case .compressed(let program): "compressed with \(program): decompress it first"
-        case .malformed(let what, let offset): "damaged capture file: \(what), at octet \(offset)"
-        case .truncated(let offset): "the capture file ends within a packet, at octet \(offset)"
+        case .malformed(let what, let offset): "damaged capture file: \(what), at byte \(offset)"
+        case .truncated(let offset): "the capture file ends within a packet, at byte \(offset)"
         }
     }
 }

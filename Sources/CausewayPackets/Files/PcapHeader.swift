@@ -6,10 +6,10 @@ struct PcapHeader: Sendable {
     struct Kind: Sendable {
         var isBigEndian: Bool
         var isNanoseconds: Bool
-        /// Octets of each packet's header: the modified form has eight more.
+        /// Bytes of each packet's header: the modified form has eight more.
         var packetHeaderByteCount: Int
 
-        /// - Parameter magic: The first four octets as little-endian hosts read them.
+        /// - Parameter magic: The first four bytes as little-endian hosts read them.
         init?(magic: UInt32) {
             let plain: [(UInt32, Bool, Int)] = [
                 (0xA1B2_C3D4, false, 16), (0xA1B2_3C4D, true, 16), (0xA1B2_CD34, false, 24),
@@ -49,7 +49,7 @@ extension CaptureFileReader {
         }
         let captured = Int(field(2))
         guard captured <= Self.largestPacket else {
-            throw .malformed("a packet of \(captured) octets", offset: fileOffset)
+            throw .malformed("a packet of \(captured) bytes", offset: fileOffset)
         }
         guard buffer.count - position >= length + captured else { return nil }
         let seconds = Int64(field(0))
@@ -67,7 +67,7 @@ extension CaptureFileReader {
     }
 }
 
-/// Writes pcap files: gives the octets, its owner stores them.
+/// Writes pcap files: gives the bytes, its owner stores them.
 public struct PcapWriter: Sendable {
     public let linkType: LinkType
     public let isNanoseconds: Bool
@@ -75,8 +75,8 @@ public struct PcapWriter: Sendable {
     public let snapLength: UInt32
 
     /// - Parameters:
-    ///   - snapLength: What the header says that packets were cut at, in octets.
-    ///   - isBigEndian: Most significant octet first. Every reader takes both.
+    ///   - snapLength: What the header says that packets were cut at, in bytes.
+    ///   - isBigEndian: Most significant byte first. Every reader takes both.
     public init(
         linkType: LinkType, snapLength: UInt32 = 262_144, isNanoseconds: Bool = false, isBigEndian: Bool = false
     ) {
@@ -99,7 +99,7 @@ public struct PcapWriter: Sendable {
     }
 
     /// Appends one packet to `output`.
-    public func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to output: inout [UInt8]) {
+    public func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to output: inout [UInt8]) {
         let same = packet.time.isNanoseconds == isNanoseconds
         let fraction =
             same
@@ -108,10 +108,10 @@ public struct PcapWriter: Sendable {
         // At once: each time has its cost.
         let header = (
             ordered(UInt32(truncatingIfNeeded: packet.time.seconds)), ordered(fraction),
-            ordered(UInt32(truncatingIfNeeded: octets.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
+            ordered(UInt32(truncatingIfNeeded: bytes.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
         )
-        let byteCount = MemoryLayout.size(ofValue: header) + octets.count
-        unsafe octets.bytes.withUnsafeBytes { bytes in
+        let byteCount = MemoryLayout.size(ofValue: header) + bytes.count
+        unsafe bytes.bytes.withUnsafeBytes { bytes in
             output.append(addingCapacity: byteCount) { room in
                 unsafe room.withUnsafeMutableBufferPointer { buffer, count in
                     // There is room for both behind what is there, and what is stored has no padding.

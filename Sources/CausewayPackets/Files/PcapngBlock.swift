@@ -1,4 +1,4 @@
-/// One block of a pcapng file, in full: what is read is written again octet by octet.
+/// One block of a pcapng file, in full: what is read is written again byte by byte.
 public struct PcapngBlock: Hashable, Sendable {
     /// What a block holds.
     public enum Content: Hashable, Sendable {
@@ -42,7 +42,7 @@ public struct PcapngBlock: Hashable, Sendable {
     public var options: [Option]
     /// Whether an end-of-options mark follows the options, which is not required.
     public var endsOptions: Bool
-    /// Octets behind what is understood, kept for rewriting.
+    /// Bytes behind what is understood, kept for rewriting.
     var rest: [UInt8] = []
 
     public init(_ content: Content, options: [Option] = []) {
@@ -75,7 +75,7 @@ extension PcapngBlock {
                 throw .notACapture
             }
             let length = Int(cursor.u32())
-            guard length >= 12, length % 4 == 0 else { throw .malformed("a block of \(length) octets", offset: offset) }
+            guard length >= 12, length % 4 == 0 else { throw .malformed("a block of \(length) bytes", offset: offset) }
             guard length <= file.count - offset else { throw .truncated(offset: offset) }
             cursor.end = offset + length - 4
             blocks.append(PcapngBlock(rawType, &cursor))
@@ -172,8 +172,8 @@ struct PcapngCursor {
         guard end - offset >= width else { return 0 }
         var value: UInt64 = 0
         for index in 0..<width {
-            let octet = UInt64(file[offset + index])
-            value = isBigEndian ? value << 8 | octet : value | octet << UInt64(8 * index)
+            let byte = UInt64(file[offset + index])
+            value = isBigEndian ? value << 8 | byte : value | byte << UInt64(8 * index)
         }
         offset += width
         return value
@@ -191,7 +191,7 @@ struct PcapngCursor {
         return taken
     }
 
-    /// Octets that are filled up with zeros to a multiple of four; `nil` where they do not fit or are filled up otherwise.
+    /// Bytes that are filled up with zeros to a multiple of four; `nil` where they do not fit or are filled up otherwise.
     mutating func padded(_ count: Int) -> [UInt8]? {
         let length = (count + 3) / 4 * 4
         guard length <= end - offset else { return nil }

@@ -44,7 +44,7 @@ struct PcapngSection: Sendable {
 }
 
 extension CaptureFileReader {
-    /// The largest block, in octets; the limit of other readers.
+    /// The largest block, in bytes; the limit of other readers.
     static let largestBlock = 16 * 1024 * 1024
 
     mutating func nextPcapng() throws(CaptureFileError) -> Found? {
@@ -54,10 +54,10 @@ extension CaptureFileReader {
             if rawType == 0x0A0D_0D0A { try beginSection() }
             let length = Int(number(at: position + 4))
             guard length >= 12, length % 4 == 0 else {
-                throw .malformed("a block of \(length) octets", offset: fileOffset)
+                throw .malformed("a block of \(length) bytes", offset: fileOffset)
             }
             guard length <= Self.largestBlock else {
-                throw .malformed("a block of \(length) octets", offset: fileOffset)
+                throw .malformed("a block of \(length) bytes", offset: fileOffset)
             }
             guard buffer.count - position >= length else { return nil }
             guard Int(number(at: position + length - 4)) == length else {
@@ -109,7 +109,7 @@ extension CaptureFileReader {
 
     private mutating func interface(_ body: Range<Int>) throws(CaptureFileError) {
         guard body.count >= 8 else {
-            throw .malformed("an interface block of \(body.count) octets", offset: fileOffset)
+            throw .malformed("an interface block of \(body.count) bytes", offset: fileOffset)
         }
         // A file that adds interfaces without end must not fill the memory.
         guard section.interfaces.count < 65_536 else { throw .malformed("too many interfaces", offset: fileOffset) }
@@ -134,7 +134,7 @@ extension CaptureFileReader {
 
     /// Enhanced and obsolete packet blocks agree in all but how they number interfaces.
     private func packet(_ body: Range<Int>, interface number: Int) throws(CaptureFileError) -> Found? {
-        guard body.count >= 20 else { throw .malformed("a packet block of \(body.count) octets", offset: fileOffset) }
+        guard body.count >= 20 else { throw .malformed("a packet block of \(body.count) bytes", offset: fileOffset) }
         guard section.interfaces.indices.contains(number) else {
             throw .malformed("a packet of interface \(number), which no block describes", offset: fileOffset)
         }
@@ -142,7 +142,7 @@ extension CaptureFileReader {
         let start = body.lowerBound
         let captured = Int(self.number(at: start + 12))
         guard captured <= body.count - 20, captured <= Self.largestPacket else {
-            throw .malformed("a packet of \(captured) octets in a block of \(body.count)", offset: fileOffset)
+            throw .malformed("a packet of \(captured) bytes in a block of \(body.count)", offset: fileOffset)
         }
         let stamp = UInt64(self.number(at: start + 4)) << 32 | UInt64(self.number(at: start + 8))
         var packet = CapturedPacket(

@@ -1,4 +1,4 @@
-/// Writes pcapng files: gives the octets, its owner stores them.
+/// Writes pcapng files: gives the bytes, its owner stores them.
 ///
 /// Blocks as ``PcapngBlock/readAll(_:into:)`` gave them are written as they were, whatever else they hold. For new files, begin with
 /// ``begin(_:to:)``.
@@ -29,13 +29,13 @@ public struct PcapngWriter: Sendable {
 
     /// Appends a packet of an interface that ``begin(_:snapLength:name:filter:to:)`` described.
     public func append(
-        _ packet: CapturedPacket, _ octets: borrowing Octets, comment: String? = nil, to output: inout [UInt8]
+        _ packet: CapturedPacket, _ bytes: borrowing ByteView, comment: String? = nil, to output: inout [UInt8]
     ) {
         let stamp = UInt64(truncatingIfNeeded: packet.time.seconds) &* 1_000_000_000 &+ packet.time.nanoseconds
         let block = PcapngBlock(
             .packet(
                 interface: UInt32(truncatingIfNeeded: packet.interface), stamp: stamp,
-                originalCount: UInt32(truncatingIfNeeded: packet.originalCount), data: octets.array),
+                originalCount: UInt32(truncatingIfNeeded: packet.originalCount), data: bytes.array),
             options: comment.map { [.comment($0)] } ?? [])
         append(block, to: &output)
     }
@@ -66,9 +66,9 @@ public struct PcapngWriter: Sendable {
         output.append(contentsOf: block.rest)
         let length = UInt32(truncatingIfNeeded: output.count + 4 - start)
         put(length, to: &output)
-        var octets: [UInt8] = []
-        put(length, to: &octets)
-        output.replaceSubrange(start + 4..<start + 8, with: octets)
+        var bytes: [UInt8] = []
+        put(length, to: &bytes)
+        output.replaceSubrange(start + 4..<start + 8, with: bytes)
     }
 
     private func put(_ content: PcapngBlock.Content, to output: inout [UInt8]) {
@@ -116,9 +116,9 @@ public struct PcapngWriter: Sendable {
         putPadded(data, to: &output)
     }
 
-    private func putPadded(_ octets: [UInt8], to output: inout [UInt8]) {
-        output.append(contentsOf: octets)
-        output.append(contentsOf: repeatElement(0, count: (4 - octets.count % 4) % 4))
+    private func putPadded(_ bytes: [UInt8], to output: inout [UInt8]) {
+        output.append(contentsOf: bytes)
+        output.append(contentsOf: repeatElement(0, count: (4 - bytes.count % 4) % 4))
     }
 
     private func put<T: FixedWidthInteger>(_ value: T, to output: inout [UInt8]) {

@@ -1,4 +1,4 @@
-/// Up to two windows of eight octets, and an octet that is one of some, compared at once; and where to go on.
+/// Up to two windows of eight bytes, and a byte that is one of some, compared at once; and where to go on.
 ///
 /// What costs in a filter is to find out what comes next. So comparisons that lead to the same place are one decision: all of them hold,
 /// or any of them does. A filter of usual length is two to four decisions.
@@ -16,12 +16,12 @@ struct FilterDecision: Hashable, Sendable {
     var firstValue: UInt64 = 0
     var secondMask: UInt64 = 0
     var secondValue: UInt64 = 0
-    /// Up to eight values of the octet at `octetAt`; that is negative where none is compared.
-    var octets: UInt64 = 0
-    var octetAt: Int32 = -1
-    /// Where the octet is whose low half tells how far all is moved; negative where it stays.
+    /// Up to eight values of the byte at `byteAt`; that is negative where none is compared.
+    var bytes: UInt64 = 0
+    var byteAt: Int32 = -1
+    /// Where the byte is whose low half tells how far all is moved; negative where it stays.
     var header: Int32 = -1
-    /// The first octet behind all that is compared, before that is moved.
+    /// The first byte behind all that is compared, before that is moved.
     var reach: Int32 = 0
     /// How many of the windows have to agree.
     var needed: Int32 = 2
@@ -38,8 +38,8 @@ struct FilterDecision: Hashable, Sendable {
         if header >= 0 {
             guard header < bytes.byteCount else { return open }
             // In bounds by the line above.
-            let octet = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: header, as: UInt8.self)
-            base = Int(octet & 15) << 2
+            let byte = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: header, as: UInt8.self)
+            base = Int(byte & 15) << 2
         }
         // One comparison for all loads below: none is negative, and none ends behind `reach`.
         guard base &+ Int(steps[place].reach) <= bytes.byteCount else { return open }
@@ -55,19 +55,19 @@ struct FilterDecision: Hashable, Sendable {
         } else {
             guard _fastPath(firstDiffers == 0 || secondDiffers == 0) else { return steps[place].jf }
         }
-        let octetAt = Int(steps[place].octetAt)
-        if octetAt >= 0 {
-            let octet = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ octetAt, as: UInt8.self)
-            guard _fastPath(holds(steps[place].octets, octet)) else { return steps[place].jf }
+        let byteAt = Int(steps[place].byteAt)
+        if byteAt >= 0 {
+            let byte = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ byteAt, as: UInt8.self)
+            guard _fastPath(holds(steps[place].bytes, byte)) else { return steps[place].jf }
         }
         return steps[place].jt
     }
 
-    /// Whether one of eight octets is `octet`: where they are equal the difference has an octet of zeros.
+    /// Whether one of eight bytes is `byte`: where they are equal the difference has a byte of zeros.
     @inline(__always)
-    static func holds(_ octets: UInt64, _ octet: UInt8) -> Bool {
+    static func holds(_ bytes: UInt64, _ byte: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        let difference = octets ^ (UInt64(octet) &* ones)
+        let difference = bytes ^ (UInt64(byte) &* ones)
         return (difference &- ones) & ~difference & (ones << 7) != 0
     }
 }
@@ -91,7 +91,7 @@ struct FilterDecisions: Hashable, Sendable {
     ///
     /// - Returns: Where that ends: `taken`, `refused` or `open`.
     @inline(__always)
-    func end(_ packet: borrowing Octets) -> Int32 {
+    func end(_ packet: borrowing ByteView) -> Int32 {
         let (steps, bytes) = (steps.span, packet.rawSpan)
         var place = start
         // Every decision leads to one that was made before it, so this ends.

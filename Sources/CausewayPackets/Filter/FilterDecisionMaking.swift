@@ -8,12 +8,12 @@ struct FilterDecisionMaking {
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
-        /// Of an octet instead of mask and value: eight values that it may have.
-        var octets: UInt64?
+        /// Of a byte instead of mask and value: eight values that it may have.
+        var bytes: UInt64?
 
         /// Whether this holds where `fact` does; `nil` where that says nothing of it.
         func follows(from fact: Comparison) -> Bool? {
-            guard at == fact.at, width == fact.width, octets == nil, fact.octets == nil else { return nil }
+            guard at == fact.at, width == fact.width, bytes == nil, fact.bytes == nil else { return nil }
             guard !isMoved, !fact.isMoved else { return nil }
             if (value ^ fact.value) & mask & fact.mask != 0 { return false }
             return mask & ~fact.mask == 0 ? true : nil
@@ -110,9 +110,9 @@ struct FilterDecisionMaking {
     }
 
     private func branch(_ position: Int, _ registers: Registers) -> Branch? {
-        if let set = FilterOctetSet.branch(instructions, position) {
+        if let set = FilterByteSet.branch(instructions, position) {
             let field = Comparison(at: set.at, width: 1, isMoved: false, mask: .max, value: 0)
-            let test = Comparison(at: set.at, width: 1, isMoved: false, mask: 0, value: 0, octets: set.octets)
+            let test = Comparison(at: set.at, width: 1, isMoved: false, mask: 0, value: 0, bytes: set.bytes)
             let registers = Registers(header: registers.header, loaded: field)
             return Branch(test: test, registers: registers, jt: set.jt, jf: set.jf)
         }

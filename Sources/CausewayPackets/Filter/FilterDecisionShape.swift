@@ -1,16 +1,16 @@
 /// What is compared in a decision, while comparisons are put into it.
 struct FilterDecisionShape {
     private var windows: [FilterWindow] = []
-    private var octet: (at: UInt32, values: UInt64)?
+    private var byte: (at: UInt32, values: UInt64)?
     private var isEither = false
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
     /// Has one more comparison hold besides those that are here; `false` where there is no room.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
-        if let values = test.octets {
-            guard octet == nil else { return false }
-            octet = (test.at, values)
+        if let values = test.bytes {
+            guard byte == nil else { return false }
+            byte = (test.at, values)
             return true
         }
         for place in windows.indices where windows[place].take(test) { return true }
@@ -21,7 +21,7 @@ struct FilterDecisionShape {
 
     /// Has it be enough that one of two holds, of which the other is here.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
-        guard windows.count == 1, octet == nil, test.octets == nil else { return false }
+        guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))
         isEither = true
         return true
@@ -29,15 +29,15 @@ struct FilterDecisionShape {
 
     var decision: FilterDecision {
         var decision = FilterDecision()
-        // Without a window one stands where the octet is, of which nothing counts.
-        let all = windows.isEmpty ? [FilterWindow(behind: (octet?.at ?? 0) + 1)] : windows
+        // Without a window one stands where the byte is, of which nothing counts.
+        let all = windows.isEmpty ? [FilterWindow(behind: (byte?.at ?? 0) + 1)] : windows
         (decision.firstAt, decision.firstMask, decision.firstValue) = all[0].asInMemory
         (decision.secondAt, decision.secondMask, decision.secondValue) = all[all.count - 1].asInMemory
         decision.needed = isEither ? 1 : 2
         decision.reach = all.map(\.end).max() ?? 0
-        if let octet {
-            (decision.octetAt, decision.octets) = (Int32(octet.at), octet.values)
-            decision.reach = max(decision.reach, Int32(octet.at) + 1)
+        if let byte {
+            (decision.byteAt, decision.bytes) = (Int32(byte.at), byte.values)
+            decision.reach = max(decision.reach, Int32(byte.at) + 1)
         }
         return decision
     }

@@ -1,6 +1,6 @@
 /// Hardware addresses, and what is sent to many.
 extension FilterLayout {
-    /// Addresses of six octets; `nil` where the link has none.
+    /// Addresses of six bytes; `nil` where the link has none.
     func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
         switch addresses {
         case .none, .short: nil
@@ -11,14 +11,14 @@ extension FilterLayout {
         }
     }
 
-    /// Addresses of one octet; `nil` where the link has none.
+    /// Addresses of one byte; `nil` where the link has none.
     func shortHardware(_ number: UInt32, _ direction: FilterDirection) -> FilterNode? {
         guard case .short(let destination, let source, _) = addresses else { return nil }
         return directed(
             direction, .equal(linkHeader(1, source), number), .equal(linkHeader(1, destination), number))
     }
 
-    /// Six octets of the link's header.
+    /// Six bytes of the link's header.
     func address(_ bits: UInt64, _ offset: Int) -> FilterNode {
         .all([
             .equal(linkHeader(4, offset + 2), UInt32(truncatingIfNeeded: bits)),

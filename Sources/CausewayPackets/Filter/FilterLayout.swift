@@ -22,23 +22,23 @@ struct FilterLayout: Sendable {
         case hdlc
         case frameRelay
         case arcnet
-        /// IEEE 802.2 always: six octets before the type.
+        /// IEEE 802.2 always: six bytes before the type.
         case llc
         /// IEEE 802.11: 802.2 in frames of data.
         case wireless
         /// Any packet of Juniper's is of every type: the header does not tell.
         case juniper
         case mpls
-        /// No place of a type is known: only octets and lengths can be asked for.
+        /// No place of a type is known: only bytes and lengths can be asked for.
         case opaque
     }
 
     /// Where hardware addresses lie, from the link's header on.
     enum Addresses: Sendable, Equatable {
         case none
-        /// Six octets each.
+        /// Six bytes each.
         case long(destination: Int, source: Int)
-        /// One octet each, and the one that means everybody.
+        /// One byte each, and the one that means everybody.
         case short(destination: Int, source: Int, everybody: UInt32)
         /// IEEE 802.11: it depends on the frame.
         case wireless
@@ -62,7 +62,7 @@ struct FilterLayout: Sendable {
     var preludes: [(slot: Int, node: FilterNode)] = []
     /// What must hold of every packet.
     var condition: FilterNode?
-    /// Whether the kernel can be asked what it knows besides the packet's octets.
+    /// Whether the kernel can be asked what it knows besides the packet's bytes.
     var isLive: Bool
 
     init(_ linkType: LinkType, isLive: Bool) {
@@ -74,7 +74,7 @@ struct FilterLayout: Sendable {
         if linkType == .pflog {
             // The header tells its own length, which is rounded up.
             let padded = FilterExpression.binary(
-                .binary(.octet(0), .add, .number(3)), .and, .number(0xFFFF_FFFC))
+                .binary(.byte(0), .add, .number(3)), .and, .number(0xFFFF_FFFC))
             preludes = [(0, .mark(slot: 0, padded))]
             (slots, networkSlot) = (1, 0)
         }

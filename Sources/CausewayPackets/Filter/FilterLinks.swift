@@ -65,23 +65,23 @@ enum FilterLinks {
 extension FilterLayout {
     /// Whether a packet came in or went out.
     func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
-        func octet(_ offset: Int, mask: UInt32 = .max, _ incoming: UInt32, _ outgoing: UInt32) -> FilterNode {
+        func byte(_ offset: Int, mask: UInt32 = .max, _ incoming: UInt32, _ outgoing: UInt32) -> FilterNode {
             .equal(FilterLoad(size: 1, offset: offset), isIn ? incoming : outgoing, mask: mask)
         }
         let outgoing: FilterNode
         switch linkType {
         case .linuxCooked: outgoing = .equal(FilterLoad(size: 2, offset: 0), 4)
         case .linuxCooked2: outgoing = .equal(FilterLoad(size: 1, offset: 10), 4)
-        case .slip, .pppDirected: return octet(0, 0, 1)
+        case .slip, .pppDirected: return byte(0, 0, 1)
         case .ipnet: return .equal(FilterLoad(size: 2, offset: 2), isIn ? 2 : 1)
-        case .pflog: return octet(60, 1, 2)
+        case .pflog: return byte(60, 1, 2)
         // Marvell's command: to the processor, or from it. Broadcom's operation: leaving the switch, or entering it.
-        case .dsa: return octet(12, mask: 0xC0, 0, 0x40)
-        case .dsaExtended: return octet(16, mask: 0xC0, 0, 0x40)
-        case .broadcomTag: return octet(12, mask: 0xE0, 0, 0x20)
-        case .broadcomTagFirst: return octet(0, mask: 0xE0, 0, 0x20)
+        case .dsa: return byte(12, mask: 0xC0, 0, 0x40)
+        case .dsaExtended: return byte(16, mask: 0xC0, 0, 0x40)
+        case .broadcomTag: return byte(12, mask: 0xE0, 0, 0x20)
+        case .broadcomTagFirst: return byte(0, mask: 0xE0, 0, 0x20)
         default:
-            if link == .juniper { return octet(3, mask: 1, 1, 0) }
+            if link == .juniper { return byte(3, mask: 1, 1, 0) }
             guard isLive else {
                 throw .init(
                     "'\(isIn ? "in" : "out")bound' can be told in a live capture only, not from link type \(linkType.name)"

@@ -102,9 +102,9 @@ extension FilterLayout {
         }
     }
 
-    /// DECnet nodes, whose header may have a short or a long form, with or without an octet of padding.
+    /// DECnet nodes, whose header may have a short or a long form, with or without a byte of padding.
     func decnetHost(_ address: UInt32, _ direction: FilterDirection) -> FilterNode {
-        // The address is sent with its least significant octet first.
+        // The address is sent with its least significant byte first.
         let swapped = (address & 0xFF) << 8 | address >> 8
         func one(_ short: Int, _ long: Int) -> FilterNode {
             .any([

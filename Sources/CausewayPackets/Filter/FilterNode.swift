@@ -10,7 +10,7 @@ struct FilterPlace: Hashable, Sendable {
 
 /// A number taken from a packet.
 struct FilterLoad: Hashable, Sendable {
-    /// Octets: 1, 2 or 4.
+    /// Bytes: 1, 2 or 4.
     var size: Int
     var offset: Int
     var place = FilterPlace.packet
@@ -23,7 +23,7 @@ enum FilterComparison: Hashable, Sendable {
 /// What a filter computes with.
 indirect enum FilterExpression: Hashable, Sendable {
     case number(UInt32)
-    /// Octets on the wire.
+    /// Bytes on the wire.
     case length
     /// A number at a computed offset from a place.
     case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
@@ -38,14 +38,14 @@ indirect enum FilterExpression: Hashable, Sendable {
     }
 
     /// Numbers of the packet's beginning.
-    static func octet(_ offset: Int) -> FilterExpression {
+    static func byte(_ offset: Int) -> FilterExpression {
         .load(size: 1, offset: offset, place: .packet, index: .number(0))
     }
     static func word(_ offset: Int) -> FilterExpression {
         .load(size: 4, offset: offset, place: .packet, index: .number(0))
     }
     static func littleEndian16(_ offset: Int) -> FilterExpression {
-        .binary(.binary(octet(offset + 1), .left, .number(8)), .or, octet(offset))
+        .binary(.binary(byte(offset + 1), .left, .number(8)), .or, byte(offset))
     }
 }
 

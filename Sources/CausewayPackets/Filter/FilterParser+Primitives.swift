@@ -15,13 +15,13 @@ extension FilterParser {
             return try ipv6(high, low, first, qualifiers)
         case .mac(let bits):
             advance()
-            return try hardware(first, qualifiers, "of six octets") { layout, qualifiers in
+            return try hardware(first, qualifiers, "of six bytes") { layout, qualifiers in
                 if let wireless = qualifiers.wireless { return layout.wirelessAddress(wireless, bits) }
                 return layout.hardware(bits, qualifiers.direction)
             }
         case .shortMAC(let number):
             advance()
-            return try hardware(first, qualifiers, "of one octet") { layout, qualifiers in
+            return try hardware(first, qualifiers, "of one byte") { layout, qualifiers in
                 qualifiers.wireless == nil ? layout.shortHardware(number, qualifiers.direction) : nil
             }
         case _ where qualifiers.wireless != nil: return try expected("a hardware address")

@@ -82,7 +82,7 @@ extension FilterParser {
         return number
     }
 
-    /// `byte N op V`: one octet of the packet.
+    /// `byte N op V`: one byte of the packet.
     private mutating func byte() throws(FilterError) -> FilterNode {
         let offset = try literal()
         guard case .symbol(let symbol) = token.kind, ["=", "==", "<", ">", "&", "|"].contains(symbol) else {
@@ -91,8 +91,8 @@ extension FilterParser {
         advance()
         let place = token
         let value = try literal()
-        guard value <= 255 else { return try fail("an octet is at most 255", at: place) }
-        guard offset <= 0xFFFF else { return try fail("no packet has octet \(offset)", at: place) }
+        guard value <= 255 else { return try fail("a byte is at most 255", at: place) }
+        guard offset <= 0xFFFF else { return try fail("no packet has byte \(offset)", at: place) }
         let load = FilterLoad(size: 1, offset: layout.linkAt + Int(offset), place: FilterPlace(slot: layout.linkSlot))
         switch symbol {
         case "<": return .not(.test(load, mask: .max, .greaterOrEqual, value))

@@ -196,7 +196,7 @@ struct FilterParser {
 
     private func unknownLink<T>(_ first: FilterToken) throws(FilterError) -> T {
         try fail(
-            "\(first.text) says nothing here: of link type \(layout.linkType.name) only octets (link[0]) and lengths are known",
+            "\(first.text) says nothing here: of link type \(layout.linkType.name) only bytes (link[0]) and lengths are known",
             at: first)
     }
 

@@ -9,7 +9,7 @@ struct FilterInstruction: Hashable, Sendable {
 
 /// A filter made ready for one link type: runs over packets in memory, and converts into a program for the kernel.
 struct FilterProgram: Hashable, Sendable {
-    /// Loads from here on ask the kernel for what it knows besides the octets.
+    /// Loads from here on ask the kernel for what it knows besides the bytes.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
@@ -22,7 +22,7 @@ struct FilterProgram: Hashable, Sendable {
         var proto: UInt32
     }
 
-    /// What the kernel tells of a packet besides its octets.
+    /// What the kernel tells of a packet besides its bytes.
     struct KernelFacts: Sendable {
         /// 0 to this host, 4 from it; between them broadcasts, multicasts and what is meant for others.
         var direction: UInt8
@@ -97,9 +97,9 @@ struct FilterProgram: Hashable, Sendable {
 
     /// Runs the program. Loads outside the packet refuse it, as in the kernel.
     ///
-    /// - Returns: How many octets of the packet to keep; 0 refuses it.
+    /// - Returns: How many bytes of the packet to keep; 0 refuses it.
     @inline(__always)
-    func run(_ packet: borrowing Octets, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
+    func run(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         switch decisions.end(packet) {
         case FilterDecision.refused: return 0
         case FilterDecision.taken: return decisions.answer
@@ -109,7 +109,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// Runs the program instruction by instruction, whatever it does.
     @inline(never)
-    func interpret(_ packet: borrowing Octets, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
+    func interpret(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         let program = steps.span
         var scratch = InlineArray<16, UInt32>(repeating: 0)
         var (a, x): (UInt32, UInt32) = (0, 0)
@@ -221,20 +221,20 @@ struct FilterProgram: Hashable, Sendable {
 }
 
 extension FilterProgram.Chain {
-    func holds(_ packet: borrowing Octets, _ base: UInt32) -> Bool {
+    func holds(_ packet: borrowing ByteView, _ base: UInt32) -> Bool {
         let start = at + (slot == nil ? 0 : Int(base))
         return (try? version6 ? follow6(packet, start) : follow4(packet, start)) ?? false
     }
 
-    private func follow4(_ packet: borrowing Octets, _ start: Int) throws(CutOff) -> Bool {
+    private func follow4(_ packet: borrowing ByteView, _ start: Int) throws(CutOff) -> Bool {
         try follow(packet, try packet.u8(start + 9), from: start + Int(try packet.u8(start) & 15) * 4)
     }
-    private func follow6(_ packet: borrowing Octets, _ start: Int) throws(CutOff) -> Bool {
+    private func follow6(_ packet: borrowing ByteView, _ start: Int) throws(CutOff) -> Bool {
         try follow(packet, try packet.u8(start + 6), from: start + 40)
     }
 
     /// Extension headers and authentication headers, up to the protocol that is looked for.
-    private func follow(_ packet: borrowing Octets, _ first: UInt8, from start: Int) throws(CutOff) -> Bool {
+    private func follow(_ packet: borrowing ByteView, _ first: UInt8, from start: Int) throws(CutOff) -> Bool {
         var (next, offset) = (first, start)
         while true {
             if UInt32(next) == proto { return true }

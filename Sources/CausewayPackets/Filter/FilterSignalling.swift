@@ -1,8 +1,8 @@
 /// Signalling System 7 on MTP2: kinds of units, and the fields of its routing label.
 ///
-/// The label's numbers are packed from the least significant bit of its first octet on, so that they are put together here.
+/// The label's numbers are packed from the least significant bit of its first byte on, so that they are put together here.
 extension FilterLayout {
-    /// Where the octet with the length stands.
+    /// Where the byte with the length stands.
     private var signalAt: Int? {
         switch linkType {
         case .mtp2: 2
@@ -31,21 +31,21 @@ extension FilterLayout {
         guard let at = signalAt else { return nil }
         let isLong = name.hasPrefix("h")
         let service = at + (isLong ? 4 : 1)
-        func octet(_ offset: Int, _ mask: UInt32) -> FilterExpression {
-            .binary(.octet(service + offset), .and, .number(mask))
+        func byte(_ offset: Int, _ mask: UInt32) -> FilterExpression {
+            .binary(.byte(service + offset), .and, .number(mask))
         }
         func joined(_ parts: [(FilterExpression, FilterOperator, UInt32)]) -> FilterExpression {
             let shifted = parts.map { FilterExpression.binary($0.0, $0.1, .number($0.2)) }
             return shifted.dropFirst().reduce(shifted[0]) { .binary($0, .or, $1) }
         }
         switch isLong ? String(name.dropFirst()) : name {
-        case "sio": return (.octet(service), 0xFF)
-        case "dpc": return (joined([(octet(1, 0xFF), .left, 0), (octet(2, 0x3F), .left, 8)]), 0x3FFF)
+        case "sio": return (.byte(service), 0xFF)
+        case "dpc": return (joined([(byte(1, 0xFF), .left, 0), (byte(2, 0x3F), .left, 8)]), 0x3FFF)
         case "opc":
             return (
-                joined([(octet(2, 0xC0), .right, 6), (octet(3, 0xFF), .left, 2), (octet(4, 0x0F), .left, 10)]), 0x3FFF
+                joined([(byte(2, 0xC0), .right, 6), (byte(3, 0xFF), .left, 2), (byte(4, 0x0F), .left, 10)]), 0x3FFF
             )
-        default: return (joined([(octet(4, 0xF0), .right, 4)]), 0x0F)
+        default: return (joined([(byte(4, 0xF0), .right, 4)]), 0x0F)
         }
     }
 }

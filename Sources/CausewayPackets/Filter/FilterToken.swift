@@ -10,7 +10,7 @@ struct FilterToken: Sendable {
         case ipv4(UInt32, width: Int, text: String)
         case ipv6(high: UInt64, low: UInt64)
         case mac(UInt64)
-        /// `$` and two digits: an address of one octet.
+        /// `$` and two digits: an address of one byte.
         case shortMAC(UInt32)
         case symbol(String)
         case end
@@ -27,7 +27,7 @@ struct FilterToken: Sendable {
         case .ipv4(_, _, let text): "'\(text)'"
         case .ipv6: "an IPv6 address"
         case .mac: "a hardware address"
-        case .shortMAC: "an address of one octet"
+        case .shortMAC: "an address of one byte"
         case .symbol(let symbol): "'\(symbol)'"
         case .end: "the end"
         }
@@ -125,7 +125,7 @@ struct FilterLexer {
         if text.hasPrefix("$") {
             let digits = text.dropFirst()
             guard (1...2).contains(digits.count), let number = UInt32(digits, radix: 16) else {
-                throw FilterError("'\(text)' is no address of one octet", at: position)
+                throw FilterError("'\(text)' is no address of one byte", at: position)
             }
             return .shortMAC(number)
         }

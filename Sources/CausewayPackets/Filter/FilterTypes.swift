@@ -92,7 +92,7 @@ extension FilterLayout {
         }
     }
 
-    /// The bottom of the stack, and the version that the first half octet tells.
+    /// The bottom of the stack, and the version that the first half byte tells.
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {

@@ -24,7 +24,7 @@ extension FilterLayout {
         (linkSlot, slots) = (0, 1)
     }
 
-    /// 24 octets, two more with quality of service; radiotap tells whether they are padded to four.
+    /// 24 bytes, two more with quality of service; radiotap tells whether they are padded to four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
@@ -45,7 +45,7 @@ extension FilterLayout {
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 
-    /// A bit of the octet that tells the frame's type.
+    /// A bit of the byte that tells the frame's type.
     private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
     private var isControl: FilterNode { isSet(4) }
     private var isToDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 1)) }

@@ -6,7 +6,7 @@ package struct FilterSettings: Sendable {
     package var netmask: UInt32?
     /// Asked for the addresses of a host by name. Nothing is known by default: a filter makes no look-ups by itself.
     package var resolve: @Sendable (String) -> [InternetAddress] = { _ in [] }
-    /// Octets that the program says to keep of a packet that matches.
+    /// Bytes that the program says to keep of a packet that matches.
     package var snapLength: UInt32 = 262_144
     /// The filter is for the kernel, which can be asked for direction and interface.
     package var isLive = false
@@ -18,7 +18,7 @@ package struct FilterSettings: Sendable {
 ///
 /// ```swift
 /// let filter = try PacketFilter("udp port 53 or icmp", linkType: .ethernet)
-/// if filter.matches(octets) { ... }
+/// if filter.matches(bytes) { ... }
 /// ```
 ///
 /// Many hosts joined by "or" are searched as a tree, so that hundreds cost no more than a few comparisons.
@@ -52,7 +52,7 @@ public struct PacketFilter: Hashable, Sendable {
     }
 
     /// Whether a packet matches. What lies behind its end refuses it.
-    public func matches(_ packet: borrowing Octets, originalCount: Int? = nil) -> Bool {
+    public func matches(_ packet: borrowing ByteView, originalCount: Int? = nil) -> Bool {
         let end = program.decisions.end(packet)
         if _fastPath(end != FilterDecision.open) { return end == FilterDecision.taken }
         return interprets(packet, originalCount)
@@ -60,15 +60,15 @@ public struct PacketFilter: Hashable, Sendable {
 
     /// By itself, and of the whole filter: the program would be copied for it, packet by packet, whether that is needed or not.
     @inline(never)
-    private func interprets(_ packet: borrowing Octets, _ originalCount: Int?) -> Bool {
+    private func interprets(_ packet: borrowing ByteView, _ originalCount: Int?) -> Bool {
         program.interpret(packet, originalCount: originalCount ?? packet.count) != 0
     }
 
-    /// The same for a packet of a live capture, of which the kernel tells more than its octets.
+    /// The same for a packet of a live capture, of which the kernel tells more than its bytes.
     ///
     /// - Parameter direction: As in Linux's cooked headers: 4 for what this host sent.
     package func matches(
-        _ packet: borrowing Octets, originalCount: Int, direction: UInt8, interface: UInt32
+        _ packet: borrowing ByteView, originalCount: Int, direction: UInt8, interface: UInt32
     ) -> Bool {
         let facts = FilterProgram.KernelFacts(direction: direction, interface: interface)
         return program.run(packet, originalCount: originalCount, facts) != 0
@@ -98,7 +98,7 @@ public struct PacketFilter: Hashable, Sendable {
     }
 }
 
-/// Classic BPF has one octet for a conditional jump: longer ones go by way of an unconditional one.
+/// Classic BPF has one byte for a conditional jump: longer ones go by way of an unconditional one.
 enum KernelProgram {
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }

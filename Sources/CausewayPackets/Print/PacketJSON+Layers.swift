@@ -31,7 +31,7 @@ extension PacketJSON {
             quoted(layer.kind.word)
             let start = out.count
             needsComma = true
-            members(layer.kind, packet.octets, Int(layer.offset))
+            members(layer.kind, packet.bytes, Int(layer.offset))
             // Behind the comma.
             if out.count > start { level.note(layer.kind, start + 1..<out.count) }
             out.put("}")
@@ -58,7 +58,7 @@ extension PacketJSON {
     }
 
     /// Headers that are cut off have no members.
-    private mutating func members(_ kind: LayerKind, _ p: borrowing Octets, _ at: Int) {
+    private mutating func members(_ kind: LayerKind, _ p: borrowing ByteView, _ at: Int) {
         switch kind {
         case .ethernet: if let header = try? EthernetHeader(p, at: at) { members(of: header) }
         case .vlan: if let tag = try? VLANTag(p, at: at) { members(of: tag) }

@@ -16,26 +16,26 @@ public struct PacketJSON: Sendable {
 
     /// The object for a packet, with a line break behind it.
     public mutating func line(
-        _ packet: CapturedPacket, _ octets: borrowing Octets, checksumOffloaded: Bool = false
+        _ packet: CapturedPacket, _ bytes: borrowing ByteView, checksumOffloaded: Bool = false
     ) -> [UInt8] {
-        write(packet, octets, checksumOffloaded)
-        return out.octets
+        write(packet, bytes, checksumOffloaded)
+        return out.bytes
     }
 
     /// The same, behind what is in `buffer`: nothing is allocated for it.
-    package mutating func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to buffer: inout [UInt8]) {
-        write(packet, octets, false)
+    package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
+        write(packet, bytes, false)
         out.append(to: &buffer)
     }
 
-    private mutating func write(_ packet: CapturedPacket, _ octets: borrowing Octets, _ checksumOffloaded: Bool) {
+    private mutating func write(_ packet: CapturedPacket, _ bytes: borrowing ByteView, _ checksumOffloaded: Bool) {
         out.removeAll()
         needsComma = false
-        let view = Packet(octets.from(0), linkType: packet.linkType, originalCount: packet.originalCount)
+        let view = Packet(bytes.from(0), linkType: packet.linkType, originalCount: packet.originalCount)
         out.put("{")
         time(packet.time)
         number("length", packet.originalCount)
-        number("captured", octets.count)
+        number("captured", bytes.count)
         key("link")
         name(of: packet.linkType)
         number("interface", packet.interface)
@@ -187,25 +187,25 @@ extension TextBuffer {
     mutating func json(_ value: String) {
         put("\"")
         var isLead = false
-        for octet in value.utf8 {
-            // The controls beyond ASCII begin with this octet: terminals obey them as they do the others.
+        for byte in value.utf8 {
+            // The controls beyond ASCII begin with this byte: terminals obey them as they do the others.
             let wasLead = isLead
-            isLead = octet == 0xC2
+            isLead = byte == 0xC2
             if isLead { continue }
-            if wasLead, octet < 0xA0 {
+            if wasLead, byte < 0xA0 {
                 put("\\u")
-                hex(octet, width: 4)
+                hex(byte, width: 4)
                 continue
             }
-            if wasLead { put(octet: 0xC2) }
-            switch octet {
+            if wasLead { put(byte: 0xC2) }
+            switch byte {
             case 0x22, 0x5C:
                 put("\\")
-                put(octet: octet)
+                put(byte: byte)
             case 0..<0x20, 0x7F:
                 put("\\u")
-                hex(octet, width: 4)
-            default: put(octet: octet)
+                hex(byte, width: 4)
+            default: put(byte: byte)
             }
         }
         put("\"")
@@ -214,6 +214,6 @@ extension TextBuffer {
     /// The letters of flags, in the order of their bits.
     mutating func put(_ flags: TCPHeader.Flags) {
         let letters: InlineArray<9, UInt8> = [0x46, 0x53, 0x52, 0x50, 0x2E, 0x55, 0x45, 0x57, 0x65]
-        for bit in 0..<9 where flags.rawValue >> UInt16(bit) & 1 != 0 { put(octet: letters[bit]) }
+        for bit in 0..<9 where flags.rawValue >> UInt16(bit) & 1 != 0 { put(byte: letters[bit]) }
     }
 }

@@ -1,7 +1,7 @@
 /// ARP and its reverse (RFC 826, RFC 903).
 extension PacketPrinter {
     /// RFC 826.
-    mutating func arp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func arp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "arp"
         let (hardware, proto) = (try p.u16(0), try p.u16(2))
         let (hardwareLength, protoLength) = (Int(try p.u8(4)), Int(try p.u8(5)))
@@ -29,13 +29,13 @@ extension PacketPrinter {
         put(", length ", length)
     }
 
-    private mutating func arpUnknown(_ p: borrowing Octets, _ operation: UInt16, _ length: Int) {
+    private mutating func arpUnknown(_ p: borrowing ByteView, _ operation: UInt16, _ length: Int) {
         put("Unknown (", operation, ")")
         put(", length ", length)
     }
 
     private mutating func arpOperation(
-        _ p: borrowing Octets, _ operation: UInt16, _ hardwareLength: Int
+        _ p: borrowing ByteView, _ operation: UInt16, _ hardwareLength: Int
     ) throws(CutOff) {
         let names: [UInt16: StaticString] = [
             1: "Request", 2: "Reply", 3: "Reverse Request", 4: "Reverse Reply", 8: "Inverse Request",
@@ -81,7 +81,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func hardwareAddress(_ p: borrowing Octets, _ offset: Int, _ length: Int) {
+    private mutating func hardwareAddress(_ p: borrowing ByteView, _ offset: Int, _ length: Int) {
         for index in 0..<length {
             if index > 0 { out.put(":") }
             out.hex(p[offset + index], width: 2)

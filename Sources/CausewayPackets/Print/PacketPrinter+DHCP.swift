@@ -50,7 +50,7 @@ extension PacketPrinter {
         150: ("TFTP-Server-Address", .addresses), 249: ("Classless-Static-Route-Microsoft", .routes),
     ]
 
-    mutating func dhcp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func dhcp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "bootp"
         out.put("BOOTP/DHCP, ")
         let (operation, hardware, hardwareLength) = (try p.u8(0), try p.u8(1), try p.u8(2))
@@ -84,7 +84,7 @@ extension PacketPrinter {
         try dhcpVendor(p)
     }
 
-    private mutating func dhcpFields(_ p: borrowing Octets, _ hasMAC: Bool) throws(CutOff) {
+    private mutating func dhcpFields(_ p: borrowing ByteView, _ hasMAC: Bool) throws(CutOff) {
         let names: [(StaticString, Int)] = [
             ("\n\t  Client-IP ", 12), ("\n\t  Your-IP ", 16), ("\n\t  Server-IP ", 20), ("\n\t  Gateway-IP ", 24),
         ]
@@ -103,16 +103,16 @@ extension PacketPrinter {
             out.put(name)
             var index = 0
             while index < most {
-                let octet = try p.u8(offset + index)
-                if octet == 0 { break }
-                visible(octet)
+                let byte = try p.u8(offset + index)
+                if byte == 0 { break }
+                visible(byte)
                 index += 1
             }
             out.put("\"")
         }
     }
 
-    private mutating func dhcpVendor(_ p: borrowing Octets) throws(CutOff) {
+    private mutating func dhcpVendor(_ p: borrowing ByteView) throws(CutOff) {
         try p.require(4, at: 236)
         let magic = try p.u32(236)
         guard magic == 0x6382_5363 else {

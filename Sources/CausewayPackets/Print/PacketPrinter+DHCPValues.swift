@@ -1,6 +1,6 @@
 /// The values of DHCP's options (RFC 2132).
 extension PacketPrinter {
-    mutating func value(_ format: Format, _ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func value(_ format: Format, _ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         switch format {
         case .address, .addresses:
             for offset in stride(from: 0, to: length - 3, by: 4) {
@@ -59,8 +59,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Pairs of octets, with dots between.
-    mutating func digits(_ p: borrowing Octets, _ length: Int) {
+    /// Pairs of bytes, with dots between.
+    mutating func digits(_ p: borrowing ByteView, _ length: Int) {
         var offset = 0
         var isFirst = true
         while offset + 1 < length {
@@ -75,7 +75,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func parameters(_ p: borrowing Octets, _ length: Int) {
+    mutating func parameters(_ p: borrowing ByteView, _ length: Int) {
         for index in 0..<length {
             out.put(index % 4 == 0 ? "\n\t      " : ", ")
             let tag = p[index]
@@ -84,7 +84,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func clientID(_ p: borrowing Octets, _ length: Int) {
+    mutating func clientID(_ p: borrowing ByteView, _ length: Int) {
         guard length > 0 else { return }
         let type = p[0]
         if type == 0 {
@@ -105,7 +105,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func routes(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func routes(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         var (offset, isFirst) = (0, true)
         while offset < length {
             if !isFirst { out.put(",") }
@@ -130,7 +130,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func relay(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func relay(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         let names: [UInt8: StaticString] = [1: "Circuit-ID", 2: "Remote-ID", 6: "Subscriber-ID"]
         var offset = 0
         while offset + 2 <= length {

@@ -27,7 +27,7 @@ extension PacketPrinter {
         32769: "DLV",
     ]
 
-    mutating func dns(_ whole: borrowing Octets, _ given: Int, isStream: Bool, isMulticast: Bool) throws(CutOff) {
+    mutating func dns(_ whole: borrowing ByteView, _ given: Int, isStream: Bool, isMulticast: Bool) throws(CutOff) {
         part = "domain"
         var length = given
         var offset = 0
@@ -70,7 +70,7 @@ extension PacketPrinter {
     }
 
     private mutating func response(
-        _ p: borrowing Octets, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
+        _ p: borrowing ByteView, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
     ) throws(CutOff) {
         out.put(Self.responses[Int(flags & 15)])
         if flags & 0x0400 != 0 { out.put("*") }
@@ -105,7 +105,7 @@ extension PacketPrinter {
     }
 
     mutating func request(
-        _ p: borrowing Octets, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
+        _ p: borrowing ByteView, _ flags: UInt16, _ counts: (Int, Int, Int, Int), _ isMulticast: Bool
     ) throws(CutOff) {
         if flags & 0x0100 != 0 { out.put("+") }
         if flags & 0x0010 != 0 { out.put("%") }
@@ -146,7 +146,7 @@ extension PacketPrinter {
         if let name = names[number] { out.put(name) } else { put("(Class ", number, ")") }
     }
 
-    private mutating func question(_ p: borrowing Octets, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
+    private mutating func question(_ p: borrowing ByteView, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
         let offset = try skipName(p, start)
         try p.require(4, at: offset)
         type(try p.u16(offset))
@@ -162,7 +162,7 @@ extension PacketPrinter {
     }
 
     mutating func records(
-        _ p: borrowing Octets, _ start: Int, _ count: Int, _ isMulticast: Bool
+        _ p: borrowing ByteView, _ start: Int, _ count: Int, _ isMulticast: Bool
     ) throws(CutOff) -> Int {
         var offset = start
         for index in 0..<count {
@@ -173,7 +173,7 @@ extension PacketPrinter {
         return offset
     }
 
-    mutating func record(_ p: borrowing Octets, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
+    mutating func record(_ p: borrowing ByteView, _ start: Int, _ isMulticast: Bool) throws(CutOff) -> Int {
         var offset = start
         if verbosity > 0 {
             out.put(" ")
@@ -216,13 +216,13 @@ extension PacketPrinter {
         }
     }
 
-    mutating func nameOrEnd(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    mutating func nameOrEnd(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         out.put(" ")
         guard try dnsName(p, offset) != nil else { throw CutOff() }
     }
 
     /// Where a name ends, without following pointers.
-    func skipName(_ p: borrowing Octets, _ start: Int) throws(CutOff) -> Int {
+    func skipName(_ p: borrowing ByteView, _ start: Int) throws(CutOff) -> Int {
         var offset = start
         while true {
             let length = Int(try p.u8(offset))
@@ -250,7 +250,7 @@ extension PacketPrinter {
     }
 
     /// Prints a name; returns where it ends in its place, or `nil` where it cannot be followed.
-    mutating func dnsName(_ p: borrowing Octets, _ start: Int) throws(CutOff) -> Int? {
+    mutating func dnsName(_ p: borrowing ByteView, _ start: Int) throws(CutOff) -> Int? {
         var (offset, end, limit) = (start, -1, start)
         var (count, isTooLong) = (0, false)
         var length = Int(try p.u8(offset))
@@ -279,9 +279,9 @@ extension PacketPrinter {
                 return nil
             }
             for index in 0..<length {
-                let octet = try p.u8(offset + index)
+                let byte = try p.u8(offset + index)
                 guard nameHasRoom(&count, &isTooLong) else { continue }
-                visible(octet)
+                visible(byte)
             }
             offset += length
             if nameHasRoom(&count, &isTooLong) { out.put(".") }

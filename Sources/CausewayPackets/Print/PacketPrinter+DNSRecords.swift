@@ -1,7 +1,7 @@
 /// The data of DNS records.
 extension PacketPrinter {
     mutating func recordData(
-        _ type: UInt16, _ p: borrowing Octets, _ start: Int, _ end: Int, _ recordClass: UInt16, _ ttl: UInt32
+        _ type: UInt16, _ p: borrowing ByteView, _ start: Int, _ end: Int, _ recordClass: UInt16, _ ttl: UInt32
     ) throws(CutOff) {
         switch type {
         case 1:
@@ -49,7 +49,7 @@ extension PacketPrinter {
     }
 
     /// RFC 6891 §6.1.2.
-    private mutating func extensionOptions(_ p: borrowing Octets, _ start: Int, _ end: Int) throws(CutOff) {
+    private mutating func extensionOptions(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(CutOff) {
         let names: [UInt16: StaticString] = [
             1: "LLQ", 2: "UL", 3: "NSID", 5: "DAU", 6: "DHU", 7: "N3U", 8: "ECS", 9: "EXPIRE", 10: "COOKIE",
             11: "KEEPALIVE",
@@ -87,7 +87,7 @@ extension PacketPrinter {
         out.put("]")
     }
 
-    private mutating func subnet(_ p: borrowing Octets, isIPv6: Bool) {
+    private mutating func subnet(_ p: borrowing ByteView, isIPv6: Bool) {
         var halves: (UInt64, UInt64) = (0, 0)
         for index in 0..<min(p.count, 16) {
             if index < 8 {

@@ -1,59 +1,59 @@
-/// The octets themselves, as numbers and as text.
+/// The bytes themselves, as numbers and as text.
 extension PacketPrinter {
-    mutating func dump(_ octets: borrowing Octets, _ headerCount: Int) {
+    mutating func dump(_ bytes: borrowing ByteView, _ headerCount: Int) {
         switch options.dump {
         case .none: return
-        case .hex: hex(octets.from(headerCount), "\n\t", false)
-        case .hexWithLink: hex(octets.from(0), "\n\t", false)
-        case .hexAndText: hex(octets.from(headerCount), "\n\t", true)
-        case .hexAndTextWithLink: hex(octets.from(0), "\n\t", true)
-        case .text: text(octets.from(headerCount))
-        case .textWithLink: text(octets.from(0))
+        case .hex: hex(bytes.from(headerCount), "\n\t", false)
+        case .hexWithLink: hex(bytes.from(0), "\n\t", false)
+        case .hexAndText: hex(bytes.from(headerCount), "\n\t", true)
+        case .hexAndTextWithLink: hex(bytes.from(0), "\n\t", true)
+        case .text: text(bytes.from(headerCount))
+        case .textWithLink: text(bytes.from(0))
         }
     }
 
     /// What no printer understands.
-    mutating func unknown(_ octets: borrowing Octets) {
-        if octets.count > 0 { hex(octets, "\n\t", true) }
+    mutating func unknown(_ bytes: borrowing ByteView) {
+        if bytes.count > 0 { hex(bytes, "\n\t", true) }
     }
-    mutating func unknown(_ octets: borrowing Octets, _ indent: StaticString) {
-        if octets.count > 0 { hex(octets, indent, true) }
+    mutating func unknown(_ bytes: borrowing ByteView, _ indent: StaticString) {
+        if bytes.count > 0 { hex(bytes, indent, true) }
     }
 
-    /// Sixteen octets a line.
-    mutating func hex(_ octets: borrowing Octets, _ indent: StaticString, _ withText: Bool) {
+    /// Sixteen bytes a line.
+    mutating func hex(_ bytes: borrowing ByteView, _ indent: StaticString, _ withText: Bool) {
         var offset = 0
-        while offset < octets.count {
+        while offset < bytes.count {
             out.put(indent)
             out.put("0x")
             out.hex(UInt32(truncatingIfNeeded: offset), width: 4)
             out.put(": ")
-            let end = min(offset + 16, octets.count)
+            let end = min(offset + 16, bytes.count)
             let start = out.count
             for index in stride(from: offset, to: end, by: 1) {
                 if (index - offset) % 2 == 0 { out.put(" ") }
-                out.hex(octets[index], width: 2)
+                out.hex(bytes[index], width: 2)
             }
             if withText {
                 while out.count - start < 40 { out.put(" ") }
                 out.put("  ")
                 for index in stride(from: offset, to: end, by: 1) {
-                    let octet = octets[index]
-                    out.put(octet: octet > 0x20 && octet < 0x7F ? octet : 0x2E)
+                    let byte = bytes[index]
+                    out.put(byte: byte > 0x20 && byte < 0x7F ? byte : 0x2E)
                 }
             }
             offset = end
         }
     }
 
-    private mutating func text(_ octets: borrowing Octets) {
+    private mutating func text(_ bytes: borrowing ByteView) {
         out.put("\n")
-        for index in 0..<octets.count {
-            let octet = octets[index]
-            if octet == 0x0D {
-                if index + 1 >= octets.count || octets[index + 1] != 0x0A { out.put(".") }
-            } else if octet == 0x0A || octet == 0x09 || (octet >= 0x20 && octet < 0x7F) {
-                out.put(octet: octet)
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            if byte == 0x0D {
+                if index + 1 >= bytes.count || bytes[index + 1] != 0x0A { out.put(".") }
+            } else if byte == 0x0A || byte == 0x09 || (byte >= 0x20 && byte < 0x7F) {
+                out.put(byte: byte)
             } else {
                 out.put(".")
             }
@@ -61,8 +61,8 @@ extension PacketPrinter {
     }
 
     /// Text from the network: what does not show is written with carets and `M-`.
-    mutating func visible(_ octet: UInt8) {
-        var rest = octet
+    mutating func visible(_ byte: UInt8) {
+        var rest = byte
         if rest & 0x80 != 0 {
             out.put("M-")
             rest &= 0x7F
@@ -71,9 +71,9 @@ extension PacketPrinter {
             out.put("^")
             rest ^= 0x40
         }
-        out.put(octet: rest)
+        out.put(byte: rest)
     }
-    mutating func visible(_ octets: borrowing Octets) {
-        for index in 0..<octets.count { visible(octets[index]) }
+    mutating func visible(_ bytes: borrowing ByteView) {
+        for index in 0..<bytes.count { visible(bytes[index]) }
     }
 }

@@ -1,6 +1,6 @@
 /// What routers add to ICMP's errors (RFC 4884).
 extension PacketPrinter {
-    mutating func extensions(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+    mutating func extensions(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
         let version = try p.u8(offset) >> 4
         put("\n\tICMP Multi-Part extension v", version)
         guard version == 2 else { return }
@@ -8,8 +8,8 @@ extension PacketPrinter {
     }
 
     /// RFC 4884 §7, RFC 5837, RFC 4950.
-    mutating func extensionObjects(_ p: borrowing Octets, _ start: Int, _ length: Int) throws(CutOff) {
-        // The header and the first object; a probe's other octets follow.
+    mutating func extensionObjects(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(CutOff) {
+        // The header and the first object; a probe's other bytes follow.
         let isProbe = start == 8
         let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
         let found = try p.u16(start + 2)
@@ -41,7 +41,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func labels(_ p: borrowing Octets, _ start: Int, _ end: Int) throws(CutOff) {
+    private mutating func labels(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(CutOff) {
         for offset in stride(from: start, to: end, by: 4) {
             let entry = try p.u32(offset)
             put("\n\t    label ", entry >> 12)
@@ -52,7 +52,7 @@ extension PacketPrinter {
     }
 
     private mutating func interfaceInformation(
-        _ p: borrowing Octets, _ start: Int, _ end: Int, _ form: UInt8
+        _ p: borrowing ByteView, _ start: Int, _ end: Int, _ form: UInt8
     ) throws(CutOff) {
         let roles: [StaticString] = [
             "Incoming IP Interface", "Sub-IP Component of Incoming IP Interface", "Outgoing IP Interface", "IP Nexthop",
@@ -91,15 +91,15 @@ extension PacketPrinter {
     }
 
     private mutating func interfaceIdentification(
-        _ p: borrowing Octets, _ start: Int, _ end: Int, _ form: UInt8
+        _ p: borrowing ByteView, _ start: Int, _ end: Int, _ form: UInt8
     ) throws(CutOff) {
         switch form {
         case 1:
             put("\n\t    Interface Name, length ", end - start, ": ")
             for offset in stride(from: start, to: end, by: 1) {
-                let octet = try p.u8(offset)
-                if octet == 0 { break }
-                visible(octet)
+                let byte = try p.u8(offset)
+                if byte == 0 { break }
+                visible(byte)
             }
         case 2: put("\n\t    Interface Index: ", try p.u32(start))
         case 3:

@@ -34,7 +34,7 @@ extension PacketPrinter {
     }
 
     /// RFC 791.
-    mutating func ipv4(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func ipv4(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ip"
         if !options.showsLink { out.put("IP ") }
         // Packets within packets within packets: enough is enough.
@@ -86,7 +86,7 @@ extension PacketPrinter {
     }
 
     private mutating func ipv4Details(
-        _ p: borrowing Octets, _ packet: borrowing Octets, _ headerLength: Int, _ total: Int, _ stated: Int,
+        _ p: borrowing ByteView, _ packet: borrowing ByteView, _ headerLength: Int, _ total: Int, _ stated: Int,
         _ fragment: UInt16, _ number: UInt8
     ) throws(CutOff) {
         let service = try p.u8(1)
@@ -133,11 +133,11 @@ extension PacketPrinter {
         return value == 0xFFFF ? 0 : value
     }
 
-    private mutating func ipv4Options(_ p: borrowing Octets, _ length: Int) {
+    private mutating func ipv4Options(_ p: borrowing ByteView, _ length: Int) {
         do throws(CutOff) { try optionList(p, length) } catch { out.put(" [truncated-option]") }
     }
 
-    private mutating func optionList(_ p: borrowing Octets, _ total: Int) throws(CutOff) {
+    private mutating func optionList(_ p: borrowing ByteView, _ total: Int) throws(CutOff) {
         let names: [UInt8: StaticString] = [
             0: "EOL", 1: "NOP", 68: "timestamp", 130: "security", 7: "RR", 137: "SSRR", 131: "LSRR", 148: "RA",
             82: "traceroute",
@@ -168,7 +168,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func route(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func route(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         guard length >= 3 else { return put(" [bad length ", length, "]") }
         if (length + 1) & 3 != 0 { put(" [bad length ", length, "]") }
         let pointer = Int(try p.u8(2)) - 1
@@ -180,7 +180,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func timestamps(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    private mutating func timestamps(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         guard length >= 4 else { return put("[bad length ", length, "]") }
         out.put(" TS{")
         let kind = try p.u8(3) & 15
@@ -216,7 +216,7 @@ extension PacketPrinter {
 
     /// What an IP packet carries.
     mutating func content(
-        _ p: borrowing Octets, _ length: Int, _ carrier: Carrier, _ number: UInt8
+        _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier, _ number: UInt8
     ) throws(CutOff) {
         switch number {
         case 6: try tcp(p, length, carrier)
@@ -253,7 +253,7 @@ extension PacketPrinter {
     }
 
     /// RFC 3173 §3.
-    private mutating func compressed(_ p: borrowing Octets) throws(CutOff) {
+    private mutating func compressed(_ p: borrowing ByteView) throws(CutOff) {
         part = "ipcomp"
         out.put("IPComp(")
         let (flags, index) = (try p.u8(1), try p.u16(2))
@@ -264,7 +264,7 @@ extension PacketPrinter {
 
     /// RFC 4302.
     private mutating func authentication(
-        _ p: borrowing Octets, _ length: Int, _ carrier: Carrier
+        _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
     ) throws(CutOff) {
         part = "ah"
         let words = Int(try p.u8(1))

@@ -1,7 +1,7 @@
 /// IPv6 and its extension headers.
 extension PacketPrinter {
     /// RFC 8200.
-    mutating func ipv6(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func ipv6(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ip6"
         if !options.showsLink { out.put("IP6 ") }
         ipDepth += 1
@@ -41,7 +41,7 @@ extension PacketPrinter {
     }
 
     private mutating func ipv6Details(
-        _ p: borrowing Octets, _ first: UInt32, _ stated: Int, _ next: UInt8
+        _ p: borrowing ByteView, _ first: UInt32, _ stated: Int, _ next: UInt8
     ) throws(CutOff) {
         out.put("(")
         if first & 0x0FF0_0000 != 0 { putHex("class 0x", (first & 0x0FF0_0000) >> 20, width: 2, ", ") }
@@ -55,7 +55,7 @@ extension PacketPrinter {
 
     /// The chain of extension headers, and what it ends in.
     private mutating func headers(
-        _ p: borrowing Octets, _ first: Carrier, _ firstNext: UInt8, _ total: Int, _ stated: Int, _ length: Int
+        _ p: borrowing ByteView, _ first: Carrier, _ firstNext: UInt8, _ total: Int, _ stated: Int, _ length: Int
     ) throws(CutOff) {
         var (carrier, next, offset, total) = (first, firstNext, 40, total)
         var sawHopByHop = false
@@ -122,7 +122,7 @@ extension PacketPrinter {
     }
 
     /// Returns the jumbo payload's length, 0 without one, `nil` where the header is wrong.
-    private mutating func hopByHop(_ p: borrowing Octets, _ offset: Int, _ total: Int) throws(CutOff) -> Int? {
+    private mutating func hopByHop(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) -> Int? {
         part = "hbhopt"
         out.put("HBH ")
         let size = (Int(try p.u8(offset + 1)) + 1) * 8
@@ -134,7 +134,7 @@ extension PacketPrinter {
     }
 
     /// RFC 8200 §4.2.
-    private mutating func optionsOf(_ p: borrowing Octets, _ start: Int, _ size: Int) throws(CutOff) -> Int? {
+    private mutating func optionsOf(_ p: borrowing ByteView, _ start: Int, _ size: Int) throws(CutOff) -> Int? {
         var (offset, jumbo) = (start + 2, 0)
         let shows = verbosity > 0
         while offset < start + size {
@@ -192,7 +192,7 @@ extension PacketPrinter {
     }
 
     /// RFC 8200 §4.4, RFC 8754.
-    private mutating func routing(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    private mutating func routing(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         part = "rt6"
         out.put("RT6")
         let length = Int(try p.u8(offset + 1))
@@ -221,7 +221,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func segments(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+    private mutating func segments(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
         part = "srh"
         let last = Int(try p.u8(offset + 4))
         put(", last-entry=", last)
@@ -264,7 +264,7 @@ extension PacketPrinter {
     }
 
     /// RFC 8200 §4.5. Returns whether the fragment is not the first.
-    private mutating func fragment(_ p: borrowing Octets, _ offset: Int, _ total: Int) throws(CutOff) -> Bool {
+    private mutating func fragment(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) -> Bool {
         part = "frag6"
         out.put("frag (")
         if verbosity > 0 { putHex("0x", try p.u32(offset + 4), width: 8, ":") }

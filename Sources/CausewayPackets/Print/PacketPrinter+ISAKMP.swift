@@ -14,7 +14,7 @@ extension PacketPrinter {
     private static let headerLength = 28
 
     /// RFC 2408 §3.1, RFC 7296 §3.1.
-    mutating func isakmp(_ p: borrowing Octets, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func isakmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "isakmp"
         let version = try p.u8(17)
         out.put("isakmp")
@@ -54,7 +54,7 @@ extension PacketPrinter {
     }
 
     /// The sender's role, by the initiator's cookie.
-    private mutating func side(_ p: borrowing Octets, _ carrier: Carrier) throws(CutOff) -> StaticString {
+    private mutating func side(_ p: borrowing ByteView, _ carrier: Carrier) throws(CutOff) -> StaticString {
         let (initiator, responder) = (try p.u64(0), try p.u64(8))
         if let known = exchangePeers[initiator] {
             if known.isFrom(carrier.source, to: carrier.destination) { return " I" }
@@ -69,7 +69,7 @@ extension PacketPrinter {
     private static let keepAlive: UInt8 = 0xFF
 
     /// RFC 3948 §2: on the port of NAT traversal four zeros tell the key exchange from what it protects.
-    mutating func encapsulatedSecurity(_ p: borrowing Octets, _ length: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func encapsulatedSecurity(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "isakmp"
         if length == 1, try p.u8(0) == Self.keepAlive { return out.put("isakmp-nat-keep-alive") }
         guard try p.u32(0) != 0 else {
@@ -81,7 +81,7 @@ extension PacketPrinter {
     }
 
     /// RFC 4303 §2.
-    mutating func esp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func esp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "esp"
         let (index, sequence) = (try p.u32(0), try p.u32(4))
         putHex("ESP(spi=0x", index, width: 8)

@@ -28,7 +28,7 @@ extension PacketPrinter {
     private static let bridged: UInt32 = 0x0000F8
 
     /// IEEE 802.2, with SNAP (RFC 1042).
-    mutating func llc(_ p: borrowing Octets, _ length: Int, _ frame: borrowing Octets) throws(CutOff) {
+    mutating func llc(_ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView) throws(CutOff) {
         part = "llc"
         let (destination, source) = (try p.u8(0), try p.u8(1))
         let control = try p.u8(2)
@@ -76,7 +76,7 @@ extension PacketPrinter {
 
     /// Who sends to whom, where no link header has said it.
     private mutating func stations(
-        _ frame: borrowing Octets, _ destination: UInt8, _ source: UInt8
+        _ frame: borrowing ByteView, _ destination: UInt8, _ source: UInt8
     ) throws(CutOff) {
         let (one, other) = (destination & ~Self.lowBit, source & ~Self.lowBit)
         out.mac(try MACAddress(frame, at: 6).bits)
@@ -92,7 +92,7 @@ extension PacketPrinter {
     }
 
     private mutating func command(
-        _ p: borrowing Octets, _ length: Int, _ destination: UInt8, _ source: UInt8, _ control: UInt8
+        _ p: borrowing ByteView, _ length: Int, _ destination: UInt8, _ source: UInt8, _ control: UInt8
     ) throws(CutOff) {
         if control & 3 == 3 {
             out.put("Unnumbered, ")
@@ -126,7 +126,7 @@ extension PacketPrinter {
     }
 
     /// Returns whether the protocol is known.
-    private mutating func snap(_ p: borrowing Octets, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func snap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         let organization = try p.u24(0)
         let type = try p.u16(3)
         if options.showsLink {

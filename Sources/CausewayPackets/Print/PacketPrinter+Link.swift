@@ -1,7 +1,7 @@
 /// Link layers.
 extension PacketPrinter {
     mutating func link(
-        _ type: LinkType, _ p: borrowing Octets, _ length: Int, _ headerCount: inout Int
+        _ type: LinkType, _ p: borrowing ByteView, _ length: Int, _ headerCount: inout Int
     ) throws(CutOff) {
         switch type {
         case .ethernet:
@@ -34,12 +34,12 @@ extension PacketPrinter {
     }
 
     /// No link layer: the name of the network layer is shown in any case.
-    private mutating func rawIP(_ p: borrowing Octets, _ length: Int, _ isIPv6: Bool) throws(CutOff) {
+    private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(CutOff) {
         if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
         if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }
     }
 
-    private mutating func addresses(_ p: borrowing Octets) throws(CutOff) {
+    private mutating func addresses(_ p: borrowing ByteView) throws(CutOff) {
         out.mac(try MACAddress(p, at: 6).bits)
         out.put(" > ")
         out.mac(try MACAddress(p, at: 0).bits)
@@ -51,9 +51,9 @@ extension PacketPrinter {
         putHex(" (0x", type, width: 4, ")")
     }
 
-    /// Returns how many octets the header has.
+    /// Returns how many bytes the header has.
     @discardableResult
-    mutating func ethernet(_ p: borrowing Octets, _ length: Int) throws(CutOff) -> Int {
+    mutating func ethernet(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
         part = "ether"
         try p.require(14, at: 0)
         if options.showsLink { try addresses(p) }
@@ -107,7 +107,7 @@ extension PacketPrinter {
     }
 
     /// Returns whether the type is known.
-    mutating func etherType(_ type: UInt16, _ p: borrowing Octets, _ length: Int) throws(CutOff) -> Bool {
+    mutating func etherType(_ type: UInt16, _ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         switch type {
         case 0x0800: try ipv4(p, length)
         case 0x86DD: try ipv6(p, length)
@@ -122,7 +122,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func loopback(_ p: borrowing Octets, _ length: Int, isLoop: Bool) throws(CutOff) {
+    private mutating func loopback(_ p: borrowing ByteView, _ length: Int, isLoop: Bool) throws(CutOff) {
         part = isLoop ? "loop" : "null"
         var family = try p.u32(0)
         if family & 0xFFFF_0000 != 0 { family = family.byteSwapped }
@@ -140,7 +140,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func cooked(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    private mutating func cooked(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "linux_sll"
         try p.require(16, at: 0)
         let type = try p.u16(14)
@@ -181,7 +181,7 @@ extension PacketPrinter {
     }
 
     private mutating func cookedContent(
-        _ first: UInt16, _ p: borrowing Octets, _ length: Int, _ packetType: UInt16, _ whole: Int
+        _ first: UInt16, _ p: borrowing ByteView, _ length: Int, _ packetType: UInt16, _ whole: Int
     ) throws(CutOff) {
         var (type, offset) = (first, 0)
         while type == 0x8100 {
@@ -207,7 +207,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func cooked2(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    private mutating func cooked2(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "linux_sll2"
         try p.require(20, at: 0)
         let type = try p.u16(0)

@@ -2,7 +2,7 @@
 extension PacketPrinter {
     /// Returns whether the option's length is one that its kind may have.
     mutating func multipath(
-        _ p: borrowing Octets, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
+        _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
     ) throws(CutOff) -> Bool {
         guard length >= 1 else { return false }
         put(" ", length + 2)
@@ -32,7 +32,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func capable(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func capable(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
         let version = try p.u8(offset) & 15
         let flags = try p.u8(offset + 1)
         put(" capable v", version)
@@ -42,7 +42,7 @@ extension PacketPrinter {
         ]
         var isEmpty = true
         for (bit, letter) in letters where flags & bit != 0 {
-            out.put(octet: letter)
+            out.put(byte: letter)
             isEmpty = false
         }
         if isEmpty { out.put("none") }
@@ -57,7 +57,7 @@ extension PacketPrinter {
     }
 
     private mutating func join(
-        _ p: borrowing Octets, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
+        _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
     ) throws(CutOff) -> Bool {
         out.put(" join")
         if flags.contains(.syn) {
@@ -80,7 +80,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func dataSequence(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func dataSequence(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
         let flags = try p.u8(offset + 1)
         let end = offset + length
         var place = offset + 2
@@ -106,7 +106,7 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func addAddress(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
+    private mutating func addAddress(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) -> Bool {
         let kind = try p.u8(offset) & 15
         out.put(" add-addr")
         let version0 = kind == 4 || kind == 6

@@ -1,7 +1,7 @@
 /// PPP and PPPoE (RFC 1661, RFC 2516).
 extension PacketPrinter {
     /// RFC 2516.
-    mutating func pppoe(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func pppoe(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "pppoe"
         let first = try p.u8(0)
         let code = try p.u8(1)
@@ -21,7 +21,7 @@ extension PacketPrinter {
         try pppoeTags(p, 6 + size)
     }
 
-    private mutating func pppoeTags(_ p: borrowing Octets, _ end: Int) throws(CutOff) {
+    private mutating func pppoeTags(_ p: borrowing ByteView, _ end: Int) throws(CutOff) {
         let names: [UInt16: StaticString] = [
             0: "EOL", 0x101: "Service-Name", 0x102: "AC-Name", 0x103: "Host-Uniq", 0x104: "AC-Cookie",
             0x105: "Vendor-Specific",
@@ -54,8 +54,8 @@ extension PacketPrinter {
         }
     }
 
-    /// What follows PPP's two octets of protocol; address and control may stand before them.
-    mutating func ppp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    /// What follows PPP's two bytes of protocol; address and control may stand before them.
+    mutating func ppp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ppp"
         var offset = 0
         if try p.u16(0) == 0xFF03 { offset = 2 }
@@ -84,7 +84,7 @@ extension PacketPrinter {
         }
     }
 
-    mutating func control(_ p: borrowing Octets, _ length: Int, _ name: StaticString) throws(CutOff) {
+    mutating func control(_ p: borrowing ByteView, _ length: Int, _ name: StaticString) throws(CutOff) {
         let code = try p.u8(0)
         let codes: [StaticString] = [
             "", "Conf-Request", "Conf-Ack", "Conf-Nack", "Conf-Reject", "Term-Request", "Term-Ack", "Code-Reject",

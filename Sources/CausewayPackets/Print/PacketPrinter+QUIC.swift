@@ -12,7 +12,7 @@ extension PacketPrinter {
     private static let integrityTag = 16
 
     /// Returns whether this looks like QUIC.
-    mutating func quic(_ p: borrowing Octets, _ length: Int) throws(CutOff) -> Bool {
+    mutating func quic(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         guard let first = try? p.u8(0), first & Self.fixedBit != 0 else { return false }
         guard first & Self.longHeader != 0 else {
             out.put("quic, protected")
@@ -42,14 +42,14 @@ extension PacketPrinter {
         return true
     }
 
-    private mutating func token(_ octets: borrowing Octets) {
+    private mutating func token(_ bytes: borrowing ByteView) {
         out.put(", token ")
-        for index in 0..<octets.count { out.hex(octets[index], width: 2) }
+        for index in 0..<bytes.count { out.hex(bytes[index], width: 2) }
     }
 
     /// A connection identifier with its length before it. Returns where the next field begins.
     private mutating func identifier(
-        _ before: StaticString, _ p: borrowing Octets, _ offset: Int
+        _ before: StaticString, _ p: borrowing ByteView, _ offset: Int
     ) throws(CutOff) -> Int {
         let count = Int(try p.u8(offset))
         guard count <= Self.longestIdentifier else { throw CutOff() }
@@ -59,8 +59,8 @@ extension PacketPrinter {
         return offset + 1 + count
     }
 
-    /// A number of one, two, four or eight octets (RFC 9000 §16), and where the next field begins.
-    private func number(_ p: borrowing Octets, _ offset: Int) throws(CutOff) -> (value: Int, next: Int) {
+    /// A number of one, two, four or eight bytes (RFC 9000 §16), and where the next field begins.
+    private func number(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> (value: Int, next: Int) {
         let first = try p.u8(offset)
         var value = Int(first & 0x3F)
         let count = 1 << Int(first >> 6)

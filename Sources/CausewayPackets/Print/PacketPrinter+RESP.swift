@@ -5,7 +5,7 @@ extension PacketPrinter {
         static let (bulk, array): (UInt8, UInt8) = (0x24, 0x2A)
     }
 
-    mutating func resp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func resp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "resp"
         out.put(": RESP")
         let limit = min(length, p.count)
@@ -15,7 +15,7 @@ extension PacketPrinter {
     }
 
     /// Prints one element; returns where the next one begins. An array is its length, and then its elements.
-    private mutating func element(_ p: borrowing Octets, _ offset: Int, _ limit: Int) throws(CutOff) -> Int {
+    private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(CutOff) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
             // Words without a kind are a command too, as people type it.
             quoted(p, offset..<limit)
@@ -45,7 +45,7 @@ extension PacketPrinter {
         return next
     }
 
-    private func line(_ p: borrowing Octets, _ start: Int, _ limit: Int) -> (Range<Int>, next: Int)? {
+    private func line(_ p: borrowing ByteView, _ start: Int, _ limit: Int) -> (Range<Int>, next: Int)? {
         var end = start
         while end + 1 < limit {
             if p[end] == 0x0D, p[end + 1] == 0x0A { return (start..<end, end + 2) }
@@ -56,7 +56,7 @@ extension PacketPrinter {
 
     private static let longestNumber = 12
 
-    private func number(_ p: borrowing Octets, _ place: Range<Int>) -> Int? {
+    private func number(_ p: borrowing ByteView, _ place: Range<Int>) -> Int? {
         guard !place.isEmpty, place.count <= Self.longestNumber else { return nil }
         let isNegative = p[place.lowerBound] == 0x2D
         var value = 0
@@ -67,7 +67,7 @@ extension PacketPrinter {
         return isNegative ? -value : value
     }
 
-    private mutating func quoted(_ p: borrowing Octets, _ place: Range<Int>) {
+    private mutating func quoted(_ p: borrowing ByteView, _ place: Range<Int>) {
         out.put(" \"")
         visible(p.clamped(place))
         out.put("\"")

@@ -8,7 +8,7 @@ extension PacketPrinter {
         static let (power, antenna, relativeSignal, relativeNoise): (Int, Int, Int, Int) = (10, 11, 12, 13)
         static let (receiveFlags, extendedChannel, modulation): (Int, Int, Int) = (14, 18, 19)
         static let (aggregate, veryHigh, more): (Int, Int, Int) = (20, 21, 31)
-        /// Octets, and the multiple at which each field begins.
+        /// Bytes, and the multiple at which each field begins.
         static let sizes: [Int: (count: Int, alignment: Int)] = [
             clock: (8, 8), flags: (1, 1), rate: (1, 1), channel: (4, 2), hopping: (2, 1), signal: (1, 1), noise: (1, 1),
             quality: (2, 2), attenuation: (2, 2), attenuationDecibel: (2, 2), power: (1, 1), antenna: (1, 1),
@@ -24,8 +24,8 @@ extension PacketPrinter {
     }
     private static let mostWords = 8
 
-    /// Returns how many octets the header has.
-    mutating func radiotap(_ p: borrowing Octets, _ length: Int) throws(CutOff) -> Int {
+    /// Returns how many bytes the header has.
+    mutating func radiotap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
         part = "802.11_radio"
         let header = Int(try little16(p, 2))
         guard header >= 8 else { throw CutOff() }
@@ -39,7 +39,7 @@ extension PacketPrinter {
     }
 
     /// Prints the fields in their order, up to one of unknown size. Returns the flags.
-    private mutating func radiotapFields(_ p: borrowing Octets) throws(CutOff) -> UInt8 {
+    private mutating func radiotapFields(_ p: borrowing ByteView) throws(CutOff) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)
         while last >> UInt32(Field.more) != 0, words < Self.mostWords {
@@ -65,7 +65,7 @@ extension PacketPrinter {
     }
 
     private mutating func field(
-        _ bit: Int, _ p: borrowing Octets, _ offset: Int, _ present: UInt32
+        _ bit: Int, _ p: borrowing ByteView, _ offset: Int, _ present: UInt32
     ) throws(CutOff) {
         switch bit {
         case Field.clock: put("", try p.u64(offset).byteSwapped, "us tsft ")
@@ -119,7 +119,7 @@ extension PacketPrinter {
         static let rates = [[65, 130, 195, 260, 390, 520, 585, 650], [135, 270, 405, 540, 810, 1080, 1215, 1350]]
     }
 
-    private mutating func modulation(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    private mutating func modulation(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         let (known, flags, index) = (try p.u8(offset), try p.u8(offset + 1), try p.u8(offset + 2))
         let (isWide, isShort) = (flags & 3 == 1, flags & 4 != 0)
         if known & Modulation.index != 0 {
@@ -141,7 +141,7 @@ extension PacketPrinter {
         if known & Modulation.streams != 0 { put("RX-STBC", flags >> 5 & 3, " ") }
     }
 
-    private mutating func veryHigh(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    private mutating func veryHigh(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         let known = try little16(p, offset)
         let (flags, width, coding) = (try p.u8(offset + 2), try p.u8(offset + 3) & 0x1F, try p.u8(offset + 8))
         for user in 0..<4 {

@@ -24,7 +24,7 @@ extension PacketPrinter {
     ]
     private static let usualCommunity = Array("public".utf8)
 
-    mutating func snmp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func snmp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "snmp"
         out.put(" ")
         let message = try element(p, 0)
@@ -49,7 +49,7 @@ extension PacketPrinter {
         put(": ", found.tag, "]")
     }
 
-    private mutating func community(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    private mutating func community(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         let community = try element(p, offset)
         guard community.tag == Tag.text else { return put("[comm!=STR: ", community.tag, "]") }
         let text = p.clamped(community.content)
@@ -67,7 +67,7 @@ extension PacketPrinter {
         if verbosity > 0 { out.put(" } ") }
     }
 
-    private mutating func request(_ p: borrowing Octets, _ kind: Element) throws(CutOff) {
+    private mutating func request(_ p: borrowing ByteView, _ kind: Element) throws(CutOff) {
         let identifier = try element(p, kind.content.lowerBound)
         if verbosity > 0 { put("R=", try integer(p, identifier), " ") }
         let status = try element(p, identifier.content.upperBound)
@@ -91,7 +91,7 @@ extension PacketPrinter {
     ]
 
     /// The first version's trap (RFC 1157 §4.1.6).
-    private mutating func trap(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    private mutating func trap(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         out.put(" ")
         let enterprise = try element(p, offset)
         try value(p, enterprise)
@@ -110,7 +110,7 @@ extension PacketPrinter {
         try bindings(p, time.content.upperBound, asksOnly: false)
     }
 
-    private mutating func bindings(_ p: borrowing Octets, _ offset: Int, asksOnly: Bool) throws(CutOff) {
+    private mutating func bindings(_ p: borrowing ByteView, _ offset: Int, asksOnly: Bool) throws(CutOff) {
         let list = try element(p, offset)
         var next = list.content.lowerBound
         while next < list.content.upperBound {
@@ -127,7 +127,7 @@ extension PacketPrinter {
     }
 
     /// An element's head; its content may be cut off.
-    private func element(_ p: borrowing Octets, _ offset: Int) throws(CutOff) -> Element {
+    private func element(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> Element {
         let tag = try p.u8(offset)
         let first = try p.u8(offset + 1)
         var start = offset + 2
@@ -142,19 +142,19 @@ extension PacketPrinter {
         return Element(tag: tag, content: start..<start + count)
     }
 
-    private func integer(_ p: borrowing Octets, _ element: Element) throws(CutOff) -> Int {
+    private func integer(_ p: borrowing ByteView, _ element: Element) throws(CutOff) -> Int {
         try p.require(element.content.count, at: element.content.lowerBound)
         guard element.content.count <= 8 else { throw CutOff() }
         var value = 0
         for index in element.content {
-            let octet = p[index]
-            if index == element.content.lowerBound, octet & 0x80 != 0 { value = -1 }
-            value = value << 8 | Int(octet)
+            let byte = p[index]
+            if index == element.content.lowerBound, byte & 0x80 != 0 { value = -1 }
+            value = value << 8 | Int(byte)
         }
         return value
     }
 
-    private mutating func value(_ p: borrowing Octets, _ element: Element) throws(CutOff) {
+    private mutating func value(_ p: borrowing ByteView, _ element: Element) throws(CutOff) {
         try p.require(element.content.count, at: element.content.lowerBound)
         let content = p.clamped(element.content)
         switch element.tag {
@@ -171,14 +171,14 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func unsigned(_ p: borrowing Octets) {
+    private mutating func unsigned(_ p: borrowing ByteView) {
         var value: UInt64 = 0
         for index in 0..<p.count { value = value << 8 | UInt64(p[index]) }
         put("", value)
     }
 
-    /// Text in quotation marks, or octets where it is none.
-    private mutating func text(_ p: borrowing Octets) {
+    /// Text in quotation marks, or bytes where it is none.
+    private mutating func text(_ p: borrowing ByteView) {
         var isText = true
         for index in 0..<p.count where !(0x20..<0x7F).contains(p[index]) && !(0x09...0x0D).contains(p[index]) {
             isText = false
@@ -194,15 +194,15 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func dotted(_ p: borrowing Octets) {
+    private mutating func dotted(_ p: borrowing ByteView) {
         for index in 0..<p.count {
             if index > 0 { out.put(".") }
             put("", p[index])
         }
     }
 
-    /// An object identifier: the first octet holds two numbers.
-    private mutating func name(_ p: borrowing Octets) {
+    /// An object identifier: the first byte holds two numbers.
+    private mutating func name(_ p: borrowing ByteView) {
         var value: UInt64 = 0
         var isFirst = true
         for index in 0..<p.count {

@@ -6,7 +6,7 @@ extension PacketPrinter {
     ]
 
     /// RFC 5905 §7.3.
-    mutating func ntp(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func ntp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ntp"
         let first = try p.u8(0)
         put("NTPv", first >> 3 & 7, ", ")
@@ -22,7 +22,7 @@ extension PacketPrinter {
     ]
 
     /// RFC 8415 §8.
-    mutating func dhcp6(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func dhcp6(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "dhcp6"
         out.put("dhcp6")
         let message = try p.u8(0)
@@ -39,7 +39,7 @@ extension PacketPrinter {
     ]
 
     /// RFC 2865 §3.
-    mutating func radius(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func radius(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "radius"
         try p.require(20, at: 0)
         let command = try p.u8(0)
@@ -50,11 +50,11 @@ extension PacketPrinter {
         put(" length: ", try p.u16(2))
     }
 
-    /// First octets of Kerberos 5 messages, by their ASN.1 tags (RFC 4120 §5.10).
+    /// First bytes of Kerberos 5 messages, by their ASN.1 tags (RFC 4120 §5.10).
     private static let kerberosTags: ClosedRange<UInt8> = 106...107
 
     /// RFC 4120; what the messages hold is mostly encrypted.
-    mutating func kerberos(_ p: borrowing Octets) throws(CutOff) {
+    mutating func kerberos(_ p: borrowing ByteView) throws(CutOff) {
         part = "kerberos"
         let first = try p.u8(0)
         switch first {
@@ -73,7 +73,7 @@ extension PacketPrinter {
     ]
 
     /// RFC 3164 §4: the priority in angle brackets says who speaks, and how urgent it is.
-    mutating func syslog(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func syslog(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "syslog"
         guard try p.u8(0) == 0x3C else { return invalid() }
         var (priority, offset) = (0, 1)

@@ -12,12 +12,12 @@ extension PacketPrinter {
             configuration: "Config", rapid: "Rapid STP", topologyChange: "Topology Change",
         ]
     }
-    /// Octets of a rapid message; one of configuration has one fewer.
+    /// Bytes of a rapid message; one of configuration has one fewer.
     private static let rapidLength = 36
     private static let multipleLength = 105
     private static let leastTreesLength = 53
 
-    mutating func spanningTree(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func spanningTree(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "stp"
         guard length >= 4 else { return invalidTree() }
         guard try p.u16(0) == 0 else { return put("unknown STP version, length ", length) }
@@ -54,13 +54,13 @@ extension PacketPrinter {
     }
 
     /// Priority and hardware address.
-    private mutating func bridge(_ p: borrowing Octets, _ offset: Int) throws(CutOff) {
+    private mutating func bridge(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         out.hex(try p.u16(offset), width: 4)
         out.put(".")
         out.mac(try MACAddress(p, at: offset + 2).bits)
     }
 
-    private mutating func configuration(_ p: borrowing Octets, _ length: Int, isRapid: Bool) throws(CutOff) {
+    private mutating func configuration(_ p: borrowing ByteView, _ length: Int, isRapid: Bool) throws(CutOff) {
         let flags = try p.u8(4)
         out.put(", Flags [")
         treeFlags(flags)
@@ -95,7 +95,7 @@ extension PacketPrinter {
     }
 
     /// Several trees (IEEE 802.1Q §14), and those of shortest paths behind them.
-    private mutating func multiple(_ p: borrowing Octets, _ length: Int, _ version: UInt8) throws(CutOff) {
+    private mutating func multiple(_ p: borrowing ByteView, _ length: Int, _ version: UInt8) throws(CutOff) {
         guard length >= Self.multipleLength, try p.u8(35) == 0 else { return invalidTree() }
         let trees = Int(try p.u16(Self.rapidLength)) + 2
         guard length >= Self.rapidLength + trees else { return invalidTree() }

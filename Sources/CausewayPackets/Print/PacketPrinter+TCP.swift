@@ -1,7 +1,7 @@
 /// TCP and what it is known to carry.
 extension PacketPrinter {
     /// RFC 9293.
-    mutating func tcp(_ p: borrowing Octets, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func tcp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
         part = "tcp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
             addresses(carrier)
@@ -54,7 +54,7 @@ extension PacketPrinter {
         out.put("]")
     }
 
-    private mutating func tcpChecksum(_ p: borrowing Octets, _ whole: Int, _ carrier: Carrier) {
+    private mutating func tcpChecksum(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) {
         guard p.holds(whole, at: 0), let found = try? p.u16(16) else { return }
         var sum = carrier.pseudoHeader(6, whole)
         sum.add(p.prefix(whole))
@@ -97,7 +97,7 @@ extension PacketPrinter {
 
     /// Returns whether the options made sense.
     private mutating func tcpOptions(
-        _ p: borrowing Octets, _ header: Int, _ flags: TCPHeader.Flags,
+        _ p: borrowing ByteView, _ header: Int, _ flags: TCPHeader.Flags,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
     ) throws(CutOff) -> Bool {
         out.put(", options [")
@@ -129,7 +129,7 @@ extension PacketPrinter {
 
     /// Returns whether an option's length is what its kind asks for.
     private mutating func tcpOption(
-        _ kind: UInt8, _ p: borrowing Octets, _ offset: Int, _ length: Int, _ header: Int, _ flags: TCPHeader.Flags,
+        _ kind: UInt8, _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ header: Int, _ flags: TCPHeader.Flags,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
     ) throws(CutOff) -> Bool {
         var used = length
@@ -174,25 +174,25 @@ extension PacketPrinter {
                 out.put(" tfo")
                 try fastOpen(p, offset + 2, length - 2)
             } else {
-                try octets(p, offset + 2, length - 2)
+                try bytes(p, offset + 2, length - 2)
             }
         case 19:
             out.put(" ")
             for index in 0..<length { out.hex(try p.u8(offset + index), width: 2) }
-        default: try octets(p, offset, length)
+        default: try bytes(p, offset, length)
         }
         if used != length { put("[len ", length + 2, "]") }
         return true
     }
 
-    mutating func octets(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+    mutating func bytes(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
         for index in 0..<max(length, 0) {
             if index == 0 { out.put(" 0x") }
             out.hex(try p.u8(offset + index), width: 2)
         }
     }
 
-    private mutating func fastOpen(_ p: borrowing Octets, _ offset: Int, _ length: Int) throws(CutOff) {
+    private mutating func fastOpen(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
         if length == 0 { return out.put("  cookiereq") }
         out.put(" ")
         guard length % 2 == 0, (4...16).contains(length) else { return out.put(" len error") }
@@ -201,7 +201,7 @@ extension PacketPrinter {
     }
 
     private mutating func sack(
-        _ p: borrowing Octets, _ offset: Int, _ length: Int,
+        _ p: borrowing ByteView, _ offset: Int, _ length: Int,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
     ) throws(CutOff) {
         guard length % 8 == 0 else { return out.put(" invalid sack") }

@@ -14,7 +14,7 @@ extension PacketPrinter {
 
     /// What follows the header, where the ports tell.
     mutating func tcpContent(
-        _ p: borrowing Octets, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
+        _ p: borrowing ByteView, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
     ) throws(CutOff) {
         func either(_ port: UInt16) -> Bool { source == port || destination == port }
         func either(_ ports: [UInt16]) -> Bool { ports.contains(source) || ports.contains(destination) }
@@ -48,15 +48,15 @@ extension PacketPrinter {
         out.put(": TLS ClientHello")
         if let name = hello.serverName {
             out.put(", SNI ")
-            for octet in name.utf8 { visible(octet) }
+            for byte in name.utf8 { visible(byte) }
         }
         for (index, name) in hello.protocols.enumerated() {
             out.put(index == 0 ? ", ALPN " : ",")
-            for octet in name.utf8 { visible(octet) }
+            for byte in name.utf8 { visible(byte) }
         }
     }
 
-    private mutating func resetReason(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    private mutating func resetReason(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         out.put(length > 30 ? " [RST+ " : " [RST ")
         visible(p.prefix(min(length, 30)))
         out.put("]")
@@ -64,13 +64,13 @@ extension PacketPrinter {
     }
 
     /// The first line says which version speaks.
-    private mutating func ssh(_ p: borrowing Octets) {
+    private mutating func ssh(_ p: borrowing ByteView) {
         var index = 0
         guard p.count >= 4, p[0] == 0x53, p[1] == 0x53, p[2] == 0x48, p[3] == 0x2D else { return }
         out.put(": SSH: ")
         while index < p.count, p[index] != 0x0A, p[index] != 0x0D {
             guard p[index] >= 0x20, p[index] < 0x7F else { break }
-            out.put(octet: p[index])
+            out.put(byte: p[index])
             index += 1
         }
     }

@@ -13,7 +13,7 @@ struct TextProtocol {
 
 extension PacketPrinter {
     /// The first line, or all of them where verbosity asks for it; of other text, such as the rest of an answer, only the name.
-    mutating func textLines(_ proto: TextProtocol, _ p: borrowing Octets, _ length: Int) {
+    mutating func textLines(_ proto: TextProtocol, _ p: borrowing ByteView, _ length: Int) {
         out.put(proto.name)
         guard beginsMessage(p, proto) else { return }
         part = proto.part
@@ -27,7 +27,7 @@ extension PacketPrinter {
     }
 
     /// The first word is one of the protocol's, or a status is where the protocol has it.
-    private func beginsMessage(_ p: borrowing Octets, _ proto: TextProtocol) -> Bool {
+    private func beginsMessage(_ p: borrowing ByteView, _ proto: TextProtocol) -> Bool {
         guard let (first, next) = token(p, 0) else { return false }
         if proto.words.contains(where: { isWord(p, first, $0) }) { return true }
         switch proto.status {
@@ -39,7 +39,7 @@ extension PacketPrinter {
     private static let longestToken = 127
 
     /// A word up to the next white space, and where the one behind it begins; `nil` where there is none.
-    private func token(_ p: borrowing Octets, _ start: Int) -> (Range<Int>, next: Int)? {
+    private func token(_ p: borrowing ByteView, _ start: Int) -> (Range<Int>, next: Int)? {
         var end = start
         while end < p.count, !isSpace(p[end]) {
             guard p[end] > 0x20, p[end] < 0x7F, end - start < Self.longestToken else { return nil }
@@ -51,22 +51,22 @@ extension PacketPrinter {
         return (start..<end, next)
     }
 
-    private func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
+    private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     /// Whether a word of a packet is `word`, which is in upper case.
-    private func isWord(_ p: borrowing Octets, _ place: Range<Int>, _ word: String) -> Bool {
+    private func isWord(_ p: borrowing ByteView, _ place: Range<Int>, _ word: String) -> Bool {
         guard place.count == word.utf8.count else { return false }
         var index = place.lowerBound
         for letter in word.utf8 {
-            let octet = p[index]
-            guard (0x61...0x7A).contains(octet) ? octet - 0x20 == letter : octet == letter else { return false }
+            let byte = p[index]
+            guard (0x61...0x7A).contains(byte) ? byte - 0x20 == letter : byte == letter else { return false }
             index += 1
         }
         return true
     }
 
     /// Three digits, behind which others than digits may follow: `220-` begins an answer of several lines.
-    private func isStatus(_ p: borrowing Octets, _ place: Range<Int>) -> Bool {
+    private func isStatus(_ p: borrowing ByteView, _ place: Range<Int>) -> Bool {
         func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(p[index]) }
         guard place.count >= 3 else { return false }
         let start = place.lowerBound
@@ -76,40 +76,40 @@ extension PacketPrinter {
 
     /// Prints a line; returns where the next one begins, `nil` where this was no text, or is not whole.
     private mutating func textLine(
-        _ p: borrowing Octets, _ start: Int, _ length: Int, _ before: StaticString
+        _ p: borrowing ByteView, _ start: Int, _ length: Int, _ before: StaticString
     ) -> Int? {
         var end = start
         while end < length {
             guard end < p.count else { return cutLine(p, start, end, before) }
-            let octet = p[end]
-            if octet == 0x0A { return wholeLine(p, start, end, before, end + 1) }
-            if octet == 0x0D {
+            let byte = p[end]
+            if byte == 0x0A { return wholeLine(p, start, end, before, end + 1) }
+            if byte == 0x0D {
                 guard end + 1 < length else { return nil }
                 guard end + 1 < p.count else { return cutLine(p, start, end, before) }
                 guard p[end + 1] == 0x0A else { return nil }
                 return wholeLine(p, start, end, before, end + 2)
             }
-            guard octet == 0x09 || (0x20..<0x7F).contains(octet) else { return nil }
+            guard byte == 0x09 || (0x20..<0x7F).contains(byte) else { return nil }
             end += 1
         }
         return cutLine(p, start, end, before)
     }
 
     private mutating func wholeLine(
-        _ p: borrowing Octets, _ start: Int, _ end: Int, _ before: StaticString, _ next: Int
+        _ p: borrowing ByteView, _ start: Int, _ end: Int, _ before: StaticString, _ next: Int
     ) -> Int {
         out.put(before)
-        for index in start..<end { out.put(octet: p[index]) }
+        for index in start..<end { out.put(byte: p[index]) }
         return next
     }
 
-    private mutating func cutLine(_ p: borrowing Octets, _ start: Int, _ end: Int, _ before: StaticString) -> Int? {
+    private mutating func cutLine(_ p: borrowing ByteView, _ start: Int, _ end: Int, _ before: StaticString) -> Int? {
         _ = wholeLine(p, start, min(end, p.count), before, end)
         cutOff()
         return nil
     }
 
-    /// Notes that octets are missing from here on.
+    /// Notes that bytes are missing from here on.
     mutating func cutOff() {
         out.put(" [|")
         out.put(part)

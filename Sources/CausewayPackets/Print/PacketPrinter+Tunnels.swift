@@ -1,7 +1,7 @@
 /// Packets within packets: VXLAN, Geneve, GRE and MPLS.
 extension PacketPrinter {
     /// RFC 7348 §5.
-    mutating func vxlan(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func vxlan(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "vxlan"
         out.put("VXLAN, flags [")
         let flags = try p.u8(0)
@@ -12,7 +12,7 @@ extension PacketPrinter {
     }
 
     /// RFC 8926 §3.4.
-    mutating func geneve(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func geneve(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "geneve"
         out.put("Geneve")
         let first = try p.u8(0)
@@ -48,7 +48,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func geneveOptions(_ p: borrowing Octets, _ total: Int) throws(CutOff) {
+    private mutating func geneveOptions(_ p: borrowing ByteView, _ total: Int) throws(CutOff) {
         var (offset, isFirst) = (8, true)
         let end = 8 + total
         while offset < end {
@@ -78,7 +78,7 @@ extension PacketPrinter {
     }
 
     /// RFC 2784; version 1 is PPTP's (RFC 2637).
-    mutating func gre(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func gre(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "gre"
         let flags = try p.u16(0)
         let type = try p.u16(2)
@@ -114,7 +114,7 @@ extension PacketPrinter {
         if try !etherType(type, body, rest) { putHex("gre-proto-0x", type) }
     }
 
-    private mutating func greFields(_ p: borrowing Octets, _ flags: UInt16, _ offset: inout Int) throws(CutOff) {
+    private mutating func greFields(_ p: borrowing ByteView, _ flags: UInt16, _ offset: inout Int) throws(CutOff) {
         if flags & 0xC000 != 0 {
             if verbosity > 0 {
                 putHex(", sum 0x", try p.u16(offset))
@@ -132,7 +132,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func pptp(_ p: borrowing Octets, _ flags: UInt16, _ offset: inout Int) throws(CutOff) {
+    private mutating func pptp(_ p: borrowing ByteView, _ flags: UInt16, _ offset: inout Int) throws(CutOff) {
         if flags & 0x2000 != 0 {
             put(", call ", try p.u16(offset + 2))
             offset += 4
@@ -149,7 +149,7 @@ extension PacketPrinter {
     }
 
     /// RFC 3032.
-    mutating func mpls(_ p: borrowing Octets, _ length: Int) throws(CutOff) {
+    mutating func mpls(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "mpls"
         out.put("MPLS")
         let special: [UInt32: StaticString] = [

@@ -15,7 +15,7 @@ extension PacketPrinter {
     }
 
     /// RFC 768.
-    mutating func udp(_ p: borrowing Octets, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
+    mutating func udp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
         part = "udp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
             ports(carrier, 17, nil, nil)
@@ -41,7 +41,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func udpChecksum(_ p: borrowing Octets, _ length: Int, _ carrier: Carrier) {
+    private mutating func udpChecksum(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) {
         guard let found = try? p.u16(6) else { return }
         guard found != 0 else { return out.put("[no cksum] ") }
         guard p.holds(length + 8, at: 0) else { return }

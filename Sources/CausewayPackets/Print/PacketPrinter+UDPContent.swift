@@ -35,7 +35,7 @@ extension PacketPrinter {
 
     /// Returns whether the ports are those of something that is printed.
     mutating func udpContent(
-        _ p: borrowing Octets, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
+        _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(CutOff) -> Bool {
         if options.expectsDNS {
             try dns(p, length, isStream: false, isMulticast: false)
@@ -55,7 +55,7 @@ extension PacketPrinter {
     }
 
     private mutating func service(
-        _ port: UInt16, _ p: borrowing Octets, _ length: Int, _ carrier: Carrier
+        _ port: UInt16, _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
     ) throws(CutOff) -> Bool {
         switch port {
         case Port.domain, Port.linkLocalDomain: try dns(p, length, isStream: false, isMulticast: false)

@@ -1,4 +1,4 @@
-/// Wireless frames (IEEE 802.11 §9), whose numbers have their least significant octet first.
+/// Wireless frames (IEEE 802.11 §9), whose numbers have their least significant byte first.
 extension PacketPrinter {
     /// A frame's control field, and what it says of the header's length.
     private struct FrameControl {
@@ -19,10 +19,10 @@ extension PacketPrinter {
         }
     }
 
-    func little16(_ p: borrowing Octets, _ offset: Int) throws(CutOff) -> UInt16 { try p.u16(offset).byteSwapped }
+    func little16(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> UInt16 { try p.u16(offset).byteSwapped }
 
-    /// - Parameter isPadded: The header is filled up to a multiple of four octets.
-    mutating func wireless(_ p: borrowing Octets, _ length: Int, isPadded: Bool = false) throws(CutOff) {
+    /// - Parameter isPadded: The header is filled up to a multiple of four bytes.
+    mutating func wireless(_ p: borrowing ByteView, _ length: Int, isPadded: Bool = false) throws(CutOff) {
         part = "802.11"
         let frame = FrameControl(value: try little16(p, 0))
         let header = isPadded ? (frame.headerLength + 3) & ~3 : frame.headerLength
@@ -43,7 +43,7 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func initializationVector(_ p: borrowing Octets) throws(CutOff) {
+    private mutating func initializationVector(_ p: borrowing ByteView) throws(CutOff) {
         try p.require(8, at: 0)
         let word = try p.u32(0).byteSwapped
         out.put(" IV:")
@@ -59,7 +59,7 @@ extension PacketPrinter {
         13: "Acknowledgment", 14: "CF-End", 15: "CF-End+CF-Ack",
     ]
 
-    private mutating func controlFrame(_ p: borrowing Octets, _ subtype: UInt8) throws(CutOff) {
+    private mutating func controlFrame(_ p: borrowing ByteView, _ subtype: UInt8) throws(CutOff) {
         guard let name = Self.controlNames[subtype] else { return out.put("Unrecognized Ctrl Subtype") }
         out.put(name)
         switch subtype {
@@ -93,7 +93,7 @@ extension PacketPrinter {
     }
 
     private mutating func management(
-        _ p: borrowing Octets, _ subtype: UInt8, _ isProtected: Bool, _ source: MACAddress
+        _ p: borrowing ByteView, _ subtype: UInt8, _ isProtected: Bool, _ source: MACAddress
     ) throws(CutOff) {
         guard let name = Self.managementNames[subtype] else {
             putHex("Unhandled Management subtype(", subtype)
@@ -126,14 +126,14 @@ extension PacketPrinter {
         }
     }
 
-    private mutating func association(_ p: borrowing Octets) throws(CutOff) {
+    private mutating func association(_ p: borrowing ByteView) throws(CutOff) {
         let (capability, status) = (try little16(p, 0), try little16(p, 2))
         putHex(" AID(", try little16(p, 4) & 0x3FFF, ") :")
         out.put(capability & Capability.privacy != 0 ? " PRIVACY : " : ": ")
         self.status(status)
     }
 
-    private mutating func authentication(_ p: borrowing Octets) throws(CutOff) {
+    private mutating func authentication(_ p: borrowing ByteView) throws(CutOff) {
         let (method, number, status) = (try little16(p, 0), try little16(p, 2), try little16(p, 4))
         let methods: [StaticString] = ["Open System", "Shared Key", "[Reserved]"]
         out.put(" (")
@@ -172,7 +172,7 @@ extension PacketPrinter {
 
     /// The network's name, its rates and channel; what is cut off is noted behind what was there.
     private mutating func elements(
-        _ p: borrowing Octets, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
+        _ p: borrowing ByteView, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
     ) throws(CutOff) {
         var (name, rates): (Range<Int>?, Range<Int>?)
         var channel: UInt8?
@@ -207,7 +207,7 @@ extension PacketPrinter {
     }
 
     /// In units of 500 kbit/s; the highest bit marks a basic rate, which every station must support.
-    private mutating func rates(_ p: borrowing Octets) {
+    private mutating func rates(_ p: borrowing ByteView) {
         for index in 0..<p.count {
             out.put(index == 0 ? " [" : " ")
             halves(p[index] & 0x7F)

@@ -1,7 +1,7 @@
 /// Prints packets as lines of text, in the form that tcpdump made everybody's habit.
 ///
 /// Addresses and ports stay numbers. A printer remembers TCP conversations, to show sequence numbers from their beginning; it keeps at most
-/// ``conversationLimit`` of them. Nothing in a packet can make it fail: where octets are missing, the line ends with the protocol's name in
+/// ``conversationLimit`` of them. Nothing in a packet can make it fail: where bytes are missing, the line ends with the protocol's name in
 /// brackets (`[|tcp]`), and what contradicts itself is marked `(invalid)`.
 public struct PacketPrinter: Sendable {
     /// How the time is shown. All are UTC.
@@ -9,7 +9,7 @@ public struct PacketPrinter: Sendable {
         case clock, none, seconds, sincePrevious, date, sinceFirst
     }
 
-    /// Whether and how the octets follow the line.
+    /// Whether and how the bytes follow the line.
     public enum Dump: Sendable {
         case none, hex, hexWithLink, hexAndText, hexAndTextWithLink, text, textWithLink
     }
@@ -37,7 +37,7 @@ public struct PacketPrinter: Sendable {
 
     public var options: Options
     var out = TextBuffer()
-    /// What is named where octets are missing.
+    /// What is named where bytes are missing.
     var part: StaticString = "link"
     var sequences = SequenceTable()
     /// By the initiator's cookie, at most ``conversationLimit``.
@@ -51,19 +51,19 @@ public struct PacketPrinter: Sendable {
     var verbosity: Int { options.verbosity }
 
     /// The text for a packet: usually one line, more where verbosity or a dump asks for it. Ends with a line break.
-    public mutating func line(_ packet: CapturedPacket, _ octets: borrowing Octets) -> [UInt8] {
-        print(packet, octets)
-        return out.octets
+    public mutating func line(_ packet: CapturedPacket, _ bytes: borrowing ByteView) -> [UInt8] {
+        print(packet, bytes)
+        return out.bytes
     }
 
     /// The same, behind what is in `buffer`: nothing is allocated for it.
-    package mutating func append(_ packet: CapturedPacket, _ octets: borrowing Octets, to buffer: inout [UInt8]) {
-        print(packet, octets)
+    package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
+        print(packet, bytes)
         out.append(to: &buffer)
     }
 
     /// Prints a packet into the printer's own buffer, which the next packet overwrites.
-    package mutating func print(_ packet: CapturedPacket, _ octets: borrowing Octets) {
+    package mutating func print(_ packet: CapturedPacket, _ bytes: borrowing ByteView) {
         out.removeAll()
         packetNumber += 1
         if options.showsNumber {
@@ -76,13 +76,13 @@ public struct PacketPrinter: Sendable {
         ipDepth = 0
         var headerCount = 0
         do throws(CutOff) {
-            try link(packet.linkType, octets, packet.originalCount, &headerCount)
+            try link(packet.linkType, bytes, packet.originalCount, &headerCount)
         } catch {
             out.put(" [|")
             out.put(part)
             out.put("]")
         }
-        dump(octets, headerCount)
+        dump(bytes, headerCount)
         out.put("\n")
     }
 

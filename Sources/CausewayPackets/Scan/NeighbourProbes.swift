@@ -31,16 +31,16 @@ package struct NeighbourProbes: Sendable {
                     type: .ipv6))
             packet.add(IPv6Header(source: source, destination: group, nextHeader: .icmp6, hopLimit: 255))
             packet.add(ICMPHeader(type: 135), version6: true)
-            packet.add(payload: Self.octets(address.high, 8) + Self.octets(address.low, 8))
-            // Whom to answer: the source's link-layer address, in units of eight octets.
-            packet.add(payload: [1, 1] + Self.octets(hardware.bits, 6))
+            packet.add(payload: Self.bytes(address.high, 8) + Self.bytes(address.low, 8))
+            // Whom to answer: the source's link-layer address, in units of eight bytes.
+            packet.add(payload: [1, 1] + Self.bytes(hardware.bits, 6))
         default: return nil
         }
         return packet.finish()
     }
 
     /// Whose address a frame says is there; `nil` where it says nothing of the kind to this host.
-    package func answer(_ frame: borrowing Octets) -> InternetAddress? {
+    package func answer(_ frame: borrowing ByteView) -> InternetAddress? {
         guard let header = try? EthernetHeader(frame, at: 0) else { return nil }
         switch header.type {
         case .arp:
@@ -60,7 +60,7 @@ package struct NeighbourProbes: Sendable {
         }
     }
 
-    private static func octets(_ number: UInt64, _ count: Int) -> [UInt8] {
+    private static func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - $0))) }
     }
 }

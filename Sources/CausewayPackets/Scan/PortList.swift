@@ -2,7 +2,7 @@
 public struct PortList: Hashable, Sendable {
     public private(set) var ports: [UInt16] = []
 
-    /// What was not understood, and where it begins, in octets.
+    /// What was not understood, and where it begins, in bytes.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String
         public var offset: Int

@@ -83,7 +83,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         pace = ScanPace(mostPerSecond: settings.mostPerSecond)
     }
 
-    /// What one scan may ask: nine octets are kept for each probe. More hosts are scanned in groups.
+    /// What one scan may ask: nine bytes are kept for each probe. More hosts are scanned in groups.
     public static let mostProbes = 1 << 22
 
     public var probeCount: Int { total }

@@ -11,7 +11,7 @@ struct ScanPace: Sendable {
     private var isStarting = true
     private var heldUntil: Int64 = 0
 
-    /// The rate before anything is known: 60 octets each make five megabits a second.
+    /// The rate before anything is known: 60 bytes each make five megabits a second.
     static let first = 10_000.0
 
     init(mostPerSecond: Double?) {

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// The octets that ask a port, and what the octets of an answer mean.
+/// The bytes that ask a port, and what the bytes of an answer mean.
 package struct ScanProbes: Sendable {
     /// Who does not know it cannot make an answer up (as in RFC 6528 §3).
     private let secret: UInt64
@@ -21,7 +21,7 @@ package struct ScanProbes: Sendable {
         return UInt32(truncatingIfNeeded: mixed ^ mixed >> 31)
     }
 
-    /// Octets of every SYN.
+    /// Bytes of every SYN.
     package static let synByteCount = 24
 
     /// Appends a SYN without its IP header, for a host by its place in the list.
@@ -29,7 +29,7 @@ package struct ScanProbes: Sendable {
     /// It is put together from numbers: scans make so many that the steps of a ``PacketBuilder`` would be felt.
     package func appendSyn(
         from source: InternetAddress, to destination: InternetAddress, host: Int, port: UInt16, attempt: Int,
-        to octets: inout [UInt8]
+        to bytes: inout [UInt8]
     ) {
         let ports = UInt32(firstPort &+ UInt16(truncatingIfNeeded: attempt)) << 16 | UInt32(port)
         let sequence = sequence(host: host, port: port, attempt: attempt)
@@ -45,7 +45,7 @@ package struct ScanProbes: Sendable {
         checksum.add(option)
         Self.add(source, to: &checksum)
         Self.add(destination, to: &checksum)
-        octets.append(
+        bytes.append(
             inOrder: (
                 ports.bigEndian, sequence.bigEndian, 0 as UInt32, control.bigEndian,
                 (UInt32(checksum.value) << 16).bigEndian, option.bigEndian
@@ -67,11 +67,11 @@ package struct ScanProbes: Sendable {
     ///
     /// - Parameter host: The sender's place in the list.
     package func synAnswer(
-        _ octets: borrowing Octets, at offset: Int, host: Int
+        _ bytes: borrowing ByteView, at offset: Int, host: Int
     ) -> (port: UInt16, attempt: Int, reason: ScanFinding.Reason)? {
         // The whole header has to be there; its options do not matter.
-        guard octets.holds(20, at: offset), let ports = try? octets.u32(offset),
-            let acknowledged = try? octets.u32(offset &+ 8), let control = try? octets.u16(offset &+ 12)
+        guard bytes.holds(20, at: offset), let ports = try? bytes.u32(offset),
+            let acknowledged = try? bytes.u32(offset &+ 8), let control = try? bytes.u16(offset &+ 12)
         else { return nil }
         let flags = TCPHeader.Flags(rawValue: control & 0x1FF)
         let attempt = Int(ports & 0xFFFF) - Int(firstPort)
@@ -83,8 +83,8 @@ package struct ScanProbes: Sendable {
     }
 
     /// The ports of a segment of ours that an error repeats.
-    package func repeated(_ octets: borrowing Octets, at offset: Int) -> (port: UInt16, attempt: Int)? {
-        guard let source = try? octets.u16(offset), let port = try? octets.u16(offset &+ 2) else { return nil }
+    package func repeated(_ bytes: borrowing ByteView, at offset: Int) -> (port: UInt16, attempt: Int)? {
+        guard let source = try? bytes.u16(offset), let port = try? bytes.u16(offset &+ 2) else { return nil }
         let attempt = Int(source) - Int(firstPort)
         return (0..<Self.mostAttempts).contains(attempt) ? (port, attempt) : nil
     }

@@ -5,7 +5,7 @@
 public struct Defragmenter: Sendable {
     /// Datagrams that wait for fragments, at most; the oldest gives way.
     public static let datagramLimit = 256
-    /// Octets of a datagram, at most.
+    /// Bytes of a datagram, at most.
     public static let largestDatagram = 65_535
     /// Seconds that a datagram waits for its fragments.
     public static let lifetime: Int64 = 30
@@ -20,7 +20,7 @@ public struct Defragmenter: Sendable {
         var since: Int64
         /// What goes before the content of the first fragment.
         var header: [UInt8]?
-        var parts: [(range: Range<Int>, octets: [UInt8])] = []
+        var parts: [(range: Range<Int>, bytes: [UInt8])] = []
         var total: Int?
         var isPoisoned = false
     }
@@ -35,7 +35,7 @@ public struct Defragmenter: Sendable {
     /// Takes a packet that begins with an IP header.
     ///
     /// - Returns: The packet as it is where it is no fragment, the whole one where this was the last fragment missing, else `nil`.
-    public mutating func add(_ packet: borrowing Octets, at seconds: Int64) -> [UInt8]? {
+    public mutating func add(_ packet: borrowing ByteView, at seconds: Int64) -> [UInt8]? {
         waiting = waiting.filter { seconds - $0.value.since <= Self.lifetime }
         let layers = PacketLayers(packet, linkType: .raw)
         guard layers.count > 0 else { return packet.array }
@@ -49,7 +49,7 @@ public struct Defragmenter: Sendable {
         }
     }
 
-    private mutating func add4(_ p: borrowing Octets, _ headerLength: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
+    private mutating func add4(_ p: borrowing ByteView, _ headerLength: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
         let field = try p.u16(6)
         guard field & 0x3FFF != 0 else { return p.array }
         let total = Int(try p.u16(2))
@@ -69,12 +69,12 @@ public struct Defragmenter: Sendable {
         whole[3] = UInt8(whole.count & 255)
         (whole[6], whole[7], whole[10], whole[11]) = (0, 0, 0, 0)
         let length = Int(whole[0] & 15) * 4
-        let sum = InternetChecksum.of(Octets(whole.span).prefix(length))
+        let sum = InternetChecksum.of(ByteView(whole.span).prefix(length))
         (whole[10], whole[11]) = (UInt8(sum >> 8), UInt8(sum & 255))
         return whole
     }
 
-    private mutating func add6(_ p: borrowing Octets, _ at: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
+    private mutating func add6(_ p: borrowing ByteView, _ at: Int, _ now: Int64) throws(CutOff) -> [UInt8]? {
         let field = try p.u16(at + 2)
         let end = 40 + Int(try p.u16(4))
         try p.require(end, at: 0)
@@ -95,7 +95,7 @@ public struct Defragmenter: Sendable {
         return whole
     }
 
-    private static func nextHeaderPlace(_ p: borrowing Octets, before at: Int) -> Int? {
+    private static func nextHeaderPlace(_ p: borrowing ByteView, before at: Int) -> Int? {
         var (place, offset) = (6, 40)
         while offset < at {
             place = offset
@@ -107,12 +107,12 @@ public struct Defragmenter: Sendable {
 
     /// Returns the header and all content where nothing is missing any more.
     private mutating func insert(
-        _ key: Key, _ octets: [UInt8], _ offset: Int, _ hasMore: Bool, _ header: [UInt8]?, _ now: Int64
+        _ key: Key, _ bytes: [UInt8], _ offset: Int, _ hasMore: Bool, _ header: [UInt8]?, _ now: Int64
     ) -> [UInt8]? {
         var entry = waiting[key] ?? Waiting(since: now)
-        let range = offset..<offset + octets.count
-        let overlaps = entry.parts.contains { $0.range.overlaps(range) && !($0.range == range && $0.octets == octets) }
-        let isOdd = hasMore && (octets.isEmpty || octets.count % 8 != 0)
+        let range = offset..<offset + bytes.count
+        let overlaps = entry.parts.contains { $0.range.overlaps(range) && !($0.range == range && $0.bytes == bytes) }
+        let isOdd = hasMore && (bytes.isEmpty || bytes.count % 8 != 0)
         if overlaps || isOdd || range.upperBound > Self.largestDatagram { entry.isPoisoned = true }
         if entry.isPoisoned {
             entry.parts = []
@@ -120,7 +120,7 @@ public struct Defragmenter: Sendable {
             waiting[key] = entry
             return nil
         }
-        if !entry.parts.contains(where: { $0.range == range }) { entry.parts.append((range, octets)) }
+        if !entry.parts.contains(where: { $0.range == range }) { entry.parts.append((range, bytes)) }
         if let header { entry.header = header }
         if !hasMore { entry.total = range.upperBound }
         if let whole = Self.whole(entry) {
@@ -137,7 +137,7 @@ public struct Defragmenter: Sendable {
             entry.parts.reduce(0, { $0 + $1.range.count }) == total
         else { return nil }
         var result = header
-        for part in entry.parts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) { result += part.octets }
+        for part in entry.parts.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) { result += part.bytes }
         return result.count <= largestDatagram ? result : nil
     }
 

@@ -52,7 +52,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
         let bits = UInt64(address.bits)
         guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
-        // As many bits as fit before octet 8, which stays zero, and the rest behind it.
+        // As many bits as fit before byte 8, which stays zero, and the rest behind it.
         let before = 64 - length
         let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
         let restCount = max(0, 32 - before)

@@ -18,7 +18,7 @@ package struct FramerCall: Sendable {
     package var kind: Kind
     /// Of the message to send.
     package var metadata: [any StageMetadata] = []
-    /// Octets of the message to send, or that wait to be parsed.
+    /// Bytes of the message to send, or that wait to be parsed.
     package var length = 0
     package var isComplete = false
 }
@@ -31,7 +31,7 @@ package enum FramerEvent: StageEvent {
 /// What a framer may look at.
 package struct FramerWindow: Sendable {
     /// At most as many as were asked for, and fewer than the minimum if there are not more.
-    package var octets: ArraySlice<UInt8>
+    package var bytes: ArraySlice<UInt8>
     /// Whether they reach to the end of the message, or of the stream.
     package var isComplete: Bool
     /// Whether there are as many as were asked for at least.

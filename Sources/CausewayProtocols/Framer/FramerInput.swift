@@ -1,29 +1,29 @@
 internal import DequeModule
 
-/// Octets from beneath, with a cursor, and what was decided about them.
+/// Bytes from beneath, with a cursor, and what was decided about them.
 ///
-/// Decisions are carried out in the order in which they were made. One that asks for octets which have not come yet waits for them, and
-/// while it waits there is nothing to parse: those octets are spoken for.
+/// Decisions are carried out in the order in which they were made. One that asks for bytes which have not come yet waits for them, and
+/// while it waits there is nothing to parse: those bytes are spoken for.
 struct FramerInput: Sendable {
     private enum Decision: Sendable {
-        /// Hand on octets from the cursor as they are.
+        /// Hand on bytes from the cursor as they are.
         case deliver(count: Int, metadata: [any StageMetadata], endsMessage: Bool)
         case skip(Int)
         /// Made by the framer itself.
         case made(Parcel)
     }
 
-    private var octets = ByteChain()
-    /// Where messages from beneath end, as octets from the end of the one before. A byte stream has one end.
+    private var bytes = ByteChain()
+    /// Where messages from beneath end, as bytes from the end of the one before. A byte stream has one end.
     private var ends: Deque<Int> = []
-    /// Octets behind the last end.
+    /// Bytes behind the last end.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false
     private var passedMetadata: [any StageMetadata] = []
     /// What is ready for above.
     private(set) var delivered = ParcelQueue()
-    /// Octets that left the cursor's front in any way.
+    /// Bytes that left the cursor's front in any way.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
     /// The framer has begun a message for above and not ended it.
@@ -31,17 +31,17 @@ struct FramerInput: Sendable {
 
     init() {}
 
-    /// Octets that may be parsed: of the message that the cursor is in.
-    var available: Int { decisions.isEmpty && !passesThrough ? (ends.first ?? octets.count) : 0 }
-    /// Octets held.
-    var count: Int { octets.count }
+    /// Bytes that may be parsed: of the message that the cursor is in.
+    var available: Int { decisions.isEmpty && !passesThrough ? (ends.first ?? bytes.count) : 0 }
+    /// Bytes held.
+    var count: Int { bytes.count }
     var isAtMessageEnd: Bool { decisions.isEmpty && !passesThrough && !ends.isEmpty }
     var isPassingThrough: Bool { passesThrough }
 
     mutating func receive(_ parcel: Parcel) {
         guard !hasEnded else { return }
-        octets.append(parcel.octets)
-        sinceEnd += parcel.octets.count
+        bytes.append(parcel.bytes)
+        sinceEnd += parcel.bytes.count
         passedMetadata = parcel.metadata
         let isBareEndOfMessages = parcel.isBareEnd && sinceEnd == 0
         if parcel.endsMessage && !isBareEndOfMessages || parcel.isFinal && sinceEnd > 0 {
@@ -52,12 +52,12 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// The octets at the cursor, at most `limit`, and whether their end is the end of a message from beneath.
-    mutating func window(_ limit: Int) -> (octets: ArraySlice<UInt8>, isComplete: Bool) {
+    /// The bytes at the cursor, at most `limit`, and whether their end is the end of a message from beneath.
+    mutating func window(_ limit: Int) -> (bytes: ArraySlice<UInt8>, isComplete: Bool) {
         let available = available
         let count = max(0, min(limit, available))
         let isComplete = count == available && (isAtMessageEnd || hasEnded && decisions.isEmpty && !passesThrough)
-        return (octets.front(count), isComplete)
+        return (bytes.front(count), isComplete)
     }
 
     mutating func skip(_ count: Int) { if count > 0 { decide(.skip(count)) } }
@@ -86,7 +86,7 @@ struct FramerInput: Sendable {
 
     mutating func pop(atMost limit: Int) -> Parcel? { delivered.pop(atMost: limit) }
 
-    /// Whether a message to above lacks octets that will not come.
+    /// Whether a message to above lacks bytes that will not come.
     var isCutOff: Bool { hasEnded && !passesThrough && (!decisions.isEmpty || isMidMessage) }
 
     mutating func removeAll() { self = FramerInput() }
@@ -101,10 +101,10 @@ struct FramerInput: Sendable {
             switch decision {
             case .made(let parcel): append(parcel)
             case .skip(let count):
-                let taken = consume(min(count, octets.count)).count
+                let taken = consume(min(count, bytes.count)).count
                 if taken < count { return decisions.prepend(.skip(count - taken)) }
             case .deliver(let count, let metadata, let endsMessage):
-                let content = consume(min(count, octets.count))
+                let content = consume(min(count, bytes.count))
                 let isWhole = content.count == count
                 if isWhole || !content.isEmpty {
                     append(Parcel(content, metadata: metadata, endsMessage: isWhole && endsMessage))
@@ -130,8 +130,8 @@ struct FramerInput: Sendable {
             popEnd()
             delivered.append(Parcel(content, metadata: passedMetadata, endsMessage: !(hasEnded && ends.isEmpty)))
         }
-        if !octets.isEmpty {
-            let content = consume(octets.count)
+        if !bytes.isEmpty {
+            let content = consume(bytes.count)
             delivered.append(Parcel(content, metadata: passedMetadata, endsMessage: false))
         }
     }
@@ -148,7 +148,7 @@ struct FramerInput: Sendable {
             if left > 0 { popEnd() }
         }
         sinceEnd -= left
-        return octets.take(atMost: count)
+        return bytes.take(atMost: count)
     }
 
     private mutating func popEnd() {

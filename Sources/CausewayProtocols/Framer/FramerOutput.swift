@@ -11,8 +11,8 @@ struct FramerOutput: Sendable {
 
     init() {}
 
-    var octetCount: Int {
-        waiting.octetCount + (current?.octets.count ?? 0) + written.octetCount + (draft?.octets.count ?? 0)
+    var byteCount: Int {
+        waiting.byteCount + (current?.bytes.count ?? 0) + written.byteCount + (draft?.bytes.count ?? 0)
     }
     var hasWaiting: Bool { !waiting.isEmpty }
     var isDrained: Bool { waiting.isEmpty && current == nil && written.isEmpty && draft == nil }
@@ -45,26 +45,26 @@ struct FramerOutput: Sendable {
     /// The call in which the framer wrote is over.
     mutating func endCall() { if current == nil { endDraft(as: nil) } }
 
-    mutating func write(_ octets: ByteChain) {
+    mutating func write(_ bytes: ByteChain) {
         if draft == nil { draft = Parcel(ByteChain(), metadata: current?.metadata ?? [], endsMessage: false) }
-        draft?.octets.append(octets)
+        draft?.bytes.append(bytes)
     }
 
-    /// Returns `false` if the message has not as many octets.
+    /// Returns `false` if the message has not as many bytes.
     mutating func writeNext(_ count: Int) -> Bool {
-        guard count >= 0, let length = current?.octets.count, length >= count else { return false }
-        if let moved = current?.octets.take(atMost: count) { write(moved) }
+        guard count >= 0, let length = current?.bytes.count, length >= count else { return false }
+        if let moved = current?.bytes.take(atMost: count) { write(moved) }
         return true
     }
 
-    mutating func window(_ limit: Int) -> (octets: ArraySlice<UInt8>, isComplete: Bool) {
-        guard let count = current?.octets.count else { return ([], false) }
+    mutating func window(_ limit: Int) -> (bytes: ArraySlice<UInt8>, isComplete: Bool) {
+        guard let count = current?.bytes.count else { return ([], false) }
         let wanted = max(0, min(limit, count))
         let isComplete = wanted == count && (current?.endsMessage ?? false)
-        return (current?.octets.front(wanted) ?? [], isComplete)
+        return (current?.bytes.front(wanted) ?? [], isComplete)
     }
 
-    mutating func skip(_ count: Int) { current?.octets.drop(atMost: count) }
+    mutating func skip(_ count: Int) { current?.bytes.drop(atMost: count) }
 
     mutating func passThrough() {
         passesThrough = true

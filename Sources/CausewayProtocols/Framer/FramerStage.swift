@@ -6,7 +6,7 @@ package import CausewayTypes
 /// every method of "What a framer does" in any order and any nesting; then the owner answers with the method that belongs to the call.
 /// No second call is asked for before that. The same methods may be used between calls, for what a framer does on its own.
 package struct FramerStage: ProtocolStage {
-    /// The most octets that a framer can ask to see at once, and that a peer can therefore make the stage hold.
+    /// The most bytes that a framer can ask to see at once, and that a peer can therefore make the stage hold.
     package static let windowLimit = 16 << 20
 
     var input = FramerInput()
@@ -19,7 +19,7 @@ package struct FramerStage: ProtocolStage {
     private var isClosing = false
     private var needsCleanup = false
     private var deadline: Duration?
-    /// Octets that arrived, or became free, since the framer looked last.
+    /// Bytes that arrived, or became free, since the framer looked last.
     private var hasNews = false
     /// Windows of input that the framer has been shown and not yet answered.
     private var looks = 0
@@ -67,7 +67,7 @@ package struct FramerStage: ProtocolStage {
     }
 
     package var outboundRoom: Int {
-        isOver ? .max : max(0, Self.bufferLimit - output.octetCount)
+        isOver ? .max : max(0, Self.bufferLimit - output.byteCount)
     }
 
     @discardableResult
@@ -118,7 +118,7 @@ package struct FramerStage: ProtocolStage {
     }
 
     private var hasRoomAbove: Bool {
-        input.delivered.octetCount < Self.bufferLimit && input.delivered.count < 1024
+        input.delivered.byteCount < Self.bufferLimit && input.delivered.count < 1024
     }
 
     /// What to call next: what ends before what begins, and output before input, so that a peer cannot keep a framer from answering.
@@ -140,7 +140,7 @@ package struct FramerStage: ProtocolStage {
         }
         if phase == .ready, output.hasWaiting, !output.endWaits, let parcel = output.begin() {
             return FramerCall(
-                kind: .output, metadata: parcel.metadata, length: parcel.octets.count, isComplete: parcel.endsMessage)
+                kind: .output, metadata: parcel.metadata, length: parcel.bytes.count, isComplete: parcel.endsMessage)
         }
         if isStopDue, !output.hasWaiting || phase != .ready {
             isStopDue = false
@@ -159,7 +159,7 @@ package struct FramerStage: ProtocolStage {
         return FramerCall(kind: .input, length: input.available, isComplete: isComplete)
     }
 
-    /// Octets that no decision waits for any more are news to the framer.
+    /// Bytes that no decision waits for any more are news to the framer.
     private mutating func inputSettled() {
         if input.available > 0 || input.isAtMessageEnd { hasNews = true }
     }
@@ -191,7 +191,7 @@ extension FramerStage {
 
     /// Answers ``FramerCall/Kind/input``.
     ///
-    /// - Parameter wanted: How many octets to wait for before the next call; 0 for any.
+    /// - Parameter wanted: How many bytes to wait for before the next call; 0 for any.
     package mutating func inputEnded(wanting wanted: Int) {
         guard callEnded(.input), !isOver else { return }
         self.wanted = max(0, wanted)
@@ -203,7 +203,7 @@ extension FramerStage {
             input.dropRestOfMessage()
             inputSettled()
         }
-        // The end must be told even if the last octets were the news.
+        // The end must be told even if the last bytes were the news.
         if input.hasEnded, !toldEnd { hasNews = true }
         if input.hasEnded, toldEnd, phase == .opening, !hasNews { markFailed(.endedEarly) }
     }
@@ -241,18 +241,18 @@ extension FramerStage {
         deadline = nil
     }
 
-    /// The octets at the cursor. They stay there until ``advanceInput(by:)`` answers, or the call ends.
+    /// The bytes at the cursor. They stay there until ``advanceInput(by:)`` answers, or the call ends.
     package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
-        guard !isOver else { return FramerWindow(octets: [], isComplete: false, meetsMinimum: false) }
+        guard !isOver else { return FramerWindow(bytes: [], isComplete: false, meetsMinimum: false) }
         looks += 1
         let minimum = min(minimum, maximum)
-        let (octets, isComplete) = input.window(maximum)
-        let meetsMinimum = octets.count >= minimum
+        let (bytes, isComplete) = input.window(maximum)
+        let meetsMinimum = bytes.count >= minimum
         if !meetsMinimum { unmet = max(unmet, minimum) }
-        return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: meetsMinimum)
+        return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
     }
 
-    /// Moves the cursor; beyond what is there, octets are skipped as they arrive.
+    /// Moves the cursor; beyond what is there, bytes are skipped as they arrive.
     package mutating func advanceInput(by count: Int) {
         guard !isOver else { return }
         input.skip(count)
@@ -267,12 +267,12 @@ extension FramerStage {
     }
 
     /// Hands a message, or a piece of one, to above.
-    package mutating func deliver(_ octets: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
+    package mutating func deliver(_ bytes: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
         guard !isOver, !deliveredEnd else { return }
-        input.deliver(Parcel(octets, metadata: metadata, endsMessage: endsMessage))
+        input.deliver(Parcel(bytes, metadata: metadata, endsMessage: endsMessage))
     }
 
-    /// Hands the next `count` octets at the cursor to above as they are.
+    /// Hands the next `count` bytes at the cursor to above as they are.
     ///
     /// - Returns: Whether all of them were there. If not, the rest follows as it arrives, and until then there is nothing to parse.
     package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
@@ -288,23 +288,23 @@ extension FramerStage {
         if looks > 0 { isPassThroughDue = true } else { input.passThrough() }
     }
 
-    /// The octets of the message to send. Empty but during ``FramerCall/Kind/output``.
+    /// The bytes of the message to send. Empty but during ``FramerCall/Kind/output``.
     package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
-        let (octets, isComplete) = output.window(maximum)
-        let meetsMinimum = octets.count >= min(minimum, maximum)
-        return FramerWindow(octets: octets, isComplete: isComplete, meetsMinimum: meetsMinimum)
+        let (bytes, isComplete) = output.window(maximum)
+        let meetsMinimum = bytes.count >= min(minimum, maximum)
+        return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
     }
 
     package mutating func advanceOutput(by count: Int) { output.skip(count) }
 
-    /// Sends octets beneath. During a call they become one message with what else is written in it.
-    package mutating func write(_ octets: ByteChain) {
+    /// Sends bytes beneath. During a call they become one message with what else is written in it.
+    package mutating func write(_ bytes: ByteChain) {
         guard !isOver else { return }
-        output.write(octets)
+        output.write(bytes)
         if call == nil { output.endCall() }
     }
 
-    /// Sends the next `count` octets of the message as they are.
+    /// Sends the next `count` bytes of the message as they are.
     ///
     /// - Returns: `false`, having sent nothing, but during ``FramerCall/Kind/output`` and if the message has as many.
     package mutating func writeNext(_ count: Int) -> Bool {

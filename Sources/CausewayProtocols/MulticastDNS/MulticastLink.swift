@@ -10,7 +10,7 @@ package struct MulticastLink: Sendable {
     private var actions: [MulticastAction] = []
     private var lastTime: Duration = .zero
     /// What was sent and has not come back yet, and how often it will: the group reaches its senders as well.
-    private var echoes: [(octets: [UInt8], left: Int)] = []
+    private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
     /// Whether what is registered here answers this host's own questions as well. To be decided before anything is asked.
     package var hearsItself = true
@@ -38,7 +38,7 @@ package struct MulticastLink: Sendable {
         set { querier.isOneShot = newValue }
     }
 
-    /// Octets of the largest message that is sent, but for records that are larger themselves: what the link takes in one packet
+    /// Bytes of the largest message that is sent, but for records that are larger themselves: what the link takes in one packet
     /// (RFC 6762 §17).
     package var messageByteLimit: Int {
         get { querier.messageByteLimit }
@@ -72,8 +72,8 @@ package struct MulticastLink: Sendable {
     /// A record turned out not to hold (RFC 6762 §10.4).
     package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
 
-    /// About what everything takes that others have said, in octets; at most ``MulticastDNS/cachedOctetLimit``.
-    package var cachedOctetCount: Int { querier.cache.octetCount }
+    /// About what everything takes that others have said, in bytes; at most ``MulticastDNS/cachedByteLimit``.
+    package var cachedByteCount: Int { querier.cache.byteCount }
 
     // MARK: Answering
 
@@ -142,12 +142,12 @@ package struct MulticastLink: Sendable {
 
     /// Looks at a message before it is read: most of what others say on a busy link, or on one that is flooded, concerns nobody here.
     package mutating func interest(
-        in octets: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
+        in bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) -> MulticastInterest {
-        if isSelf, forgetEcho(octets) { return .none }
+        if isSelf, forgetEcho(bytes) { return .none }
         // What comes by unicast answers a question that was put not long ago, or a probe.
         let mayAnswer = arrival.isMulticast || querier.expectsUnicast(at: now)
-        let glance = DNSMessageGlance(octets) { name in
+        let glance = DNSMessageGlance(bytes) { name in
             (mayAnswer && querier.concerns(name)) || responder.concerns(name)
         }
         guard let glance else { return .none }
@@ -164,10 +164,10 @@ package struct MulticastLink: Sendable {
     ///
     /// - Parameter isSelf: Whether the sender is this host, by its address.
     package mutating func received(
-        _ octets: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
+        _ bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) {
-        if isSelf, forgetEcho(octets) { return }
-        guard let message = try? DNSMessage(parsing: octets), message.operation == 0,
+        if isSelf, forgetEcho(bytes) { return }
+        guard let message = try? DNSMessage(parsing: bytes), message.operation == 0,
             message.responseCode == .noError
         else { return }
         lastTime = now
@@ -203,7 +203,7 @@ package struct MulticastLink: Sendable {
         while !actions.isEmpty {
             let batch = actions
             actions = []
-            for case .send(let octets) in batch { hearOneself(octets) }
+            for case .send(let bytes) in batch { hearOneself(bytes) }
             result += batch
         }
         return result
@@ -212,10 +212,10 @@ package struct MulticastLink: Sendable {
     // MARK: This host's own voice
 
     /// What this host says, it hears at once: its own services are found, whether the wire carries them back or not.
-    private mutating func hearOneself(_ octets: [UInt8]) {
+    private mutating func hearOneself(_ bytes: [UInt8]) {
         if echoes.count == echoLimit { echoes.removeFirst() }
-        echoes.append((octets, familyCount))
-        guard hearsItself, let message = try? DNSMessage(parsing: octets.span) else { return }
+        echoes.append((bytes, familyCount))
+        guard hearsItself, let message = try? DNSMessage(parsing: bytes.span) else { return }
         if message.flags.contains(.isResponse) {
             actions += querier.heard(message, from: nil, at: lastTime)
         } else {
@@ -231,8 +231,8 @@ package struct MulticastLink: Sendable {
         actions += querier.heard(message, from: nil, at: lastTime)
     }
 
-    private mutating func forgetEcho(_ octets: Span<UInt8>) -> Bool {
-        guard let index = echoes.firstIndex(where: { Self.areEqual($0.octets, octets) }) else { return false }
+    private mutating func forgetEcho(_ bytes: Span<UInt8>) -> Bool {
+        guard let index = echoes.firstIndex(where: { Self.areEqual($0.bytes, bytes) }) else { return false }
         echoes[index].left -= 1
         if echoes[index].left == 0 { echoes.remove(at: index) }
         return true

@@ -43,7 +43,7 @@ struct MulticastQuerier: Sendable {
     /// Whether questions leave from another port than 5353: then all answers come by unicast (RFC 6762 §5.1).
     var isOneShot = false
     private var newestUnicast: Duration?
-    /// Octets of the largest message that is sent.
+    /// Bytes of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
     /// Whether many hosts may ask at one moment.
     var calm = LinkCalm()

@@ -110,7 +110,7 @@ struct MulticastRegistration: Sendable {
         return ours.count < others.count
     }
 
-    /// Class, type and octets, each compared as unsigned numbers.
+    /// Class, type and bytes, each compared as unsigned numbers.
     private static func rank(_ record: DNSRecord) -> [UInt8] {
         let numbers = [record.recordClass.rawValue, record.type.rawValue]
         return numbers.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } + record.data.canonical

@@ -27,7 +27,7 @@ struct MulticastResponder: Sendable {
     var repeated = RepeatedQuestions()
     /// Whether what comes by unicast arrives here.
     var acceptsUnicast = true
-    /// Octets of the largest message that is sent, but for records that are larger themselves.
+    /// Bytes of the largest message that is sent, but for records that are larger themselves.
     var messageByteLimit = MulticastDNS.messageByteLimit
     /// Who this host is, for those who may have answered for it while it slept: probes and announcements say so.
     var owner: DNSOwner?

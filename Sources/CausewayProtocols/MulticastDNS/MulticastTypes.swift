@@ -3,9 +3,9 @@ package import CausewayWire
 /// Numbers that RFC 6762 fixes, in one place.
 package enum MulticastDNS {
     package static let port: UInt16 = 5_353
-    /// Octets of a message that fit into one Ethernet packet over either family (RFC 6762 §17).
+    /// Bytes of a message that fit into one Ethernet packet over either family (RFC 6762 §17).
     package static let messageByteLimit = 1_440
-    /// Octets of the largest message that anybody must take (RFC 6762 §17).
+    /// Bytes of the largest message that anybody must take (RFC 6762 §17).
     static let largestMessageByteCount = 8_952
     /// For records that hold a host's name or address (RFC 6762 §10), in seconds.
     package static let hostTimeToLive: UInt32 = 120
@@ -13,8 +13,8 @@ package enum MulticastDNS {
     package static let otherTimeToLive: UInt32 = 4_500
     /// Under this name the types of a link's services are listed (RFC 6763 §9).
     package static let types: DNSName = "_services._dns-sd._udp.local"
-    /// What others' records may take in memory on one link, in octets; half of it if all are one sender's.
-    package static let cachedOctetLimit = RecordCache.octetLimit
+    /// What others' records may take in memory on one link, in bytes; half of it if all are one sender's.
+    package static let cachedByteLimit = RecordCache.byteLimit
     /// How long a record lives on after it was said to be gone, or to be replaced (RFC 6762 §10.1, §10.2).
     static let grace: Duration = .seconds(1)
 }

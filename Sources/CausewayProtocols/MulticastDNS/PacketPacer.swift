@@ -15,7 +15,7 @@ package struct PacketPacer: Sendable {
     package static let replyShare = 256
 
     /// A message, and for whom; `nil` for all.
-    package typealias Outgoing = (octets: [UInt8], peer: MulticastPeer?)
+    package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
     private var waiting = Deque<[UInt8]>()
     private var replies: [MulticastPeer: Deque<[UInt8]>] = [:]

@@ -35,7 +35,7 @@ extension RecordCache {
         var lifetime: Duration { .seconds(Int64(record.timeToLive)) }
 
         /// About what the record takes in memory.
-        var octetCount: Int { 128 + record.name.wire.count + record.data.octetCount }
+        var byteCount: Int { 128 + record.name.wire.count + record.data.byteCount }
 
         /// The next moment at which somebody who wants the record should ask again: at 80, 85, 90 and 95 per cent of its time.
         var nextRefresh: Duration? {
@@ -69,11 +69,11 @@ extension RecordCache {
 }
 
 extension DNSRecordData {
-    fileprivate var octetCount: Int {
+    fileprivate var byteCount: Int {
         switch self {
         case .ipv4, .ipv6: 16
         case .name(let name), .service(_, _, _, let name), .mail(_, let name): name.wire.count
-        case .text(let octets), .opaque(let octets): octets.count
+        case .text(let bytes), .opaque(let bytes): bytes.count
         case .authority(let authority): authority.server.wire.count + authority.mailbox.wire.count
         case .next(let name, let types): name.wire.count + 2 * types.count
         case .binding(let binding): binding.parameters.reduce(256) { $0 + $1.value.count }

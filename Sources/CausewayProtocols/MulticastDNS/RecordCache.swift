@@ -3,12 +3,12 @@ internal import CausewayWire
 
 /// What others on a link have said, for as long as they said it holds (RFC 6762 §5.2, §10).
 ///
-/// It reads no clock. It holds only what its owner puts in, at most ``recordLimit`` records of ``octetLimit`` octets, and half of either
+/// It reads no clock. It holds only what its owner puts in, at most ``recordLimit`` records of ``byteLimit`` bytes, and half of either
 /// from one sender: whoever stuffs the link with made-up services fills his own half. Where many senders fill it
 /// together, each new record takes the place of one picked at random, so that no flood keeps others out.
 struct RecordCache: Sendable {
     static let recordLimit = 131_072
-    static let octetLimit = 32 << 20
+    static let byteLimit = 32 << 20
 
     struct Key: Hashable, Sendable {
         var name: DNSName
@@ -30,11 +30,11 @@ struct RecordCache: Sendable {
     private var events = DeadlineIndex<Int>()
     private var shares: [InternetAddress: Share] = [:]
     private(set) var count = 0
-    private(set) var octetCount = 0
+    private(set) var byteCount = 0
 
     private struct Share: Sendable {
         var records = 0
-        var octets = 0
+        var bytes = 0
     }
 
     subscript(name: DNSName, type: DNSRecordType) -> [Entry] {
@@ -102,7 +102,7 @@ struct RecordCache: Sendable {
         }
         guard record.timeToLive > 0, hasRoom(for: entry) else { return (.refused, []) }
         var evicted: [DNSRecord] = []
-        while count >= Self.recordLimit || octetCount + entry.octetCount > Self.octetLimit {
+        while count >= Self.recordLimit || byteCount + entry.byteCount > Self.byteLimit {
             if let record = evict(&random) { evicted.append(record) }
         }
         place(entry, key)
@@ -111,7 +111,7 @@ struct RecordCache: Sendable {
 
     private func hasRoom(for entry: Entry) -> Bool {
         guard let source = entry.source, let share = shares[source] else { return true }
-        return share.records < Self.recordLimit / 2 && share.octets + entry.octetCount <= Self.octetLimit / 2
+        return share.records < Self.recordLimit / 2 && share.bytes + entry.byteCount <= Self.byteLimit / 2
     }
 
     private mutating func place(_ entry: Entry, _ key: Key) {
@@ -120,10 +120,10 @@ struct RecordCache: Sendable {
         groups[key, default: [:]][entry.record.data] = slot
         types[key.name, default: []].insert(key.type)
         count += 1
-        octetCount += entry.octetCount
+        byteCount += entry.byteCount
         if let source = entry.source {
             shares[source, default: Share()].records += 1
-            shares[source]?.octets += entry.octetCount
+            shares[source]?.bytes += entry.byteCount
         }
         events[slot] = entry.nextEvent
     }
@@ -147,10 +147,10 @@ struct RecordCache: Sendable {
         free.append(slot)
         events[slot] = nil
         count -= 1
-        octetCount -= entry.octetCount
+        byteCount -= entry.byteCount
         if let source = entry.source {
             shares[source]?.records -= 1
-            shares[source]?.octets -= entry.octetCount
+            shares[source]?.bytes -= entry.byteCount
             if shares[source]?.records == 0 { shares[source] = nil }
         }
         return entry.record
@@ -158,9 +158,9 @@ struct RecordCache: Sendable {
 
     private mutating func change(_ slot: Int, _ body: (inout Entry) -> Void) {
         guard var entry = slots[slot] else { return }
-        octetCount -= entry.octetCount
+        byteCount -= entry.byteCount
         body(&entry)
-        octetCount += entry.octetCount
+        byteCount += entry.byteCount
         slots[slot] = entry
         events[slot] = entry.nextEvent
     }

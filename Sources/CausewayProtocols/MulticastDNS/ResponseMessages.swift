@@ -93,9 +93,9 @@ extension DNSExtensions {
         var writer = DNSMessageWriter([], limit: .max)
         // Without a name before it the pseudo-record is the same in every message.
         guard message.count >= 12, writer.add(self) else { return message }
-        var octets = message + writer.finish().dropFirst(12)
-        let count = (UInt16(octets[10]) << 8 | UInt16(octets[11])) + 1
-        (octets[10], octets[11]) = (UInt8(count >> 8), UInt8(truncatingIfNeeded: count))
-        return octets
+        var bytes = message + writer.finish().dropFirst(12)
+        let count = (UInt16(bytes[10]) << 8 | UInt16(bytes[11])) + 1
+        (bytes[10], bytes[11]) = (UInt8(count >> 8), UInt8(truncatingIfNeeded: count))
+        return bytes
     }
 }

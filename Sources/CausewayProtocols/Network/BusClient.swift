@@ -1,4 +1,4 @@
-/// One who hears programs over the system's message bus, without I/O: a driver carries octets both ways.
+/// One who hears programs over the system's message bus, without I/O: a driver carries bytes both ways.
 package protocol BusClient: Sendable, ~Copyable {
     associatedtype News: Equatable, Sendable
 
@@ -12,5 +12,5 @@ package protocol BusClient: Sendable, ~Copyable {
     mutating func takeOutput() -> [UInt8]
 
     /// Takes what came from the bus, in whatever pieces.
-    mutating func receive(_ octets: [UInt8])
+    mutating func receive(_ bytes: [UInt8])
 }

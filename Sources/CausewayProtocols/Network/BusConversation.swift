@@ -3,7 +3,7 @@ package import CausewayWire
 /// One program's conversation with a message bus: it says who it is, and then there are messages (D-Bus Specification,
 /// "Authentication Protocol").
 ///
-/// It does no I/O: its owner carries octets both ways. What has arrived and is no whole message yet is kept, up to
+/// It does no I/O: its owner carries bytes both ways. What has arrived and is no whole message yet is kept, up to
 /// ``DBusMessage/byteLimit``. After an error in the framing it is ended, and inert.
 package struct BusConversation: Sendable {
     private enum State: Sendable {
@@ -13,7 +13,7 @@ package struct BusConversation: Sendable {
         case ended(String)
     }
 
-    /// The most octets of a line of the introduction.
+    /// The most bytes of a line of the introduction.
     private static let lineLimit = 1_024
 
     private var state = State.introducing
@@ -55,9 +55,9 @@ package struct BusConversation: Sendable {
     }
 
     /// Takes what came, in whatever pieces. Returns the messages that are whole with it; a malformed one costs only itself.
-    package mutating func receive(_ octets: [UInt8]) -> [DBusMessage] {
+    package mutating func receive(_ bytes: [UInt8]) -> [DBusMessage] {
         if end != nil { return [] }
-        arrived += octets
+        arrived += bytes
         if case .introducing = state { readLine() }
         guard case .talking = state else { return [] }
         var messages: [DBusMessage] = []

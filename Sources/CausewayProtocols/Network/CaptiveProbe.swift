@@ -21,7 +21,7 @@ package struct CaptiveProbe: Sendable {
         case unclear(String)
     }
 
-    /// Octets of a page that are looked at.
+    /// Bytes of a page that are looked at.
     private static let pageLimit = 64 << 10
 
     /// Of version 1.0, so that a page comes in one piece (RFC 9112 §6.1).
@@ -37,15 +37,15 @@ package struct CaptiveProbe: Sendable {
     /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
     package init(authority: String, target: String, expecting expectation: Expectation) throws(UpgradeError) {
         self.expectation = expectation
-        request = try PlainRequest.octets(
+        request = try PlainRequest.bytes(
             authority: authority, target: target, version: "1.0", ["Cache-Control: no-cache"])
     }
 
     /// Takes what has arrived.
     ///
     /// - Returns: The verdict as soon as there is one; nothing may be given after that.
-    package mutating func take(_ octets: [UInt8]) -> Verdict? {
-        var rest = octets[...]
+    package mutating func take(_ bytes: [UInt8]) -> Verdict? {
+        var rest = bytes[...]
         if head == nil {
             do throws(UpgradeError) {
                 rest = rest.dropFirst(try scanner.take(rest))

@@ -22,7 +22,7 @@ package struct DocumentFetch: Sendable {
 
     private enum Phase {
         case head
-        /// The content ends with the connection, or after so many octets.
+        /// The content ends with the connection, or after so many bytes.
         case content(left: Int?)
         case chunks(ChunkReader)
         case over
@@ -37,19 +37,19 @@ package struct DocumentFetch: Sendable {
     /// - Parameters:
     ///   - authority: What stands in the URL: `example.com:8080`.
     ///   - target: The path with the query.
-    ///   - limit: The most octets of the document.
+    ///   - limit: The most bytes of the document.
     /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
     package init(authority: String, target: String, limit: Int) throws(UpgradeError) {
         self.limit = limit
-        request = try PlainRequest.octets(
+        request = try PlainRequest.bytes(
             authority: authority, target: target, version: "1.1", ["Accept-Encoding: identity"])
     }
 
     /// Takes what has arrived.
     ///
     /// - Returns: The outcome as soon as there is one; what comes after that means nothing.
-    package mutating func take(_ octets: [UInt8]) -> Outcome? {
-        var rest = octets[...]
+    package mutating func take(_ bytes: [UInt8]) -> Outcome? {
+        var rest = bytes[...]
         while true {
             switch phase {
             case .over: return nil
@@ -146,7 +146,7 @@ struct ChunkReader: Sendable {
         case size, content(left: Int), end, trailer
     }
 
-    /// Octets of the longest line of a size with its extensions, and of a trailer.
+    /// Bytes of the longest line of a size with its extensions, and of a trailer.
     private static let lineLimit = 1_024
 
     private var phase = Phase.size
@@ -161,9 +161,9 @@ struct ChunkReader: Sendable {
     }
 
     /// - Returns: Whether this was the last chunk; `nil` for what are no chunks.
-    mutating func take(_ octets: ArraySlice<UInt8>) -> Bool? {
-        var rest = octets
-        while let octet = rest.first {
+    mutating func take(_ bytes: ArraySlice<UInt8>) -> Bool? {
+        var rest = bytes
+        while let byte = rest.first {
             if case .content(let left) = phase {
                 let piece = rest.prefix(left)
                 content += piece
@@ -172,8 +172,8 @@ struct ChunkReader: Sendable {
                 continue
             }
             rest = rest.dropFirst()
-            guard octet == 0x0A else {
-                line.append(octet)
+            guard byte == 0x0A else {
+                line.append(byte)
                 guard line.count <= Self.lineLimit else { return nil }
                 continue
             }

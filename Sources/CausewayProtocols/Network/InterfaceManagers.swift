@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// Follows what NetworkManager and ModemManager say about interfaces, over the system's message bus.
 ///
-/// It does no I/O: its owner carries octets both ways, and looks at ``facts`` after each arrival. Neither program is started by
+/// It does no I/O: its owner carries bytes both ways, and looks at ``facts`` after each arrival. Neither program is started by
 /// being asked; when one comes, goes or is replaced, the bus says so. Only the program that holds the name is believed:
 /// anybody on the bus may send anything to anybody.
 package struct InterfaceManagers: BusClient, ~Copyable {
@@ -62,8 +62,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     package mutating func takeOutput() -> [UInt8] { conversation.takeOutput() }
 
     /// Takes what came from the bus, in whatever pieces.
-    package mutating func receive(_ octets: [UInt8]) {
-        for message in conversation.receive(octets) { adopt(message) }
+    package mutating func receive(_ bytes: [UInt8]) {
+        for message in conversation.receive(bytes) { adopt(message) }
     }
 
     package var news: InterfaceFacts { facts }

@@ -7,7 +7,7 @@ package enum PlainRequest {
     ///   - target: The path with the query: `/proxy.pac`.
     ///   - fields: Further lines of the head.
     /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
-    package static func octets(
+    package static func bytes(
         authority: String, target: String, version: String, _ fields: [String]
     ) throws(UpgradeError) -> [UInt8] {
         for (name, text) in [("host", authority), ("path", target)] {

@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// Follows what logind says of the machine's sleep, over the system's message bus: just before it, and after it.
 ///
-/// It does no I/O: its owner carries octets both ways, and looks at ``news`` after each arrival. logind is not started by being
+/// It does no I/O: its owner carries bytes both ways, and looks at ``news`` after each arrival. logind is not started by being
 /// asked, and only the program that holds its name is believed.
 package struct SleepNotices: BusClient {
     /// What the machine is about to do, or has done.
@@ -41,8 +41,8 @@ package struct SleepNotices: BusClient {
 
     package mutating func takeOutput() -> [UInt8] { conversation.takeOutput() }
 
-    package mutating func receive(_ octets: [UInt8]) {
-        for message in conversation.receive(octets) { adopt(message) }
+    package mutating func receive(_ bytes: [UInt8]) {
+        for message in conversation.receive(bytes) { adopt(message) }
     }
 
     @discardableResult

@@ -3,7 +3,7 @@ internal import CausewayWire
 
 /// Asks an HTTP proxy for a tunnel (RFC 9110 §9.3.6), and says who asks where the proxy wants to know (RFC 7617, RFC 7616).
 package struct ConnectHandshake: TunnelHandshake {
-    /// The most octets of a response's head.
+    /// The most bytes of a response's head.
     private static let headLimit = 32 << 10
     /// The most of the content that comes with a refusal, when it has to be read to ask again.
     private static let contentLimit = 48 << 10
@@ -31,9 +31,9 @@ package struct ConnectHandshake: TunnelHandshake {
         return Array((text + "\r\n").utf8)
     }
 
-    package mutating func received(_ octets: inout ByteChain) -> TunnelStep {
+    package mutating func received(_ bytes: inout ByteChain) -> TunnelStep {
         if let rest = skipping {
-            let dropped = octets.drop(atMost: rest.count)
+            let dropped = bytes.drop(atMost: rest.count)
             guard dropped == rest.count else {
                 skipping = (rest.count - dropped, rest.then)
                 return .wait
@@ -41,16 +41,16 @@ package struct ConnectHandshake: TunnelHandshake {
             skipping = nil
             return .send(rest.then)
         }
-        let known = Array(octets.front(Self.headLimit))
+        let known = Array(bytes.front(Self.headLimit))
         guard let end = Self.headEnd(known) else {
-            return octets.count >= Self.headLimit ? .failed(.tunnelBroken) : .wait
+            return bytes.count >= Self.headLimit ? .failed(.tunnelBroken) : .wait
         }
-        octets.drop(atMost: end)
+        bytes.drop(atMost: end)
         guard let response = ProxyResponse(known[..<end]) else { return .failed(.tunnelBroken) }
         let step = answer(response)
         // What follows may be here already: nobody would come back for it.
         let goesOn = skipping != nil || (100..<200).contains(response.status)
-        return goesOn ? received(&octets) : step
+        return goesOn ? received(&bytes) : step
     }
 
     private mutating func answer(_ response: ProxyResponse) -> TunnelStep {
@@ -79,10 +79,10 @@ package struct ConnectHandshake: TunnelHandshake {
         return .wait
     }
 
-    private static func headEnd(_ octets: [UInt8]) -> Int? {
-        guard octets.count >= 4 else { return nil }
-        for index in 3..<octets.count where octets[index] == 10 {
-            if octets[index - 1] == 13, octets[index - 2] == 10, octets[index - 3] == 13 { return index + 1 }
+    private static func headEnd(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 4 else { return nil }
+        for index in 3..<bytes.count where bytes[index] == 10 {
+            if bytes[index - 1] == 13, bytes[index - 2] == 10, bytes[index - 3] == 13 { return index + 1 }
         }
         return nil
     }
@@ -93,8 +93,8 @@ struct ProxyResponse {
     var status: Int
     private var lines: [(name: String, value: String)] = []
 
-    init?(_ octets: ArraySlice<UInt8>) {
-        guard let text = String(validating: octets, as: UTF8.self) else { return nil }
+    init?(_ bytes: ArraySlice<UInt8>) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var rows = text.split(separator: "\r\n", omittingEmptySubsequences: true)[...]
         guard let first = rows.popFirst() else { return nil }
         let parts = first.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)

@@ -2,18 +2,18 @@ import CausewayWire
 
 /// The hash functions of RFC 7616: they prove knowledge of a password to a proxy, and protect nothing else.
 enum Digests {
-    static func hexadecimal(_ octets: [UInt8]) -> String {
-        octets.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
     }
 
-    /// The message with its padding, in blocks of 64 octets; the length in bits comes last, its low octet first.
+    /// The message with its padding, in blocks of 64 bytes; the length in bits comes last, its low byte first.
     private static func padded(_ text: String) -> [UInt8] {
-        var octets = Array(text.utf8)
-        let bitCount = UInt64(octets.count) * 8
-        octets.append(0x80)
-        while octets.count % 64 != 56 { octets.append(0) }
-        for index in 0..<8 { octets.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(8 * index))) }
-        return octets
+        var bytes = Array(text.utf8)
+        let bitCount = UInt64(bytes.count) * 8
+        bytes.append(0x80)
+        while bytes.count % 64 != 56 { bytes.append(0) }
+        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(8 * index))) }
+        return bytes
     }
 
     private static func rotateLeft(_ value: UInt32, _ count: UInt32) -> UInt32 {
@@ -36,11 +36,11 @@ enum Digests {
     ]
 
     static func md5(_ text: String) -> [UInt8] {
-        let octets = padded(text)
+        let bytes = padded(text)
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
-        for start in stride(from: 0, to: octets.count, by: 64) {
+        for start in stride(from: 0, to: bytes.count, by: 64) {
             let words = (0..<16).map { word in
-                (0..<4).reduce(UInt32(0)) { $0 | UInt32(octets[start + 4 * word + $1]) << UInt32(8 * $1) }
+                (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + 4 * word + $1]) << UInt32(8 * $1) }
             }
             var (a, b, c, d) = (state[0], state[1], state[2], state[3])
             for step in 0..<64 {
@@ -64,8 +64,8 @@ enum Digests {
 
     static func sha256(_ text: String) -> [UInt8] {
         var hash = SHA256()
-        let octets = Array(text.utf8)
-        unsafe hash.update(octets.span.bytes)
+        let bytes = Array(text.utf8)
+        unsafe hash.update(bytes.span.bytes)
         return hash.finish()
     }
 }

@@ -67,19 +67,19 @@ package struct ProxyAddress: Equatable, Sendable {
 
     /// Undoes percent-encoding (RFC 3986 §2.1).
     private static func decoded(_ text: Substring) -> String? {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                octets.append(octet)
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
                 continue
             }
             guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
                 return nil
             }
-            octets.append(value)
+            bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        return String(validating: octets, as: UTF8.self)
+        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -132,10 +132,10 @@ struct ProxyChallenge {
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    static func encode(_ octets: [UInt8]) -> String {
+    static func encode(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
-        for start in stride(from: 0, to: octets.count, by: 3) {
-            let group = octets[start..<min(start + 3, octets.count)]
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
             let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
             for place in 0..<4 {
                 let isFilled = place <= group.count

@@ -6,7 +6,7 @@ internal import CausewayWire
 /// ```
 /// +----------+----------+-----------------+---------+
 /// | reserved | fragment | place           | content |
-/// | 2 octets | 1 octet  | 7 to 262 octets |         |
+/// | 2 bytes | 1 byte  | 7 to 262 bytes |         |
 /// +----------+----------+-----------------+---------+
 /// ```
 ///
@@ -28,12 +28,12 @@ package struct RelayStage: ProtocolStage {
 
     package init(to destination: TunnelDestination) {
         self.destination = destination
-        header = destination.socksOctets.map { [0, 0, 0] + $0 } ?? []
+        header = destination.socksBytes.map { [0, 0, 0] + $0 } ?? []
     }
 
-    /// Octets before the content of each datagram.
+    /// Bytes before the content of each datagram.
     package static func headerByteCount(to destination: TunnelDestination) -> Int {
-        3 + (destination.socksOctets?.count ?? 0)
+        3 + (destination.socksBytes?.count ?? 0)
     }
 
     package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
@@ -46,16 +46,16 @@ package struct RelayStage: ProtocolStage {
 
     // MARK: Inbound
 
-    package var inboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - inbound.octetCount) }
+    package var inboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - inbound.byteCount) }
 
     package mutating func receive(_ parcel: Parcel, at now: Duration) {
         guard !isOver, !parcel.isBareEnd else { return }
-        isSkipping = isSkipping || arriving.count + parcel.octets.count > Self.datagramLimit
-        if !isSkipping { arriving.append(parcel.octets) }
+        isSkipping = isSkipping || arriving.count + parcel.bytes.count > Self.datagramLimit
+        if !isSkipping { arriving.append(parcel.bytes) }
         guard parcel.endsMessage else { return }
         defer { (arriving, isSkipping) = (ByteChain(), false) }
         guard !isSkipping, let count = Self.headerByteCount(&arriving) else { return }
-        guard comesFromDestination(TunnelDestination(socksOctets: arriving.front(count).dropFirst(3))) else { return }
+        guard comesFromDestination(TunnelDestination(socksBytes: arriving.front(count).dropFirst(3))) else { return }
         arriving.drop(atMost: count)
         inbound.append(Parcel(arriving))
     }
@@ -85,7 +85,7 @@ package struct RelayStage: ProtocolStage {
 
     // MARK: Outbound
 
-    package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.octetCount) }
+    package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.byteCount) }
 
     @discardableResult
     package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
@@ -94,7 +94,7 @@ package struct RelayStage: ProtocolStage {
         if parcel.isBareEnd, !isInMessage { return true }
         if !isInMessage { outbound.append(Parcel(header, endsMessage: false)) }
         isInMessage = !parcel.endsMessage && !parcel.isFinal
-        outbound.append(Parcel(parcel.octets, endsMessage: !isInMessage))
+        outbound.append(Parcel(parcel.bytes, endsMessage: !isInMessage))
         return true
     }
 

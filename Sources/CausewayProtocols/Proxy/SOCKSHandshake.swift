@@ -72,17 +72,17 @@ package struct SOCKSHandshake: TunnelHandshake {
         credential == nil ? [5, 1, 0] : [5, 2, 0, 2]
     }
 
-    package mutating func received(_ octets: inout ByteChain) -> TunnelStep {
+    package mutating func received(_ bytes: inout ByteChain) -> TunnelStep {
         switch phase {
-        case .method: chosenMethod(&octets)
-        case .credential: judged(&octets)
-        case .reply: replied(&octets)
+        case .method: chosenMethod(&bytes)
+        case .credential: judged(&bytes)
+        case .reply: replied(&bytes)
         }
     }
 
-    private mutating func chosenMethod(_ octets: inout ByteChain) -> TunnelStep {
-        guard octets.count >= 2 else { return .wait }
-        let answer = Array(octets.take(atMost: 2).octets)
+    private mutating func chosenMethod(_ bytes: inout ByteChain) -> TunnelStep {
+        guard bytes.count >= 2 else { return .wait }
+        let answer = Array(bytes.take(atMost: 2).bytes)
         guard answer[0] == 5 else { return .failed(.tunnelBroken) }
         switch answer[1] {
         case 0: return ask()
@@ -96,27 +96,27 @@ package struct SOCKSHandshake: TunnelHandshake {
         }
     }
 
-    private mutating func judged(_ octets: inout ByteChain) -> TunnelStep {
-        guard octets.count >= 2 else { return .wait }
-        let answer = Array(octets.take(atMost: 2).octets)
+    private mutating func judged(_ bytes: inout ByteChain) -> TunnelStep {
+        guard bytes.count >= 2 else { return .wait }
+        let answer = Array(bytes.take(atMost: 2).bytes)
         return answer[1] == 0 ? ask() : .failed(.tunnelDenied)
     }
 
     private mutating func ask() -> TunnelStep {
         phase = .reply
-        guard let place = destination.socksOctets else { return .failed(Failure(.dns, -65_540)) }
+        guard let place = destination.socksBytes else { return .failed(Failure(.dns, -65_540)) }
         return .send([5, command, 0] + place)
     }
 
-    private mutating func replied(_ octets: inout ByteChain) -> TunnelStep {
-        guard octets.count >= 5 else { return .wait }
-        let head = Array(octets.front(5))
+    private mutating func replied(_ bytes: inout ByteChain) -> TunnelStep {
+        guard bytes.count >= 5 else { return .wait }
+        let head = Array(bytes.front(5))
         guard head[0] == 5 else { return .failed(.tunnelBroken) }
         guard head[1] == 0 else { return .failed(Self.failure(head[1])) }
         guard let count = TunnelDestination.socksByteCount(head[3...]) else { return .failed(.tunnelBroken) }
-        guard octets.count >= 3 + count else { return .wait }
-        bound = TunnelDestination(socksOctets: octets.front(3 + count).dropFirst(3))
-        octets.drop(atMost: 3 + count)
+        guard bytes.count >= 3 + count else { return .wait }
+        bound = TunnelDestination(socksBytes: bytes.front(3 + count).dropFirst(3))
+        bytes.drop(atMost: 3 + count)
         return .open
     }
 

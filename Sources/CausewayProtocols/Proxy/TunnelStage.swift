@@ -4,8 +4,8 @@ package import CausewayTypes
 package protocol TunnelHandshake: Sendable {
     /// The client's first words.
     mutating func begin() -> [UInt8]
-    /// Takes what it understands of the proxy's words from the front of `octets`; what is left when it opens is the destination's.
-    mutating func received(_ octets: inout ByteChain) -> TunnelStep
+    /// Takes what it understands of the proxy's words from the front of `bytes`; what is left when it opens is the destination's.
+    mutating func received(_ bytes: inout ByteChain) -> TunnelStep
 }
 
 package enum TunnelStep: Equatable, Sendable {
@@ -46,8 +46,8 @@ package struct TunnelStage: ProtocolStage {
         say(handshake?.begin() ?? [])
     }
 
-    private mutating func say(_ octets: [UInt8]) {
-        if !octets.isEmpty { outbound.append(Parcel(octets, endsMessage: false)) }
+    private mutating func say(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { outbound.append(Parcel(bytes, endsMessage: false)) }
     }
 
     // MARK: Inbound
@@ -56,7 +56,7 @@ package struct TunnelStage: ProtocolStage {
         switch phase {
         case .idle: 0
         case .opening: max(1, Self.handshakeLimit - words.count)
-        case .ready: max(0, Self.bufferLimit - inbound.octetCount)
+        case .ready: max(0, Self.bufferLimit - inbound.byteCount)
         case .closed, .failed: .max
         }
     }
@@ -75,13 +75,13 @@ package struct TunnelStage: ProtocolStage {
     }
 
     private mutating func listen(_ parcel: Parcel) {
-        words.append(parcel.octets)
+        words.append(parcel.bytes)
         while phase == .opening {
             switch handshake?.received(&words) ?? .open {
             case .wait:
                 if parcel.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
                 return
-            case .send(let octets): say(octets)
+            case .send(let bytes): say(bytes)
             case .failed(let failure): fail(failure)
             case .open:
                 phase = .ready
@@ -101,7 +101,7 @@ package struct TunnelStage: ProtocolStage {
     package var outboundRoom: Int {
         switch phase {
         case .idle, .opening: 0
-        case .ready: isClosing ? 0 : max(0, Self.bufferLimit - outbound.octetCount)
+        case .ready: isClosing ? 0 : max(0, Self.bufferLimit - outbound.byteCount)
         case .closed, .failed: .max
         }
     }

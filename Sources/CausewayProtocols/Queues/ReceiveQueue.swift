@@ -1,19 +1,19 @@
 internal import DequeModule
 
-/// Matches arriving content with the calls that wait for it, by counting octets.
+/// Matches arriving content with the calls that wait for it, by counting bytes.
 ///
 /// The queue holds no bytes: its owner keeps them in a buffer and takes from its front what ``next()`` says. A byte stream
 /// is one message that ends when the peer ends it; datagrams and framed protocols are many messages.
 package struct ReceiveQueue: Sendable {
     package enum Demand: Equatable, Sendable {
-        /// At least `minimum` octets, fewer only where the message ends first, and never more than `maximum`.
+        /// At least `minimum` bytes, fewer only where the message ends first, and never more than `maximum`.
         case bytes(minimum: Int, maximum: Int)
         /// A whole message, however long, up to the queue's limit.
         case message
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// Take `count` octets off the front of the buffer for the oldest call.
+        /// Take `count` bytes off the front of the buffer for the oldest call.
         case content(count: Int, endsMessage: Bool, endsStream: Bool)
         /// The peer ended the stream before: the oldest call gets nothing, and every later one neither.
         case nothingMore
@@ -33,7 +33,7 @@ package struct ReceiveQueue: Sendable {
     /// The peer has ended its side; what came before may still wait.
     package private(set) var hasEnded = false
     private var endWasDelivered = false
-    /// Octets in all messages.
+    /// Bytes in all messages.
     package private(set) var buffered = 0
 
     package init() {}
@@ -47,7 +47,7 @@ package struct ReceiveQueue: Sendable {
     /// What the oldest waiting call asked for.
     package var oldest: Demand? { demands.first }
 
-    /// How many octets would complete the oldest call if they arrived in one piece: a hint for how much to read.
+    /// How many bytes would complete the oldest call if they arrived in one piece: a hint for how much to read.
     package var wanted: Int {
         switch demands.first {
         case .bytes(_, let maximum): max(0, maximum - buffered)
@@ -90,7 +90,7 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// The same for octets of a message that goes on, where they are the answer of the oldest call and nothing stands before them.
+    /// The same for bytes of a message that goes on, where they are the answer of the oldest call and nothing stands before them.
     /// Returns whether it was so: then the call is answered, and there is nothing more to take.
     package mutating func passes(_ count: Int) -> Bool {
         guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
@@ -154,7 +154,7 @@ package struct ReceiveQueue: Sendable {
 }
 
 extension ReceiveQueue.Demand {
-    /// The most octets that answer it.
+    /// The most bytes that answer it.
     package var maximum: Int {
         switch self {
         case .bytes(_, let maximum): maximum

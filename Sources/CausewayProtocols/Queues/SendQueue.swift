@@ -46,7 +46,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     package enum Step: Sendable {
         case send(Entry)
-        /// The message's time ran out before its first octet left.
+        /// The message's time ran out before its first byte left.
         case expired(Entry)
         /// The message waited for one that failed.
         case antecedentFailed(Entry)

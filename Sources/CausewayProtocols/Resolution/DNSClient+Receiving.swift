@@ -1,11 +1,11 @@
 internal import CausewayWire
 
 extension DNSClient {
-    /// Octets came from the server to which an exchange's message went, with its ID.
+    /// Bytes came from the server to which an exchange's message went, with its ID.
     ///
     /// What does not answer the question is passed over, as a forgery would be (RFC 5452 §9).
-    package mutating func received(_ octets: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
-        guard let known = exchanges[exchange], let message = try? DNSMessage(parsing: octets.span),
+    package mutating func received(_ bytes: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
+        guard let known = exchanges[exchange], let message = try? DNSMessage(parsing: bytes.span),
             message.id == known.id, message.flags.contains(.isResponse), message.operation == 0
         else { return [] }
         noteExtensions(known, at: now)

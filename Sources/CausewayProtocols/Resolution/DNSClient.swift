@@ -3,7 +3,7 @@ internal import DequeModule
 
 /// Asks DNS servers, and asks again where they say nothing (RFC 1035 §7, RFC 5452).
 ///
-/// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that each event returns, hands it the octets that
+/// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that each event returns, hands it the bytes that
 /// come from the very server and socket a question went to, and calls ``advance(to:)`` at ``nextDeadline``. Equal questions are asked
 /// once. What is remembered, and for whom, is ``ResolverCache``'s business.
 package struct DNSClient: ~Copyable {
@@ -59,7 +59,7 @@ package struct DNSClient: ~Copyable {
         var type: DNSRecordType
     }
 
-    /// Octets of an answer that every path carries whole (RFC 9715 §3).
+    /// Bytes of an answer that every path carries whole (RFC 9715 §3).
     static let payloadByteCount: UInt16 = 1_232
     /// Messages under way; a message's ID has 16 bits, and a forger must not find most of them in use.
     static let exchangeLimit = 4_096

@@ -48,8 +48,8 @@ extension SleepProxyClient {
     }
 
     /// Reads a proxy's word. Whatever else stands in it, or comes from anybody else, is none.
-    package mutating func received(_ octets: Span<UInt8>, from peer: MulticastPeer, at now: Duration) {
-        guard var waiting = conversation, peer == waiting.peer, let message = try? DNSMessage(parsing: octets),
+    package mutating func received(_ bytes: Span<UInt8>, from peer: MulticastPeer, at now: Duration) {
+        guard var waiting = conversation, peer == waiting.peer, let message = try? DNSMessage(parsing: bytes),
             message.flags.contains(.isResponse), message.operation == SleepProxyUpdate.operation,
             waiting.messages[message.id] != nil
         else { return }

@@ -70,7 +70,7 @@ package struct SleepProxyClient: Sendable {
     var tried: Set<MulticastPeer> = []
     var actions: [Action] = []
     private var isStarted = false
-    /// Octets of the largest message.
+    /// Bytes of the largest message.
     package var messageByteLimit = MulticastDNS.messageByteLimit
     private var random: any RandomNumberGenerator & Sendable
 
@@ -136,8 +136,8 @@ package struct SleepProxyClient: Sendable {
 
     private mutating func say() {
         guard let conversation else { return }
-        for (_, octets) in conversation.messages.sorted(by: { $0.key < $1.key }) {
-            actions.append(.send(octets, to: conversation.peer))
+        for (_, bytes) in conversation.messages.sorted(by: { $0.key < $1.key }) {
+            actions.append(.send(bytes, to: conversation.peer))
         }
     }
 
@@ -150,12 +150,12 @@ package struct SleepProxyClient: Sendable {
         while !rest.isEmpty {
             guard messages.count < Self.messageLimit else { return nil }
             let id = unusedIdentifier(messages)
-            guard let (octets, count) = SleepProxyUpdate.make(id, rest, extensions, limit: messageByteLimit) else {
+            guard let (bytes, count) = SleepProxyUpdate.make(id, rest, extensions, limit: messageByteLimit) else {
                 // What is too large for one message is left out: all others count more than it.
                 rest = rest.dropFirst()
                 continue
             }
-            messages[id] = octets
+            messages[id] = bytes
             rest = rest.dropFirst(count)
         }
         return messages.isEmpty ? nil : messages

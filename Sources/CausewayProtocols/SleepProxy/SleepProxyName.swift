@@ -7,11 +7,11 @@ struct SleepProxyMetrics: Comparable, Sendable {
 
     /// `nil` for names that say nothing of the kind.
     init?(_ label: some Sequence<UInt8>) {
-        let octets = Array(label.prefix(12))
-        guard octets.count >= 11, octets[2] == 0x2D, octets[5] == 0x2D, octets[8] == 0x2D else { return nil }
+        let bytes = Array(label.prefix(12))
+        guard bytes.count >= 11, bytes[2] == 0x2D, bytes[5] == 0x2D, bytes[8] == 0x2D else { return nil }
         numbers = []
         for start in stride(from: 0, to: 12, by: 3) {
-            let digits = octets[start..<(start + 2)].map { Int($0) - 0x30 }
+            let digits = bytes[start..<(start + 2)].map { Int($0) - 0x30 }
             guard digits.allSatisfy((0...9).contains) else { return nil }
             numbers.append(10 * digits[0] + digits[1])
         }

@@ -1,13 +1,13 @@
 internal import DequeModule
 
-/// Octets in the order they came, kept in the arrays they came in: appending and taking move no octets, but for small pieces.
+/// Bytes in the order they came, kept in the arrays they came in: appending and taking move no bytes, but for small pieces.
 ///
-/// Pieces below ``coalescedLength`` are copied behind the last one, so that a peer who sends octet by octet does not cost an array
+/// Pieces below ``coalescedLength`` are copied behind the last one, so that a peer who sends byte by byte does not cost an array
 /// for each of them.
 package struct ByteChain: Sendable {
-    /// Octets from which on a piece is kept as it is.
+    /// Bytes from which on a piece is kept as it is.
     package static let coalescedLength = 512
-    /// Octets up to which small pieces are gathered in one array.
+    /// Bytes up to which small pieces are gathered in one array.
     private static let gatheredLength = 4096
 
     private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()
@@ -15,17 +15,17 @@ package struct ByteChain: Sendable {
 
     package init() {}
 
-    package init(_ octets: [UInt8]) { append(octets[...]) }
+    package init(_ bytes: [UInt8]) { append(bytes[...]) }
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
-    package mutating func append(_ octets: [UInt8]) { append(octets[...]) }
+    package mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
 
-    package mutating func append(_ octets: ArraySlice<UInt8>) {
-        guard !octets.isEmpty else { return }
-        count += octets.count
-        guard octets.count < Self.coalescedLength, appendToLast(octets) else {
-            pieces.append(octets)
+    package mutating func append(_ bytes: ArraySlice<UInt8>) {
+        guard !bytes.isEmpty else { return }
+        count += bytes.count
+        guard bytes.count < Self.coalescedLength, appendToLast(bytes) else {
+            pieces.append(bytes)
             return
         }
     }
@@ -51,7 +51,7 @@ package struct ByteChain: Sendable {
         return first[..<end]
     }
 
-    /// Takes at most `limit` octets.
+    /// Takes at most `limit` bytes.
     package mutating func take(atMost limit: Int) -> ByteChain {
         guard limit < count else {
             let all = self
@@ -63,7 +63,7 @@ package struct ByteChain: Sendable {
         return taken
     }
 
-    /// Drops at most `limit` octets. Returns how many it dropped.
+    /// Drops at most `limit` bytes. Returns how many it dropped.
     @discardableResult
     package mutating func drop(atMost limit: Int) -> Int {
         var dropped = 0
@@ -71,9 +71,9 @@ package struct ByteChain: Sendable {
         return dropped
     }
 
-    /// The first `limit` octets in one piece, or all if they are fewer. They stay.
+    /// The first `limit` bytes in one piece, or all if they are fewer. They stay.
     ///
-    /// What had to be joined stays joined, and grows in place: asking again after each new octet costs no more than the octets.
+    /// What had to be joined stays joined, and grows in place: asking again after each new byte costs no more than the bytes.
     package mutating func front(_ limit: Int) -> ArraySlice<UInt8> {
         guard limit > 0, var first = pieces.popFirst() else { return [] }
         let wanted = min(limit, count)
@@ -94,7 +94,7 @@ package struct ByteChain: Sendable {
     }
 
     /// A copy of everything in one array.
-    package var octets: [UInt8] {
+    package var bytes: [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(count)
         if let first = pieces.first { all += first }
@@ -102,14 +102,14 @@ package struct ByteChain: Sendable {
         return all
     }
 
-    private mutating func appendToLast(_ octets: ArraySlice<UInt8>) -> Bool {
+    private mutating func appendToLast(_ bytes: ArraySlice<UInt8>) -> Bool {
         if pieces.rest.isEmpty {
-            guard let length = pieces.first?.count, length + octets.count <= Self.gatheredLength else { return false }
-            pieces.first?.append(contentsOf: octets)
+            guard let length = pieces.first?.count, length + bytes.count <= Self.gatheredLength else { return false }
+            pieces.first?.append(contentsOf: bytes)
         } else {
             let last = pieces.rest.count - 1
-            guard pieces.rest[last].count + octets.count <= Self.gatheredLength else { return false }
-            pieces.rest[last].append(contentsOf: octets)
+            guard pieces.rest[last].count + bytes.count <= Self.gatheredLength else { return false }
+            pieces.rest[last].append(contentsOf: bytes)
         }
         return true
     }
@@ -117,6 +117,6 @@ package struct ByteChain: Sendable {
 
 extension ByteChain: Equatable {
     package static func == (one: ByteChain, other: ByteChain) -> Bool {
-        one.count == other.count && one.octets == other.octets
+        one.count == other.count && one.bytes == other.bytes
     }
 }

@@ -16,7 +16,7 @@ package struct Parcel: Sendable {
         case closing
     }
 
-    package var octets: ByteChain
+    package var bytes: ByteChain
     /// On the way down, those of all protocols: each looks for its own. On the way up, those of the protocol that delivers.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
@@ -25,28 +25,28 @@ package struct Parcel: Sendable {
     package var kind = Kind.content
 
     package init(
-        _ octets: ByteChain = ByteChain(), metadata: [any StageMetadata] = [], endsMessage: Bool = true,
+        _ bytes: ByteChain = ByteChain(), metadata: [any StageMetadata] = [], endsMessage: Bool = true,
         isFinal: Bool = false
     ) {
-        self.octets = octets
+        self.bytes = bytes
         self.metadata = metadata
         self.endsMessage = endsMessage
         self.isFinal = isFinal
     }
 
     package init(
-        _ octets: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
+        _ bytes: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
     ) {
-        self.init(ByteChain(octets), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
+        self.init(ByteChain(bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
     }
 
     /// The end of a direction, without content.
     package static var end: Parcel { Parcel(ByteChain(), isFinal: true) }
 
     /// Whether it ends the direction and is no message.
-    package var isBareEnd: Bool { isFinal && octets.isEmpty && metadata.isEmpty }
+    package var isBareEnd: Bool { isFinal && bytes.isEmpty && metadata.isEmpty }
 
-    /// The same with a copy of these octets.
+    /// The same with a copy of these bytes.
     package func holding(_ bytes: UnsafeRawBufferPointer) -> Parcel {
         var held = unsafe Parcel([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
         held.kind = kind
@@ -59,23 +59,23 @@ package struct Parcel: Sendable {
         return nil
     }
 
-    /// Takes at most `limit` octets, which end the message if they are the last.
+    /// Takes at most `limit` bytes, which end the message if they are the last.
     package mutating func take(atMost limit: Int) -> Parcel {
-        guard octets.count > limit else {
+        guard bytes.count > limit else {
             let whole = self
             self = Parcel()
             return whole
         }
-        var piece = Parcel(octets.take(atMost: limit), metadata: metadata, endsMessage: false)
+        var piece = Parcel(bytes.take(atMost: limit), metadata: metadata, endsMessage: false)
         piece.kind = kind
         return piece
     }
 }
 
-/// Parcels in order, and how many octets they hold.
+/// Parcels in order, and how many bytes they hold.
 package struct ParcelQueue: Sendable {
     private var parcels = InlineFirstQueue<Parcel>()
-    package private(set) var octetCount = 0
+    package private(set) var byteCount = 0
 
     package init() {}
 
@@ -84,18 +84,18 @@ package struct ParcelQueue: Sendable {
     package var first: Parcel? { parcels.first }
 
     package mutating func append(_ parcel: Parcel) {
-        octetCount += parcel.octets.count
+        byteCount += parcel.bytes.count
         parcels.append(parcel)
     }
 
-    /// The first parcel, or its beginning if it holds more octets than `limit`.
+    /// The first parcel, or its beginning if it holds more bytes than `limit`.
     package mutating func pop(atMost limit: Int = .max) -> Parcel? {
         guard limit > 0, let first = parcels.first else { return nil }
-        guard first.octets.count > limit else {
-            octetCount -= first.octets.count
+        guard first.bytes.count > limit else {
+            byteCount -= first.bytes.count
             return parcels.popFirst()
         }
-        octetCount -= limit
+        byteCount -= limit
         return parcels.first?.take(atMost: limit)
     }
 

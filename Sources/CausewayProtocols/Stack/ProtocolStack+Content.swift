@@ -1,6 +1,6 @@
 /// The ways of content through a stack: what comes from the transport and goes to the program, and what goes back.
 extension ProtocolStack {
-    /// How many octets from the transport the stack takes now. 0 asks not to read.
+    /// How many bytes from the transport the stack takes now. 0 asks not to read.
     package var inboundRoom: Int {
         var copy = self
         return copy.lookForInboundRoom()
@@ -12,14 +12,14 @@ extension ProtocolStack {
         return wasStarted ? places[0].stage.inboundRoom : 0
     }
 
-    /// Octets, a datagram or the end came from the transport.
+    /// Bytes, a datagram or the end came from the transport.
     package mutating func receive(_ parcel: Parcel, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
         places[0].stage.receive(parcel, at: now)
         settle(at: now)
     }
 
-    /// Octets of a stream came from the transport, which has them for the duration of the call.
+    /// Bytes of a stream came from the transport, which has them for the duration of the call.
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
         unsafe places[0].stage.receive(lent: bytes, at: now)
@@ -28,7 +28,7 @@ extension ProtocolStack {
 
     /// The same, and puts into `room` what the program gets of a stream. What finds no room is kept.
     ///
-    /// - Returns: How many octets are in `room`; `nil` where something else comes first, and nothing was taken.
+    /// - Returns: How many bytes are in `room`; `nil` where something else comes first, and nothing was taken.
     package mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? {
@@ -50,7 +50,7 @@ extension ProtocolStack {
         return parcel
     }
 
-    /// How many octets from the program the stack takes now.
+    /// How many bytes from the program the stack takes now.
     package var outboundRoom: Int {
         var copy = self
         return copy.lookForOutboundRoom()
@@ -73,7 +73,7 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// The same with octets that are lent for the duration of the call; `envelope` says what is to be known of them.
+    /// The same with bytes that are lent for the duration of the call; `envelope` says what is to be known of them.
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
         guard isReady else { return false }
@@ -91,9 +91,9 @@ extension ProtocolStack {
         return parcel
     }
 
-    /// Puts octets of a stream for the transport into `room`, if all there is fits and nothing but octets follows.
+    /// Puts bytes of a stream for the transport into `room`, if all there is fits and nothing but bytes follows.
     ///
-    /// - Returns: How many octets are in `room`. 0: ``nextOutbound(atMost:at:)`` may have something all the same.
+    /// - Returns: How many bytes are in `room`. 0: ``nextOutbound(atMost:at:)`` may have something all the same.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
         guard isPlain, !vain.outbound else { return 0 }
         let count = unsafe places[0].stage.takeOutbound(into: room)

@@ -109,10 +109,10 @@ package struct ProtocolStack: Sendable {
     /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
     ///
     /// - Returns: Whether it was taken. If not, it is to be sent as usual.
-    package mutating func sendEarly(_ octets: [UInt8]) -> Bool {
+    package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
         // Beneath another protocol, what the program sends is not what is to be encrypted.
         guard !wasStarted, places.count == 1 else { return false }
-        return places[0].stage.sendEarly(octets)
+        return places[0].stage.sendEarly(bytes)
     }
 
     /// Whether a handshake goes on with the peer's next word.

@@ -50,7 +50,7 @@ package protocol ProtocolStage: Sendable {
     /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
     ///
     /// - Returns: Whether it was taken. If not, it is to be sent as usual.
-    mutating func sendEarly(_ octets: [UInt8]) -> Bool
+    mutating func sendEarly(_ bytes: [UInt8]) -> Bool
 
     /// The stage beneath is ready: begin the handshake. Called once.
     mutating func start(at now: Duration)
@@ -58,40 +58,40 @@ package protocol ProtocolStage: Sendable {
     /// Whether the handshake goes on with the peer's next word: not with an answer of the owner's.
     var awaitsPeer: Bool { get }
 
-    /// How many octets from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
+    /// How many bytes from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
     var inboundRoom: Int { mutating get }
     /// A piece of a message came from beneath.
     mutating func receive(_ parcel: Parcel, at now: Duration)
-    /// Octets of a stream came from beneath, to be used or copied before the call returns.
+    /// Bytes of a stream came from beneath, to be used or copied before the call returns.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
     /// The same, and puts into `room` what that makes of a stream for above. What finds no room is kept.
     ///
-    /// - Returns: How many octets are in `room`; `nil` where the stage has something to say or to deliver before, and has taken nothing.
+    /// - Returns: How many bytes are in `room`; `nil` where the stage has something to say or to deliver before, and has taken nothing.
     mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int?
-    /// Takes a piece of a message for above, with at most `limit` octets.
+    /// Takes a piece of a message for above, with at most `limit` bytes.
     mutating func nextInbound(atMost limit: Int) -> Parcel?
 
     /// Whether it goes on taking content from above: `false` once it has said goodbye of itself.
     var takesContent: Bool { mutating get }
-    /// How many octets from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
+    /// How many bytes from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
     var outboundRoom: Int { mutating get }
     /// A piece of a message came from above.
     ///
     /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
     @discardableResult
     mutating func send(_ parcel: Parcel, at now: Duration) -> Bool
-    /// The same with octets that lie elsewhere, to be used or copied before the call returns.
+    /// The same with bytes that lie elsewhere, to be used or copied before the call returns.
     ///
-    /// - Parameter envelope: What is to be known of the piece. It holds no octets.
+    /// - Parameter envelope: What is to be known of the piece. It holds no bytes.
     @discardableResult
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool
     /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
     mutating func nextOutbound(atMost limit: Int) -> Parcel?
-    /// Puts octets of a stream for beneath into `room`, if all it has fits and nothing but octets follows.
+    /// Puts bytes of a stream for beneath into `room`, if all it has fits and nothing but bytes follows.
     ///
-    /// - Returns: How many octets are in `room`. 0: ``nextOutbound(atMost:)`` may have something all the same.
+    /// - Returns: How many bytes are in `room`. 0: ``nextOutbound(atMost:)`` may have something all the same.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int
 
     mutating func nextEvent() -> (any StageEvent)?
@@ -110,7 +110,7 @@ package protocol ProtocolStage: Sendable {
 }
 
 extension ProtocolStage {
-    /// Octets that wait in one direction of a stage before it holds back what comes.
+    /// Bytes that wait in one direction of a stage before it holds back what comes.
     package static var bufferLimit: Int { 64 << 10 }
 
     package var glance: StageGlance {
@@ -119,7 +119,7 @@ extension ProtocolStage {
             return StageGlance(hasFailed: true)
         }
     }
-    package mutating func sendEarly(_ octets: [UInt8]) -> Bool { false }
+    package mutating func sendEarly(_ bytes: [UInt8]) -> Bool { false }
     package var awaitsPeer: Bool { false }
     package var awaitsGoodbye: Bool { false }
     package var takesContent: Bool { true }

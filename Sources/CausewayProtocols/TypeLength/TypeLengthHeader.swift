@@ -2,9 +2,9 @@
 ///
 /// Types go up to `Int.max`, and so do lengths: a peer's larger number is refused, whatever its width.
 package struct TypeLengthHeader: Equatable, Sendable {
-    /// Octets of the type; 0 for none.
+    /// Bytes of the type; 0 for none.
     package let typeWidth: Int
-    /// Octets of the length.
+    /// Bytes of the length.
     package let lengthWidth: Int
 
     /// - Precondition: Widths are 0 to 16, and that of the length is not 0.
@@ -24,33 +24,33 @@ package struct TypeLengthHeader: Equatable, Sendable {
     }
 
     package func encode(_ values: TypeLengthMetadata) -> [UInt8] {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(byteCount)
-        Self.append(values.type, typeWidth, to: &octets)
-        Self.append(values.length, lengthWidth, to: &octets)
-        return octets
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        Self.append(values.type, typeWidth, to: &bytes)
+        Self.append(values.length, lengthWidth, to: &bytes)
+        return bytes
     }
 
-    /// - Parameter octets: At least ``byteCount``.
+    /// - Parameter bytes: At least ``byteCount``.
     /// - Returns: `nil` for a number above `Int.max`.
-    package func decode(_ octets: ArraySlice<UInt8>) -> TypeLengthMetadata? {
-        guard octets.count >= byteCount, let type = Self.number(octets.prefix(typeWidth)),
-            let length = Self.number(octets.dropFirst(typeWidth).prefix(lengthWidth))
+    package func decode(_ bytes: ArraySlice<UInt8>) -> TypeLengthMetadata? {
+        guard bytes.count >= byteCount, let type = Self.number(bytes.prefix(typeWidth)),
+            let length = Self.number(bytes.dropFirst(typeWidth).prefix(lengthWidth))
         else { return nil }
         return TypeLengthMetadata(type: type, length: length)
     }
 
-    private static func append(_ value: UInt64, _ width: Int, to octets: inout [UInt8]) {
+    private static func append(_ value: UInt64, _ width: Int, to bytes: inout [UInt8]) {
         for position in (0..<width).reversed() {
-            octets.append(position >= 8 ? 0 : UInt8(truncatingIfNeeded: value >> (8 * UInt64(position))))
+            bytes.append(position >= 8 ? 0 : UInt8(truncatingIfNeeded: value >> (8 * UInt64(position))))
         }
     }
 
-    private static func number(_ octets: ArraySlice<UInt8>) -> UInt64? {
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
-        for octet in octets {
+        for byte in bytes {
             guard value <= UInt64(Int64.max) >> 8 else { return nil }
-            value = value << 8 | UInt64(octet)
+            value = value << 8 | UInt64(byte)
         }
         return value
     }

@@ -3,7 +3,7 @@ package import CausewayTypes
 /// What stands before a message on the wire.
 package struct TypeLengthMetadata: StageMetadata, Equatable {
     package var type: UInt64
-    /// Octets of the message, without those of the header. The stage counts them itself when it sends.
+    /// Bytes of the message, without those of the header. The stage counts them itself when it sends.
     package var length: UInt64
 
     package init(type: UInt64 = 0, length: UInt64 = 0) {
@@ -16,7 +16,7 @@ package struct TypeLengthMetadata: StageMetadata, Equatable {
 ///
 /// ```
 /// +------------------+--------------------+---------------------+
-/// | type, T octets   | length, L octets   | value, length octets|
+/// | type, T bytes   | length, L bytes   | value, length bytes|
 /// +------------------+--------------------+---------------------+
 /// ```
 ///
@@ -34,13 +34,13 @@ package struct TypeLengthStage: ProtocolStage {
 
     private let header: TypeLengthHeader
     private let carrier: Carrier
-    /// The most octets of one value, in either direction.
+    /// The most bytes of one value, in either direction.
     private let limit: UInt64
     private var phase: StageStatus = .idle
     private var isClosing = false
 
     private var input = ByteChain()
-    /// The message whose pieces arrive, and how many of its octets are still to come.
+    /// The message whose pieces arrive, and how many of its bytes are still to come.
     private var current: (metadata: TypeLengthMetadata, remaining: UInt64)?
     private var inboundEnded = false
     private var deliveredEnd = false
@@ -56,7 +56,7 @@ package struct TypeLengthStage: ProtocolStage {
     /// What a peer can make the stage hold of a message that must be whole.
     package static let messageLimit = 16 << 20
 
-    /// - Parameter limit: The most octets of one value. Over messages never more than ``messageLimit``.
+    /// - Parameter limit: The most bytes of one value. Over messages never more than ``messageLimit``.
     package init(_ header: TypeLengthHeader, over carrier: Carrier, limit: Int = .max) {
         self.header = header
         self.carrier = carrier
@@ -74,14 +74,14 @@ package struct TypeLengthStage: ProtocolStage {
 
     package var inboundRoom: Int {
         if isOver { return .max }
-        let held = carrier == .stream ? input.count : arrived.octetCount
+        let held = carrier == .stream ? input.count : arrived.byteCount
         return max(0, Self.bufferLimit - held)
     }
 
     package mutating func receive(_ parcel: Parcel, at now: Duration) {
         guard !isOver, !inboundEnded else { return }
         if carrier == .stream {
-            input.append(parcel.octets)
+            input.append(parcel.bytes)
         } else if !parcel.isBareEnd {
             gather(parcel)
         }
@@ -109,7 +109,7 @@ package struct TypeLengthStage: ProtocolStage {
 
     /// A message of a lower protocol is one of these, whole.
     private mutating func gather(_ parcel: Parcel) {
-        if !isSkipping { input.append(parcel.octets) }
+        if !isSkipping { input.append(parcel.bytes) }
         if input.count > Self.messageLimit + header.byteCount {
             input = ByteChain()
             isSkipping = true
@@ -142,15 +142,15 @@ package struct TypeLengthStage: ProtocolStage {
         guard let (metadata, remaining) = current else { return nil }
         let count = min(limit, input.count, Int(clamping: remaining))
         guard count > 0 || remaining == 0 else { return nil }
-        let octets = input.take(atMost: count)
+        let bytes = input.take(atMost: count)
         let isWhole = UInt64(count) == remaining
         current = isWhole ? nil : (metadata, remaining - UInt64(count))
         deliveredEnd = isWhole && inboundEnded && input.isEmpty
         lookAhead()
-        return Parcel(octets, metadata: [metadata], endsMessage: isWhole, isFinal: deliveredEnd)
+        return Parcel(bytes, metadata: [metadata], endsMessage: isWhole, isFinal: deliveredEnd)
     }
 
-    /// `nil` for too few octets, or numbers that no program can hold.
+    /// `nil` for too few bytes, or numbers that no program can hold.
     private mutating func takeHeader() -> TypeLengthMetadata? {
         guard input.count >= header.byteCount, let metadata = header.decode(input.front(header.byteCount)) else {
             return nil
@@ -161,7 +161,7 @@ package struct TypeLengthStage: ProtocolStage {
 
     // MARK: Outbound
 
-    package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.octetCount) }
+    package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.byteCount) }
 
     @discardableResult
     package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
@@ -171,7 +171,7 @@ package struct TypeLengthStage: ProtocolStage {
             if carrier != .datagrams { outbound.append(.end) }
             return true
         }
-        outgoing.append(parcel.octets)
+        outgoing.append(parcel.bytes)
         guard UInt64(outgoing.count) <= limit else {
             fail(.tooLong)
             return false
@@ -182,11 +182,11 @@ package struct TypeLengthStage: ProtocolStage {
     }
 
     private mutating func finishMessage(type: UInt64) {
-        var octets = ByteChain(header.encode(TypeLengthMetadata(type: type, length: UInt64(outgoing.count))))
-        octets.append(outgoing)
+        var bytes = ByteChain(header.encode(TypeLengthMetadata(type: type, length: UInt64(outgoing.count))))
+        bytes.append(outgoing)
         outgoing = ByteChain()
         outbound.append(
-            Parcel(octets, endsMessage: carrier != .stream, isFinal: sentEnd && carrier != .datagrams))
+            Parcel(bytes, endsMessage: carrier != .stream, isFinal: sentEnd && carrier != .datagrams))
     }
 
     package mutating func nextOutbound(atMost limit: Int) -> Parcel? { outbound.pop(atMost: limit) }

@@ -3,7 +3,7 @@ internal import CausewayWire
 extension WebSocketMachine {
     /// Decodes until there is something to tell.
     ///
-    /// - Parameter limit: The most octets of content in the event. At 0 only what is no content is told.
+    /// - Parameter limit: The most bytes of content in the event. At 0 only what is no content is told.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
@@ -24,8 +24,8 @@ extension WebSocketMachine {
     private mutating func decode(atMost limit: Int) -> Bool {
         do {
             switch try decoder.next(from: &input, atMost: limit) {
-            case .content(let opcode, let octets, let endsMessage):
-                events.append(.content(opcode, octets, endsMessage: endsMessage))
+            case .content(let opcode, let bytes, let endsMessage):
+                events.append(.content(opcode, bytes, endsMessage: endsMessage))
             case .control(.ping, let payload): receivedPing(payload)
             case .control(.pong, let payload): receivedPong(payload)
             case .control(_, let payload): try receivedClose(payload)

@@ -6,14 +6,14 @@ extension WebSocketMachine {
     /// - Parameter opcode: Text or binary; it counts for the first piece. That text is UTF-8 is the program's promise.
     /// - Returns: Whether it was taken. After a close frame nothing is.
     @discardableResult
-    package mutating func send(_ opcode: WebSocketOpcode, _ octets: ByteChain, endsMessage: Bool = true) -> Bool {
+    package mutating func send(_ opcode: WebSocketOpcode, _ bytes: ByteChain, endsMessage: Bool = true) -> Bool {
         guard !opcode.isControl, phase != .ended, !sentClose else { return false }
-        output.append(sendsMessage ? .continuation : opcode, octets, endsMessage: endsMessage)
+        output.append(sendsMessage ? .continuation : opcode, bytes, endsMessage: endsMessage)
         sendsMessage = !endsMessage
         return true
     }
 
-    /// Sends a ping of at most 125 octets. With a token, its end is told by ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)``.
+    /// Sends a ping of at most 125 bytes. With a token, its end is told by ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)``.
     package mutating func sendPing(_ payload: [UInt8] = [], token: UInt64? = nil) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else {
             if let token { events.append(.pingLost(token)) }
@@ -23,7 +23,7 @@ extension WebSocketMachine {
         if let token, let lost = pings.append(payload, token: token) { events.append(.pingLost(lost)) }
     }
 
-    /// Sends a pong of at most 125 octets; a longer one is not sent.
+    /// Sends a pong of at most 125 bytes; a longer one is not sent.
     package mutating func sendPong(_ payload: [UInt8]) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else { return }
         output.append(.pong, ByteChain(payload), endsMessage: true)
@@ -42,7 +42,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// The next octets to send, at most `limit` but for the header of a frame.
+    /// The next bytes to send, at most `limit` but for the header of a frame.
     package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? { output.next(atMost: limit) }
 
     mutating func appendClose(_ closing: WebSocketClosing) {

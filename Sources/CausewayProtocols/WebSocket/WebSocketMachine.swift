@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// One end of a WebSocket connection (RFC 6455), over any byte stream.
 ///
-/// The owner gives it what arrived, pulls events and octets to send, and gives it room by pulling: what is not pulled stays undecoded,
+/// The owner gives it what arrived, pulls events and bytes to send, and gives it room by pulling: what is not pulled stays undecoded,
 /// and ``inputRoom`` falls to 0. Timeouts of the handshakes are the owner's. Whatever the peer sends, ``Event/ended(_:)`` comes once
 /// and last.
 package struct WebSocketMachine: Sendable {
@@ -15,12 +15,12 @@ package struct WebSocketMachine: Sendable {
     package struct Configuration: Sendable {
         /// Pings are answered, and not delivered.
         package var repliesToPings = false
-        /// Octets of the longest message that is accepted; 0 for any. Messages are delivered in pieces, so that no size makes
+        /// Bytes of the longest message that is accepted; 0 for any. Messages are delivered in pieces, so that no size makes
         /// the machine hold more than ``inputLimit``.
         package var maximumMessageSize = 0
         /// Frames follow at once: the connection was upgraded elsewhere.
         package var skipsHandshake = false
-        /// Octets of payload in a frame that is sent, beyond which a message is cut in fragments; 0 for no cutting.
+        /// Bytes of payload in a frame that is sent, beyond which a message is cut in fragments; 0 for no cutting.
         package var fragmentSize = 0
 
         package init() {}
@@ -70,7 +70,7 @@ package struct WebSocketMachine: Sendable {
         case ended
     }
 
-    /// Octets that wait undecoded before ``inputRoom`` is 0.
+    /// Bytes that wait undecoded before ``inputRoom`` is 0.
     package static let inputLimit = 64 << 10
 
     let role: Role
@@ -108,12 +108,12 @@ package struct WebSocketMachine: Sendable {
     package var hasEnded: Bool { phase == .ended }
     /// Whether nothing will come out any more, and all was taken.
     package var isFinished: Bool { hasEnded && output.isEmpty }
-    /// How many octets the machine takes now.
+    /// How many bytes the machine takes now.
     package var inputRoom: Int {
         if phase == .ended || receivedClose { return .max }
         return max(0, Self.inputLimit - input.count)
     }
-    /// Octets that wait to be taken by ``nextOutput(atMost:)``.
+    /// Bytes that wait to be taken by ``nextOutput(atMost:)``.
     package var outputCount: Int { output.count }
 
     /// The stream is there. A client asks for the upgrade.
@@ -136,10 +136,10 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Octets arrived. Take events afterwards.
-    package mutating func received(_ octets: ByteChain) {
+    /// Bytes arrived. Take events afterwards.
+    package mutating func received(_ bytes: ByteChain) {
         guard phase != .ended, !receivedClose, !inputHasEnded else { return }
-        input.append(octets)
+        input.append(bytes)
     }
 
     /// The peer ended the stream. Take events afterwards.

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Turns octets into pieces of messages and control frames.
+/// Turns bytes into pieces of messages and control frames.
 struct WebSocketMessageDecoder: Sendable {
     enum Item: Sendable {
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
@@ -9,13 +9,13 @@ struct WebSocketMessageDecoder: Sendable {
 
     private struct Frame {
         var header: WebSocketFrameHeader
-        /// Octets of payload taken.
+        /// Bytes of payload taken.
         var taken = 0
     }
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// Octets of payload in the frames begun.
+        /// Bytes of payload in the frames begun.
         var length = 0
         var text = UTF8Validator()
     }
@@ -33,7 +33,7 @@ struct WebSocketMessageDecoder: Sendable {
 
     var isBetweenMessages: Bool { frame == nil && message == nil }
 
-    /// The next item, with at most `limit` octets of content; `nil` if more octets are needed.
+    /// The next item, with at most `limit` bytes of content; `nil` if more bytes are needed.
     mutating func next(from input: inout ByteChain, atMost limit: Int) throws(WebSocketMachine.Failure) -> Item? {
         while true {
             if frame == nil {
@@ -79,7 +79,7 @@ struct WebSocketMessageDecoder: Sendable {
     private mutating func takeControl(_ current: Frame, from input: inout ByteChain) -> Item? {
         let length = current.header.payloadLength
         guard input.count >= length else { return nil }
-        var payload = input.take(atMost: length).octets
+        var payload = input.take(atMost: length).bytes
         current.header.mask?.apply(to: &payload)
         frame = nil
         return .control(current.header.opcode, payload)

@@ -6,7 +6,7 @@ internal import DequeModule
 /// An answer to a ping passes what waits, between two frames; everything else leaves in order. A frame that has begun is always
 /// finished, or the peer could not read what follows.
 struct WebSocketOutput: Sendable {
-    /// Octets of payload that are masked and handed out at a time.
+    /// Bytes of payload that are masked and handed out at a time.
     private static let chunkLength = 64 << 10
 
     private struct Waiting {
@@ -46,9 +46,9 @@ struct WebSocketOutput: Sendable {
 
     mutating func makeKey() -> String { WebSocketAccept.key(using: &random) }
 
-    mutating func append(raw octets: [UInt8]) {
-        raw.append(octets)
-        count += octets.count
+    mutating func append(raw bytes: [UInt8]) {
+        raw.append(bytes)
+        count += bytes.count
     }
 
     mutating func append(_ opcode: WebSocketOpcode, _ payload: ByteChain, endsMessage: Bool) {
@@ -104,28 +104,28 @@ struct WebSocketOutput: Sendable {
         let mask = masks ? WebSocketMask(key: UInt32(truncatingIfNeeded: random.next())) : nil
         let header = WebSocketFrameHeader(
             isFinal: frame.endsMessage, opcode: frame.opcode, mask: mask, payloadLength: frame.payload.count)
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         guard frame.payload.count < ByteChain.coalescedLength, header.byteCount + frame.payload.count <= limit else {
-            header.serialize(into: &octets)
+            header.serialize(into: &bytes)
             current = Current(mask: mask, rest: frame.payload)
-            return continueFrame(atMost: max(1, limit - octets.count), after: octets)
+            return continueFrame(atMost: max(1, limit - bytes.count), after: bytes)
         }
         return small(frame.payload, header)
     }
 
     /// A frame in one array.
     private mutating func small(_ payload: ByteChain, _ header: WebSocketFrameHeader) -> ByteChain {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(header.byteCount + payload.count)
-        header.serialize(into: &octets)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(header.byteCount + payload.count)
+        header.serialize(into: &bytes)
         var rest = payload
-        while let piece = rest.popPiece() { octets += piece }
-        header.mask?.apply(to: &octets, from: header.byteCount)
+        while let piece = rest.popPiece() { bytes += piece }
+        header.mask?.apply(to: &bytes, from: header.byteCount)
         count -= payload.count
-        return ByteChain(octets)
+        return ByteChain(bytes)
     }
 
-    /// The next octets of the frame that has begun.
+    /// The next bytes of the frame that has begun.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
         // Taken out, so that its chain is not copied when it shrinks.

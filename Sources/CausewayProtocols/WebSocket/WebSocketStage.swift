@@ -84,7 +84,7 @@ package struct WebSocketStage: ProtocolStage {
     package var inboundRoom: Int { machine.inputRoom }
 
     package mutating func receive(_ parcel: Parcel, at now: Duration) {
-        machine.received(parcel.octets)
+        machine.received(parcel.bytes)
         if parcel.isFinal { machine.inputEnded() }
         fill()
     }
@@ -106,7 +106,7 @@ package struct WebSocketStage: ProtocolStage {
         if metadata.opcode.isControl {
             sendControl(metadata, parcel)
         } else if !parcel.isBareEnd {
-            machine.send(metadata.opcode, parcel.octets, endsMessage: parcel.endsMessage)
+            machine.send(metadata.opcode, parcel.bytes, endsMessage: parcel.endsMessage)
         }
         if parcel.isFinal {
             if farewell == .none, takesContent { farewell = .endOfContent }
@@ -117,7 +117,7 @@ package struct WebSocketStage: ProtocolStage {
     }
 
     package mutating func nextOutbound(atMost limit: Int) -> Parcel? {
-        if let octets = machine.nextOutput(atMost: limit) { return Parcel(octets, endsMessage: false) }
+        if let bytes = machine.nextOutput(atMost: limit) { return Parcel(bytes, endsMessage: false) }
         guard machine.isFinished, !sentEnd, limit > 0 else { return nil }
         sentEnd = true
         return .end
@@ -148,9 +148,9 @@ package struct WebSocketStage: ProtocolStage {
 
     private mutating func sendControl(_ metadata: WebSocketMetadata, _ parcel: Parcel) {
         // Beyond what a frame can hold nothing needs to be kept: it is refused, or cut if it is a reason.
-        if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(parcel.octets) }
+        if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(parcel.bytes) }
         guard parcel.endsMessage else { return }
-        let payload = control.octets
+        let payload = control.bytes
         control = ByteChain()
         switch metadata.opcode {
         case .ping: machine.sendPing(payload, token: metadata.pingToken)
@@ -171,8 +171,8 @@ package struct WebSocketStage: ProtocolStage {
         switch event {
         case .requested(let request): events.append(.requested(request))
         case .opened(let response): events.append(.opened(response))
-        case .content(let opcode, let octets, let endsMessage):
-            inbound.append(Parcel(octets, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
+        case .content(let opcode, let bytes, let endsMessage):
+            inbound.append(Parcel(bytes, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
         case .ping(let payload): appendControl(payload, WebSocketMetadata(opcode: .ping))
         case .pong(let payload): appendControl(payload, WebSocketMetadata(opcode: .pong))
         case .pingAnswered(let token): events.append(.pingAnswered(token))

@@ -40,7 +40,7 @@ extension BonjourEngine {
         (state.value.advertising, state.value.losses) = ([:], [:])
         for link in state.value.links.values {
             for id in advertised { link.machine.unregister(id, at: Machine.now) }
-            for case .send(let octets) in link.machine.takeActions() { link.send(octets) }
+            for case .send(let bytes) in link.machine.takeActions() { link.send(bytes) }
             link.flush(all: true)
         }
     }

@@ -77,13 +77,13 @@ extension BonjourEngine {
 }
 
 extension BonjourEngine: MulticastSocket.Receiver {
-    func received(_ octets: UnsafeRawBufferPointer, _ origin: MulticastSocket.Origin) {
+    func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastSocket.Origin) {
         // A socket of IPv6 hears its group on every interface that another one has joined it on: a host's own links are not one
         // link, else it would give way to itself.
         guard !origin.isMulticast || origin.interface == origin.link || origin.interface == 0 else { return }
         // Of several sockets on one port the kernel gives what comes by unicast to any.
         state.value.links[origin.isMulticast ? origin.link : origin.interface]?
-            .take(octets, origin.peer, isMulticast: origin.isMulticast)
+            .take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
     /// Questions that came are answered, then some of the answers that came are read; the rest when the sockets had another turn.

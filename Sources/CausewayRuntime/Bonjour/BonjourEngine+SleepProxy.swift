@@ -64,9 +64,9 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    private func heardSleepProxy(_ octets: [UInt8], from peer: SocketAddress, on index: Int) {
+    private func heardSleepProxy(_ bytes: [UInt8], from peer: SocketAddress, on index: Int) {
         guard let link = state.value.links[index], let sender = MulticastPeer(peer) else { return }
-        link.sleepProxy?.client.received(octets.span, from: sender, at: Machine.now)
+        link.sleepProxy?.client.received(bytes.span, from: sender, at: Machine.now)
         performSleepProxies(on: link)
         settle()
     }
@@ -82,9 +82,9 @@ extension BonjourEngine {
                 guard let id = link.sleepProxy?.questions.first(where: { $0.value == question })?.key else { continue }
                 link.sleepProxy?.questions[id] = nil
                 link.machine.stop(id)
-            case .send(let octets, let peer):
+            case .send(let bytes, let peer):
                 let index = link.interface.index
-                link.sleepProxy?.send(octets, to: SocketAddress(peer, on: link.interface), over: index) {
+                link.sleepProxy?.send(bytes, to: SocketAddress(peer, on: link.interface), over: index) {
                     self.heardSleepProxy($0, from: $1, on: index)
                 }
             case .registered: endSleepProxies(on: link, isRepresented: true)

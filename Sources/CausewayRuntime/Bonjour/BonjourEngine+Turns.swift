@@ -37,15 +37,15 @@ extension BonjourEngine {
         guard isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) else {
             return state.value.restDue = nil
         }
-        let isEmpty = state.value.links.values.allSatisfy { $0.machine.cachedOctetCount == 0 }
+        let isEmpty = state.value.links.values.allSatisfy { $0.machine.cachedByteCount == 0 }
         let due = state.value.restDue ?? Machine.now + Self.lingering
         if isEmpty || due <= Machine.now { rest() } else { state.value.restDue = due }
     }
 
     private func perform(_ action: MulticastAction, on link: LinkDriver) {
         switch action {
-        case .send(let octets): link.send(octets)
-        case .reply(let octets, let peer): link.send(octets, to: peer)
+        case .send(let bytes): link.send(bytes)
+        case .reply(let bytes, let peer): link.send(bytes, to: peer)
         case .changed(let id, let added, let removed):
             guard let asking = state.value.asking[id] else {
                 return changedSleepProxies(id, added: added, removed: removed, on: link)

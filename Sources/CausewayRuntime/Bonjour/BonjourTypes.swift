@@ -4,7 +4,7 @@ package import CausewayWire
 
 /// A service as it is advertised (RFC 6763).
 package struct ServiceDescription: Sendable, Equatable {
-    /// Any text of at most 63 octets, in normal form C.
+    /// Any text of at most 63 bytes, in normal form C.
     package var name: String
     private var content: Content
     /// Whether another name may be chosen when somebody else has it.

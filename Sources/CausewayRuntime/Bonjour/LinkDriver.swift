@@ -82,16 +82,16 @@ final class LinkDriver {
     }
 
     /// Sends to the group in every family, now or when its turn comes.
-    func send(_ octets: [UInt8]) { pacer.add(octets) }
+    func send(_ bytes: [UInt8]) { pacer.add(bytes) }
 
     /// Sends what may go now. What waits goes when the link is left, else it would be lost.
     func flush(all: Bool = false) {
         var messages = pacer.take(at: Machine.now)
         while all, !pacer.isEmpty { messages += pacer.take(at: Machine.now + .seconds(1)) }
-        for (octets, peer) in messages {
+        for (bytes, peer) in messages {
             let address = peer.map { SocketAddress($0, on: interface) }
             for socket in sockets where address == nil || address?.family == socket.family {
-                socket.send(octets, to: address ?? MulticastSocket.group(socket.family, on: interface.index))
+                socket.send(bytes, to: address ?? MulticastSocket.group(socket.family, on: interface.index))
             }
         }
     }
@@ -115,16 +115,16 @@ final class LinkDriver {
     // MARK: Receiving
 
     /// Takes what came: questions are read at once, answers when it is their turn, and the rest not at all.
-    func take(_ octets: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
+    func take(_ bytes: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
         guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
-        octets.withMemoryRebound(to: UInt8.self) { octets in
+        bytes.withMemoryRebound(to: UInt8.self) { bytes in
             let now = Machine.now
-            switch machine.interest(in: octets.span, arrival, isSelf: isSelf, at: now) {
+            switch machine.interest(in: bytes.span, arrival, isSelf: isSelf, at: now) {
             case .none: break
-            case .question: machine.received(octets.span, arrival, isSelf: isSelf, at: now)
+            case .question: machine.received(bytes.span, arrival, isSelf: isSelf, at: now)
             case .answer:
-                guard inbox.hasRoom(for: octets.count, from: arrival.peer.address) else { return }
-                inbox.add(MulticastInbox.Message(Array(octets), arrival, isSelf: isSelf))
+                guard inbox.hasRoom(for: bytes.count, from: arrival.peer.address) else { return }
+                inbox.add(MulticastInbox.Message(Array(bytes), arrival, isSelf: isSelf))
             }
         }
     }
@@ -133,7 +133,7 @@ final class LinkDriver {
     func readAnswers() -> Bool {
         for _ in 0..<Self.readingBudget {
             guard let message = inbox.next() else { return false }
-            machine.received(message.octets.span, message.arrival, isSelf: message.isSelf, at: Machine.now)
+            machine.received(message.bytes.span, message.arrival, isSelf: message.isSelf, at: Machine.now)
         }
         return !inbox.isEmpty
     }
@@ -146,7 +146,7 @@ final class LinkDriver {
     }
 
     /// Sends to one peer alone: at the same pace, for thousands of answers can be for one.
-    func send(_ octets: [UInt8], to peer: MulticastPeer) { pacer.add(octets, to: peer) }
+    func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
     /// How a message came, as the machine wants to know it.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {

@@ -8,8 +8,8 @@ internal import CausewayTypes
 final class MulticastSocket: ReadinessHandler {
     /// Whoever is given what comes.
     protocol Receiver: AnyObject, Sendable {
-        /// `octets` are there for the time of the call only. It must not close the socket.
-        func received(_ octets: UnsafeRawBufferPointer, _ origin: Origin)
+        /// `bytes` are there for the time of the call only. It must not close the socket.
+        func received(_ bytes: UnsafeRawBufferPointer, _ origin: Origin)
         /// Nothing more is there for the moment, or it is another's turn.
         func receivedBatch()
     }
@@ -65,7 +65,7 @@ final class MulticastSocket: ReadinessHandler {
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
     }
 
-    /// Room for what comes in bursts: answers of many hosts, or of one with thousands of services. In octets.
+    /// Room for what comes in bursts: answers of many hosts, or of one with thousands of services. In bytes.
     private static let room = 4 << 20
 
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
@@ -117,13 +117,13 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     /// Sends one datagram. One that cannot be sent is lost, as on the wire: what matters is said again.
-    func send(_ octets: [UInt8], to peer: SocketAddress) {
+    func send(_ bytes: [UInt8], to peer: SocketAddress) {
         guard registration.value != nil else { return }
-        Self.send(octets, to: peer, over: interface, descriptor)
+        Self.send(bytes, to: peer, over: interface, descriptor)
     }
 
-    static func send(_ octets: [UInt8], to peer: SocketAddress, over interface: Int, _ descriptor: CInt) {
-        octets.withUnsafeBytes { bytes in
+    static func send(_ bytes: [UInt8], to peer: SocketAddress, over interface: Int, _ descriptor: CInt) {
+        bytes.withUnsafeBytes { bytes in
             var piece = iovec()
             piece.iov_base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
             piece.iov_len = bytes.count

@@ -1,7 +1,7 @@
 @_spi(_Unicode) internal import Swift
 
 extension ServiceNames {
-    /// The name in normal form C, for others compare octets (RFC 6762 §16), and shortened to what a label holds, at the end of a
+    /// The name in normal form C, for others compare bytes (RFC 6762 §16), and shortened to what a label holds, at the end of a
     /// character.
     static func normal(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()

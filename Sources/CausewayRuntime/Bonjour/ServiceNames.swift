@@ -18,7 +18,7 @@ package enum ServiceNames {
         return shortened(String(name[..<dash]), by: "-\(number + 1)")
     }
 
-    /// A label has 63 octets: the beginning gives way, at the end of a character.
+    /// A label has 63 bytes: the beginning gives way, at the end of a character.
     private static func shortened(_ name: String, by suffix: String) -> String {
         var name = name
         while name.utf8.count + suffix.utf8.count > 63 { name.removeLast() }

@@ -15,12 +15,12 @@ struct SleepProxyLink {
 
     /// Sends a message. What cannot be sent is lost, as on the wire.
     mutating func send(
-        _ octets: [UInt8], to peer: SocketAddress, over interface: Int,
+        _ bytes: [UInt8], to peer: SocketAddress, over interface: Int,
         _ receive: @escaping @Sendable ([UInt8], SocketAddress) -> Void
     ) {
         if socket?.family != peer.family { hangUp() }
         if socket == nil { socket = try? SleepProxySocket(peer.family, over: interface, loop, receive) }
-        socket?.send(octets, to: peer)
+        socket?.send(bytes, to: peer)
     }
 
     /// Nothing more is said or awaited.
@@ -66,9 +66,9 @@ final class SleepProxySocket: ReadinessHandler {
         }
     }
 
-    func send(_ octets: [UInt8], to peer: SocketAddress) {
+    func send(_ bytes: [UInt8], to peer: SocketAddress) {
         guard registration.value != nil else { return }
-        MulticastSocket.send(octets, to: peer, over: interface, descriptor)
+        MulticastSocket.send(bytes, to: peer, over: interface, descriptor)
     }
 
     func close() {
@@ -87,7 +87,7 @@ final class SleepProxySocket: ReadinessHandler {
             arrived.append((reader.value.withBytes(of: index) { Array($0) }, peer))
         }
         // Whoever is told may close the socket.
-        for (octets, peer) in arrived { receive(octets, peer) }
+        for (bytes, peer) in arrived { receive(bytes, peer) }
         guard let registration = registration.value else { return }
         if count == 0 { loop.await(.readable, of: registration) } else { loop.execute { self.ready(for: .readable) } }
     }

@@ -4,7 +4,7 @@
 /// access at each touch, and its elements retained on their way in and out.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// Octets. What a burst has made larger than this is given back by halves, each time that it has become empty.
+    /// Bytes. What a burst has made larger than this is given back by halves, each time that it has become empty.
     private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)

@@ -25,7 +25,7 @@ package final class Connector: Sendable {
         package var facts: EstablishmentFacts
         /// Addresses that were not tried.
         package var untried: [SocketAddress]
-        /// Octets of the early content that have left.
+        /// Bytes of the early content that have left.
         package var sentEarly = 0
         /// What has to live on for the socket to be of use.
         var association: RelayAssociation?

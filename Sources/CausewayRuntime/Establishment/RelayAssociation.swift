@@ -32,7 +32,7 @@ final class RelayAssociation: Sendable {
         var timer: TimerID?
     }
 
-    /// A proxy's word is read in pieces of this size. Its longest answer has 262 octets.
+    /// A proxy's word is read in pieces of this size. Its longest answer has 262 bytes.
     private static let readLength = 512
 
     private let credential: TunnelCredential?
@@ -94,7 +94,7 @@ final class RelayAssociation: Sendable {
 
     private var proxy: SocketAddress? { control.flow.addresses?.remote?.unmapped }
 
-    private func say(_ octets: [UInt8]) { control.flow.send(Outbound(Data(octets), waiter: .nobody)) }
+    private func say(_ bytes: [UInt8]) { control.flow.send(Outbound(Data(bytes), waiter: .nobody)) }
 
     private func listen() {
         let completion: ReceiveCompletion = { [weak self] content in
@@ -117,10 +117,10 @@ final class RelayAssociation: Sendable {
     }
 
     /// What a proxy says once the association stands means nothing.
-    private func take(_ octets: [UInt8]) {
+    private func take(_ bytes: [UInt8]) {
         guard progress.value.opened != nil, var handshake = progress.value.handshake else { return }
         var words = progress.value.words
-        words.append(octets)
+        words.append(bytes)
         talk: while true {
             switch handshake.received(&words) {
             case .wait: break talk

@@ -7,7 +7,7 @@ package struct Route: Sendable {
     package let makeLayers: LayerMaker
     /// The proxy that is connected to; `nil` for the direct way.
     package let proxy: NWEndpoint?
-    /// Octets that the way takes of each datagram.
+    /// Bytes that the way takes of each datagram.
     package let overhead: Int
 
     package init(

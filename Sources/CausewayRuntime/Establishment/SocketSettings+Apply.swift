@@ -27,7 +27,7 @@ extension SocketSettings {
     package func configure(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         guard family != .unix else { return }
         if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, fd) }
-        // The kernel's IPV6_MTU does not bind TCP: its segments are 60 octets of headers smaller (RFC 9293 §3.7.1).
+        // The kernel's IPV6_MTU does not bind TCP: its segments are 60 bytes of headers smaller (RFC 9293 §3.7.1).
         if transport == .tcp, ip.useMinimumMTU, family == .ipv6, tcp.maximumSegmentSize == 0 {
             try? Socket.set(.maximumSegment, to: 1_220, on: fd)
         }
@@ -122,7 +122,7 @@ extension SocketSettings.IP {
             set(.ipv4PathDiscovery, 2)
             if isV6 { set(.ipv6DontFragment, 1) }
         }
-        // RFC 8200 §5: every link carries 1,280 octets.
+        // RFC 8200 §5: every link carries 1,280 bytes.
         if useMinimumMTU, isV6 { set(.ipv6MaximumTransmission, 1_280) }
         switch addressPreference {
         case .system: break

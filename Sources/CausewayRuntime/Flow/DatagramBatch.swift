@@ -6,7 +6,7 @@ public import FoundationEssentials
 ///
 /// The kernel may have handed several over in one piece; each element is one datagram, copied out when it is asked for.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A run of datagrams in one block: all of `segment` octets, the last perhaps shorter.
+    /// A run of datagrams in one block: all of `segment` bytes, the last perhaps shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int
@@ -41,7 +41,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         return Data(trains[train].bytes[trains[train].range(of: index)])
     }
 
-    /// Octets of each payload in turn, without copying any payload.
+    /// Bytes of each payload in turn, without copying any payload.
     public var byteCounts: [Int] {
         var counts: [Int] = []
         counts.reserveCapacity(count)
@@ -55,7 +55,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
         return counts
     }
 
-    /// Octets of all payloads.
+    /// Bytes of all payloads.
     public var byteCount: Int { trains.reduce(0) { $0 + $1.bytes.count } }
 
     private func locate(_ position: Int) -> (train: Int, index: Int) {
@@ -69,7 +69,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     }
 }
 
-/// Datagrams that have arrived and wait for a receive, bounded in octets and in number.
+/// Datagrams that have arrived and wait for a receive, bounded in bytes and in number.
 struct DatagramInbox: Sendable {
     static let byteLimit = 4 << 20
     static let datagramLimit = 8_192
@@ -85,7 +85,7 @@ struct DatagramInbox: Sendable {
     var room: Room { byteCount > Self.byteLimit / 4 || datagramCount > Self.datagramLimit / 4 ? .scarce : .ample }
 
     private var trains: Deque<DatagramBatch.Train> = []
-    /// Datagrams of the first train, and octets of the datagram after them, that were delivered.
+    /// Datagrams of the first train, and bytes of the datagram after them, that were delivered.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
@@ -104,7 +104,7 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Up to `maximum` octets of the oldest datagram, and whether it ends with them.
+    /// Up to `maximum` bytes of the oldest datagram, and whether it ends with them.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard !trains.isEmpty else { return nil }
         let train = trains[0]

@@ -14,7 +14,7 @@ extension Flow {
 
     // MARK: Requests
 
-    /// Delivers at least `minimum` and at most `maximum` octets, fewer where the message or stream ends.
+    /// Delivers at least `minimum` and at most `maximum` bytes, fewer where the message or stream ends.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
         request(.callback(completion)) { $0.demand(minimum: minimum, maximum: maximum) }
     }

@@ -17,7 +17,7 @@ struct ReadPlan {
 /// What a read brought.
 enum Arrived {
     case data(Data)
-    /// So many octets at the beginning of the thread's block.
+    /// So many bytes at the beginning of the thread's block.
     case lent(Int)
 }
 
@@ -144,7 +144,7 @@ extension Flow.State {
     }
 }
 
-/// Octets that were left over, and those that arrived behind them.
+/// Bytes that were left over, and those that arrived behind them.
 private struct Backlog {
     private var bytes: Data
     private var offset = 0

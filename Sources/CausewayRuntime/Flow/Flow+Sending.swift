@@ -5,7 +5,7 @@ package import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The most pieces and octets that one gathered send takes.
+    /// The most pieces and bytes that one gathered send takes.
     static var gatherPieceLimit: Int { 32 }
     static var gatherByteLimit: Int { 1 << 20 }
 
@@ -91,7 +91,7 @@ extension Flow {
         return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
-    /// The same for octets that are lent for the duration of the call.
+    /// The same for bytes that are lent for the duration of the call.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
@@ -102,7 +102,7 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// Some octets are out, and the claim is still held.
+        /// Some bytes are out, and the claim is still held.
         case partial(Int, Retry)
         /// Nothing was tried.
         case unclaimed

@@ -217,7 +217,7 @@ extension Flow.State {
         return true
     }
 
-    /// Takes sent octets off the front.
+    /// Takes sent bytes off the front.
     mutating func advance(by count: Int, _ aftermath: inout Aftermath) {
         sentByteCount &+= UInt64(count)
         inFlightByteCount -= count
@@ -226,7 +226,7 @@ extension Flow.State {
             let taken = min(left, head.outbound.remaining)
             left -= taken
             inFlight[0].outbound.offset += taken
-            // The end of a stream is a step of its own, after its octets.
+            // The end of a stream is a step of its own, after its bytes.
             guard taken == head.outbound.remaining, !head.outbound.endsStream else { return }
             _ = inFlight.popFirst()
             finish(head, nil, &aftermath)

@@ -72,7 +72,7 @@ extension Flow {
         let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
         var plan: ReadPlan?
         let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
-        // A task that is cancelled takes no octets with it. Asked when the request is there for whoever cancels to find.
+        // A task that is cancelled takes no bytes with it. Asked when the request is there for whoever cancels to find.
         if ThreadLocal.isTaskCancelled {
             guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
             cancelReceive(id)

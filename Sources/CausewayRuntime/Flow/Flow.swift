@@ -44,7 +44,7 @@ package final class Flow: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - isProvisional: Until ``confirm()``, a transport that breaks is taken away as by ``detach(abandoning:)``.
-    ///   - sentEarly: Octets of what was requested that have left already.
+    ///   - sentEarly: Bytes of what was requested that have left already.
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
     ) {
@@ -176,7 +176,7 @@ package final class Flow: ReadinessHandler {
         if mustRead { requeueRead() }
     }
 
-    /// Octets that the program received and sent so far.
+    /// Bytes that the program received and sent so far.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
     }

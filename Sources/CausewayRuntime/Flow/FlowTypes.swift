@@ -126,7 +126,7 @@ package enum SendWaiter: Sendable {
 /// Content on its way to the transport.
 package struct Outbound: Sendable {
     package var data: Data
-    /// Octets that the transport has taken.
+    /// Bytes that the transport has taken.
     var offset = 0
     /// The sending side ends after this content.
     package var endsStream: Bool

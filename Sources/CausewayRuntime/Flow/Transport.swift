@@ -29,7 +29,7 @@ package enum Transport: Sendable {
         }
     }
 
-    /// The kernel answers with a reset when a socket is closed with octets unread, and a reset may overtake what was sent
+    /// The kernel answers with a reset when a socket is closed with bytes unread, and a reset may overtake what was sent
     /// (RFC 2525 §2.17). What the peer has sent so far is read and dropped, within a bound.
     private func drain(_ fd: CInt) {
         guard Socket.bytesReadable(fd) > 0 else { return }

@@ -12,7 +12,7 @@ struct WritePlan {
 
     var transport: Transport
     var content: Content
-    /// Octets offered.
+    /// Bytes offered.
     var byteCount = 0
 
     func perform() -> IOResult {

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// What arrived for a group and waits for the program's queue, bounded in octets and in number.
+/// What arrived for a group and waits for the program's queue, bounded in bytes and in number.
 struct GroupInbox: Sendable {
     static let byteLimit = DatagramInbox.byteLimit
     static let datagramLimit = DatagramInbox.datagramLimit

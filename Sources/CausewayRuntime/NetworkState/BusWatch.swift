@@ -14,7 +14,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         var registration: Registration
     }
 
-    /// How much one turn reads, in octets: other events of the loop come between.
+    /// How much one turn reads, in bytes: other events of the loop come between.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 

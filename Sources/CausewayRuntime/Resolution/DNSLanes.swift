@@ -44,7 +44,7 @@ final class DNSLanes: Sendable {
         state.value.datagrams.values.reduce(0) { $0 + $1.count } + state.value.streams.count
     }
 
-    func send(_ exchange: ExchangeID, _ octets: [UInt8], id: UInt16, to server: DNSServer, over carrier: DNSCarrier) {
+    func send(_ exchange: ExchangeID, _ bytes: [UInt8], id: UInt16, to server: DNSServer, over carrier: DNSCarrier) {
         let lane: any DNSLane
         do throws(SystemError) {
             lane = try self.lane(to: server, over: carrier)
@@ -53,7 +53,7 @@ final class DNSLanes: Sendable {
         }
         state.value.places[exchange] = (lane, id)
         do throws(SystemError) {
-            try lane.send(octets, id, exchange)
+            try lane.send(bytes, id, exchange)
         } catch {
             // The error may be the answer to an earlier question on the same socket, and nobody would hear of it again.
             broke(lane, error.errno)
@@ -117,7 +117,7 @@ protocol DNSLane: AnyObject, Sendable {
     var server: DNSServer { get }
     /// No answer is awaited on it.
     var isIdle: Bool { get }
-    func send(_ octets: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError)
+    func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError)
     func forget(_ id: UInt16)
     func close()
 }

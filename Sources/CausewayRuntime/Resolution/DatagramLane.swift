@@ -44,13 +44,13 @@ final class DatagramLane: DNSLane, ReadinessHandler {
     var isIdle: Bool { state.value.awaited.isEmpty }
     var questionCount: Int { state.value.questionCount }
 
-    func send(_ octets: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
+    func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
         guard let descriptor = state.value.descriptor else {
             throw SystemError(errno: Errno.notConnected, call: "send")
         }
         state.value.questionCount += 1
         state.value.awaited[id] = exchange
-        switch octets.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+        switch bytes.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
         // A full buffer loses a datagram, as the wire would: it is asked again.
         case .moved, .wouldBlock: break
         case .failed(let code): throw SystemError(errno: code, call: "send")
@@ -79,11 +79,11 @@ final class DatagramLane: DNSLane, ReadinessHandler {
         loop.execute { self.ready(for: .readable) }
     }
 
-    private func deliver(_ octets: [UInt8]) {
-        guard octets.count >= 12, let exchange = state.value.awaited[UInt16(octets[0]) << 8 | UInt16(octets[1])] else {
+    private func deliver(_ bytes: [UInt8]) {
+        guard bytes.count >= 12, let exchange = state.value.awaited[UInt16(bytes[0]) << 8 | UInt16(bytes[1])] else {
             return
         }
-        report(.received(octets, exchange))
+        report(.received(bytes, exchange))
     }
 
     private func awaitMore() {

@@ -209,8 +209,8 @@ package final class ResolverEngine: Sendable {
     private func perform(_ actions: [DNSClient.Action], _ box: ChannelBox) {
         for action in actions {
             switch action {
-            case .send(let exchange, let octets, let id, let server, let carrier):
-                box.channel.value.lanes?.send(exchange, octets, id: id, to: server, over: carrier)
+            case .send(let exchange, let bytes, let id, let server, let carrier):
+                box.channel.value.lanes?.send(exchange, bytes, id: id, to: server, over: carrier)
             case .forget(let exchange): box.channel.value.lanes?.forget(exchange)
             case .answer(let question, let answer): box.channel.value.askers.removeValue(forKey: question)?(answer)
             }
@@ -270,8 +270,8 @@ package final class ResolverEngine: Sendable {
     private func heard(_ event: DNSLanes.Event, _ box: ChannelBox) {
         let now = Machine.now
         switch event {
-        case .received(let octets, let exchange):
-            perform(box.channel.value.client.received(octets, for: exchange, at: now), box)
+        case .received(let bytes, let exchange):
+            perform(box.channel.value.client.received(bytes, for: exchange, at: now), box)
         case .failed(let exchange, let failure):
             perform(box.channel.value.client.failed(exchange, because: failure, at: now), box)
         }

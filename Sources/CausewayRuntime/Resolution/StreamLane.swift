@@ -41,10 +41,10 @@ final class StreamLane: DNSLane, ReadinessHandler {
     var isIdle: Bool { state.value.awaited.isEmpty }
     var isOver: Bool { state.value.isOver }
 
-    func send(_ octets: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
+    func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
         guard !state.value.isOver else { throw SystemError(errno: Errno.notConnected, call: "send") }
         state.value.awaited[id] = exchange
-        state.value.outgoing += [UInt8(octets.count >> 8), UInt8(truncatingIfNeeded: octets.count)] + octets
+        state.value.outgoing += [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
         if state.value.isConnected { write() }
     }
 
@@ -88,14 +88,14 @@ final class StreamLane: DNSLane, ReadinessHandler {
     private func read() {
         while let descriptor = state.value.descriptor {
             var result = IOResult.wouldBlock
-            let octets = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
+            let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
                 result = Socket.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
                 if case .moved(let moved) = result { count = moved } else { count = 0 }
             }
             switch result {
             case .moved(0): return end(Errno.connectionReset)
             case .moved:
-                state.value.incoming += octets
+                state.value.incoming += bytes
                 deliver()
             case .wouldBlock:
                 if let registration = state.value.registration { loop.await(.readable, of: registration) }

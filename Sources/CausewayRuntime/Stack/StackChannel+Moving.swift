@@ -40,7 +40,7 @@ extension StackChannel.State {
         return answer
     }
 
-    /// Up to so many octets, of the ciphertext or asked for, are decrypted in the thread's block and copied from there; a block of their own
+    /// Up to so many bytes, of the ciphertext or asked for, are decrypted in the thread's block and copied from there; a block of their own
     /// costs more.
     private static var copiedLength: Int { 4096 }
     /// What a piece of ciphertext may bring beyond its own length: the rest of a record whose beginning came before (RFC 8446 §5.1).
@@ -68,7 +68,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// - Returns: What `bytes` become, at most `limit` octets; `nil` if something comes first.
+    /// - Returns: What `bytes` become, at most `limit` bytes; `nil` if something comes first.
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let room = UnsafeMutableRawBufferPointer(rebasing: StackChannel.transit[..<limit])
         guard let count = stack?.receive(lent: bytes, into: room, at: now) else { return nil }
@@ -112,7 +112,7 @@ extension StackChannel.State {
         let room = waiter.maximum - inbox.content.count
         guard let parcel = nextInbound(atMost: room, now) else { return false }
         makeWay(for: parcel.kind)
-        inbox.content.append(parcel.octets)
+        inbox.content.append(parcel.bytes)
         if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
         inbox.isWhole = parcel.endsMessage || parcel.isFinal
         inbox.isFinal = parcel.isFinal
@@ -132,7 +132,7 @@ extension StackChannel.State {
             guard phase != .failed, stack?.mayHaveInbound == true else { return nil }
             return stack?.nextInbound(atMost: room, at: now)
         }
-        guard first.octets.count > room else { return first }
+        guard first.bytes.count > room else { return first }
         let piece = first.take(atMost: room)
         rest.prepend(first)
         return piece
@@ -165,26 +165,26 @@ extension StackChannel.State {
     mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
         guard phase == .open || phase == .closing, !isAborted, unacknowledged < window, stack?.mayHaveOutbound == true
         else { return nil }
-        var octets = ByteChain()
+        var bytes = ByteChain()
         var isFinal = false
         // A datagram may come in several pieces.
         var isComplete = false
         while !isComplete {
-            let most = isDatagram ? .max : limit - octets.count
+            let most = isDatagram ? .max : limit - bytes.count
             guard let parcel = stack?.nextOutbound(atMost: most, at: now) else { break }
-            if octets.isEmpty { octets = parcel.octets } else { octets.append(parcel.octets) }
+            if bytes.isEmpty { bytes = parcel.bytes } else { bytes.append(parcel.bytes) }
             isFinal = parcel.isFinal
-            isComplete = isFinal || (isDatagram ? parcel.endsMessage : octets.count >= limit)
+            isComplete = isFinal || (isDatagram ? parcel.endsMessage : bytes.count >= limit)
         }
-        guard !octets.isEmpty || isFinal || (isDatagram && isComplete) else { return nil }
-        producedByteCount += UInt64(octets.count)
-        unacknowledged += octets.count
-        return StackChannel.Write(octets: octets, endsStream: isFinal && !isDatagram, attempt: attempt)
+        guard !bytes.isEmpty || isFinal || (isDatagram && isComplete) else { return nil }
+        producedByteCount += UInt64(bytes.count)
+        unacknowledged += bytes.count
+        return StackChannel.Write(bytes: bytes, endsStream: isFinal && !isDatagram, attempt: attempt)
     }
 
     /// Puts what the stack has for the transport into the thread's block, if that is nothing but a little of a stream.
     ///
-    /// - Returns: How many octets are there.
+    /// - Returns: How many bytes are there.
     mutating func nextLoan(_ now: Duration, _ window: Int) -> Int {
         guard phase == .open, !isDatagram, unacknowledged < window, stack?.mayHaveOutbound == true,
             let count = stack?.takeOutbound(into: StackChannel.transit, at: now), count > 0
@@ -214,7 +214,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// Answers the sends whose octets the transport has taken. The stack has just been emptied as far as the window allows.
+    /// Answers the sends whose bytes the transport has taken. The stack has just been emptied as far as the window allows.
     mutating func settleSends() -> Bool {
         guard phase == .open, !taken.isEmpty else { return false }
         if unacknowledged < Self.settledWindow {

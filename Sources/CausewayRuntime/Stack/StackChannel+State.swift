@@ -93,7 +93,7 @@ extension StackChannel {
         /// Went along with the handshake. They are sent again if that comes to nothing.
         var early: [StackMessage] = []
         var sendingHasEnded = false
-        /// Sends whose octets the stack has taken, and the count of outbound octets at which all of theirs are out; `nil` while the
+        /// Sends whose bytes the stack has taken, and the count of outbound bytes at which all of theirs are out; `nil` while the
         /// stack still holds some.
         var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
         var producedByteCount: UInt64 = 0

@@ -5,7 +5,7 @@ package import FoundationEssentials
 
 /// Requests of tasks. As with a flow's, cancelling a task ends the one request that it waits for, and loses nothing.
 extension StackChannel {
-    /// Receives at least `minimum` and at most `maximum` octets of one message, fewer where it ends first.
+    /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer where it ends first.
     nonisolated(nonsending)
         package func receive(minimum: Int, maximum: Int) async -> ReceivedContent
     {

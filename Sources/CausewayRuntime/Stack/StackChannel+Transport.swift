@@ -20,7 +20,7 @@ extension StackChannel {
         }
     }
 
-    /// The flow answers a ``Read`` with octets at the beginning of the thread's block.
+    /// The flow answers a ``Read`` with bytes at the beginning of the thread's block.
     func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = Machine.now
@@ -57,8 +57,8 @@ extension StackChannel {
     ///
     /// - Returns: How much was taken and is to be counted.
     func write(_ content: Write) -> Int {
-        guard !content.endsStream, let piece = content.octets.onlyPiece else {
-            flow.send(outbound(Data(content.octets), content.attempt, endsStream: content.endsStream))
+        guard !content.endsStream, let piece = content.bytes.onlyPiece else {
+            flow.send(outbound(Data(content.bytes), content.attempt, endsStream: content.endsStream))
             return 0
         }
         return piece.withUnsafeBytes { write($0, content.attempt) }

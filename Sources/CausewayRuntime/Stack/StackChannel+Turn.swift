@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// Octets that the transport may hold of the stack's: beyond them the stack fills, and its program waits.
+    /// Bytes that the transport may hold of the stack's: beyond them the stack fills, and its program waits.
     static let writeWindow = 256 << 10
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
@@ -44,7 +44,7 @@ extension StackChannel {
 
     /// Ends a turn that was nothing but a write or a read, unless it brought more to do.
     ///
-    /// - Parameter written: Octets that the transport has taken.
+    /// - Parameter written: Bytes that the transport has taken.
     /// - Returns: Whether the transport has all there was.
     @discardableResult
     func endTurn(_ written: Int, _ now: Duration) -> Bool {
@@ -250,7 +250,7 @@ extension StackChannel {
         return .perform(.setAlarm(deadline, replacing: old))
     }
 
-    /// - Returns: How many octets the transport has taken.
+    /// - Returns: How many bytes the transport has taken.
     private func perform(_ action: consuming Action) -> Int {
         switch consume action {
         case .pause: break

@@ -42,14 +42,14 @@ extension StackChannel {
 
     /// What the stack has for the transport.
     struct Write: Sendable {
-        var octets: ByteChain
+        var bytes: ByteChain
         var endsStream: Bool
         var attempt: UInt64
     }
 
     /// What is done in one release of the lock.
     struct Work: ~Copyable, Sendable {
-        /// Octets for the transport in the thread's block, which goes to it before anything else is done on the thread.
+        /// Bytes for the transport in the thread's block, which goes to it before anything else is done on the thread.
         var loan = 0
         var attempt: UInt64 = 0
         /// A task to resume. That runs no code of the program's, and does not mind what else is done meanwhile.

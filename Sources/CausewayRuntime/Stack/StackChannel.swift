@@ -169,7 +169,7 @@ package final class StackChannel: Sendable {
 
     // MARK: Requests
 
-    /// Delivers at least `minimum` and at most `maximum` octets of one message, fewer where it ends first.
+    /// Delivers at least `minimum` and at most `maximum` bytes of one message, fewer where it ends first.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
         let bounds = ReceiveQueue.bounds(minimum: minimum, maximum: maximum)
         enqueue(Waiter(minimum: bounds.minimum, maximum: bounds.maximum, receiver: .callback(completion)))
@@ -223,7 +223,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// Octets that the program received and sent so far, above all protocols.
+    /// Bytes that the program received and sent so far, above all protocols.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
     }

@@ -25,9 +25,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
     /// What one receive gave.
     package enum Reception: Equatable, Sendable {
-        /// The datagram fills this many octets of the buffer.
+        /// The datagram fills this many bytes of the buffer.
         case datagram(Int)
-        /// The datagram has this many octets, more than the buffer: its end is lost.
+        /// The datagram has this many bytes, more than the buffer: its end is lost.
         case truncated(Int)
         /// The kernel had more to tell than the socket had room for: some of it is lost.
         case overrun
@@ -71,8 +71,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
     /// Sends a request numbered `sequence`.
     package borrowing func send(_ request: NetlinkRequest, sequence: UInt32) throws(SystemError) {
-        let octets = request.encoded(sequence: sequence)
-        try check(cw_netlink_send(descriptor.rawValue, octets, octets.count), "netlink send")
+        let bytes = request.encoded(sequence: sequence)
+        try check(cw_netlink_send(descriptor.rawValue, bytes, bytes.count), "netlink send")
     }
 
     /// Receives one datagram from the kernel. Those that other processes send are dropped.

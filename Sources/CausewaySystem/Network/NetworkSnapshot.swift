@@ -34,7 +34,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         package var isLoopback: Bool { link.flags.contains(.loopback) }
         package var isPointToPoint: Bool { link.flags.contains(.pointToPoint) }
         package var supportsMulticast: Bool { link.flags.contains(.multicast) }
-        /// The largest packet, in octets.
+        /// The largest packet, in bytes.
         package var mtu: Int? { link.mtu }
         /// The link-layer address as `aa:bb:cc:dd:ee:ff`; `nil` where there is none, or only zeros.
         package var hardwareAddress: String? {

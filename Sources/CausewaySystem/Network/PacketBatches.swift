@@ -4,11 +4,11 @@ internal import CCausewayLinux
 package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
     /// For each packet the place of its peer.
     private var places: [UInt32] = []
 
-    /// - Parameter byteCount: Octets of each packet.
+    /// - Parameter byteCount: Bytes of each packet.
     package init(to peers: [SocketAddress], byteCount: Int) {
         precondition(byteCount > 0)
         self.byteCount = byteCount
@@ -18,18 +18,18 @@ package struct PacketBatch: Sendable {
 
     package var count: Int { places.count }
 
-    /// Collects a packet, whose octets `write` appends.
+    /// Collects a packet, whose bytes `write` appends.
     ///
     /// - Parameter peer: The peer's place in the list.
     package mutating func add(to peer: Int, _ write: (inout [UInt8]) -> Void) {
         precondition(peers.indices.contains(peer), "a packet to nobody")
-        write(&octets)
+        write(&bytes)
         places.append(UInt32(peer))
-        precondition(octets.count == places.count * byteCount, "a packet of another size")
+        precondition(bytes.count == places.count * byteCount, "a packet of another size")
     }
 
     package mutating func removeAll() {
-        octets.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
     }
 
@@ -39,7 +39,7 @@ package struct PacketBatch: Sendable {
     /// - Throws: Why it did not take the first of them.
     package func send(_ fd: CInt, from first: Int) throws(SystemError) -> Int {
         guard first < count else { return 0 }
-        let result = octets.withUnsafeBytes { bytes in
+        let result = bytes.withUnsafeBytes { bytes in
             places.withUnsafeBufferPointer { which in
                 cw_send_to_peers(
                     fd, bytes.baseAddress.map { $0 + first * byteCount }, byteCount, peers,
@@ -55,19 +55,19 @@ package struct PacketIntake: Sendable {
     /// What one call takes at most.
     package static let most = 64
     private let byteCount: Int
-    private var octets: [UInt8]
+    private var bytes: [UInt8]
     private var peers: [cw_address]
     private var lengths: [UInt32]
 
-    /// - Parameter byteCount: Octets that are wanted of each datagram; what is longer is cut off.
+    /// - Parameter byteCount: Bytes that are wanted of each datagram; what is longer is cut off.
     package init(byteCount: Int) {
         self.byteCount = byteCount
-        octets = Array(repeating: 0, count: byteCount * Self.most)
+        bytes = Array(repeating: 0, count: byteCount * Self.most)
         peers = Array(repeating: cw_address(), count: Self.most)
         lengths = Array(repeating: 0, count: Self.most)
     }
 
-    /// Hands over what has come: octets and sender of each datagram.
+    /// Hands over what has come: bytes and sender of each datagram.
     ///
     /// - Returns: How many there were.
     /// - Throws: ``SystemError``, `EAGAIN` where there was nothing.
@@ -75,8 +75,8 @@ package struct PacketIntake: Sendable {
         _ fd: CInt, _ body: (Span<UInt8>, SocketAddress?) -> Void
     ) throws(SystemError) -> Int {
         let size = byteCount
-        let count = Int(try check(cw_receive_many(fd, &octets, size, &peers, &lengths, CInt(Self.most)), "recvmmsg"))
-        let all = octets.span
+        let count = Int(try check(cw_receive_many(fd, &bytes, size, &peers, &lengths, CInt(Self.most)), "recvmmsg"))
+        let all = bytes.span
         for place in 0..<count {
             let start = place * size
             var peer = peers[place]

@@ -1,6 +1,6 @@
 package import CCausewayLinux
 
-/// A packet as the kernel gave it: the octets are valid until the next one is asked for.
+/// A packet as the kernel gave it: the bytes are valid until the next one is asked for.
 package typealias RingPacket = cw_ring_packet
 
 /// Packets of an interface as they pass, in a ring that the kernel fills (TPACKET_V3).
@@ -14,7 +14,7 @@ package struct PacketRing: ~Copyable {
     ///
     /// - Parameters:
     ///   - interface: Its index; 0 for all, whose packets come without link headers.
-    ///   - byteCount: Octets of the ring, in blocks of 256 KiB.
+    ///   - byteCount: Bytes of the ring, in blocks of 256 KiB.
     ///   - retireMilliseconds: How long a packet may wait for others before its block is handed over.
     /// - Throws: ``SystemError``; `EPERM` where the process may not capture.
     package init(interface: UInt32, byteCount: Int, retireMilliseconds: UInt32) throws(SystemError) {

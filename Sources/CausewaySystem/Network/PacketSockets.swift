@@ -6,7 +6,7 @@ package struct PacketArrival: Sendable {
     package var peer: SocketAddress?
     /// Time to live, or hop limit.
     package var hops: Int?
-    /// The errno of an error, 0 for a datagram. The octets are then those of what caused it.
+    /// The errno of an error, 0 for a datagram. The bytes are then those of what caused it.
     package var error: CInt
     package var icmpType: UInt8
     package var icmpCode: UInt8
@@ -108,14 +108,14 @@ package enum PacketSockets {
 
     /// Sends one packet to an address, or to where the socket leads.
     package static func send(
-        _ fd: CInt, _ octets: UnsafeRawBufferPointer, to address: SocketAddress?
+        _ fd: CInt, _ bytes: UnsafeRawBufferPointer, to address: SocketAddress?
     ) throws(SystemError) -> Int {
         let result: Int
         if let address {
             var kernel = try address.kernelForm()
-            result = cw_sendto(fd, octets.baseAddress, octets.count, &kernel)
+            result = cw_sendto(fd, bytes.baseAddress, bytes.count, &kernel)
         } else {
-            result = cw_send(fd, octets.baseAddress, octets.count)
+            result = cw_send(fd, bytes.baseAddress, bytes.count)
         }
         guard result >= 0 else { throw SystemError(errno: CInt(truncatingIfNeeded: -result), call: "sendto") }
         return result
@@ -159,7 +159,7 @@ package enum PacketSockets {
         try check(cw_report_errors(fd, isIPv6), "setsockopt(IP_RECVERR)")
     }
 
-    /// Makes room for so many octets, or as many as this process may have.
+    /// Makes room for so many bytes, or as many as this process may have.
     package static func setReceiveRoom(_ fd: CInt, byteCount: Int) {
         cw_set_receive_room(fd, CInt(clamping: byteCount))
     }

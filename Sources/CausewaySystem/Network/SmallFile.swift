@@ -12,9 +12,9 @@ enum SmallFile {
         guard number >= 0 else { return nil }
         let descriptor = Descriptor(adopting: number)
         var failed = false
-        var octets: [UInt8] = []
-        while octets.count < limit {
-            let room = min(Self.limit, limit - octets.count)
+        var bytes: [UInt8] = []
+        while bytes.count < limit {
+            let room = min(Self.limit, limit - bytes.count)
             let piece = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
                 var result: Int
                 repeat {
@@ -24,8 +24,8 @@ enum SmallFile {
                 count = max(0, result)
             }
             guard !piece.isEmpty else { break }
-            octets += piece
+            bytes += piece
         }
-        return failed ? nil : String(decoding: octets, as: UTF8.self)
+        return failed ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }

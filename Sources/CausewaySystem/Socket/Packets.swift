@@ -2,7 +2,7 @@ package import CCausewayLinux
 
 /// What of a datagram's header reaches the program.
 package struct PacketMark: Equatable, Sendable {
-    /// DSCP and ECN in one octet (RFC 2474 §3, RFC 3168 §5); `nil` when unknown.
+    /// DSCP and ECN in one byte (RFC 2474 §3, RFC 3168 §5); `nil` when unknown.
     package var trafficClass: UInt8?
     /// Nanoseconds of the raw monotonic clock; 0 unless asked for.
     package var timeNanoseconds: UInt64 = 0
@@ -25,7 +25,7 @@ package struct PacketInfo: Equatable, Sendable {
 /// One received datagram, or a train of datagrams of one peer that the kernel coalesced.
 package struct ReceivedPacket: Sendable {
     package var byteCount: Int
-    /// Octets of every datagram of the train but the last; equals ``byteCount`` for a single datagram.
+    /// Bytes of every datagram of the train but the last; equals ``byteCount`` for a single datagram.
     package var segmentByteCount: Int
     package var peer: SocketAddress?
     package var info: PacketInfo
@@ -156,7 +156,7 @@ package struct PacketReader: ~Copyable, Sendable {
 package struct OutgoingPacket {
     /// Valid for the duration of the send only.
     package var pieces: UnsafeBufferPointer<iovec>
-    /// Octets of every datagram of the train but the last; 0 for a single datagram.
+    /// Bytes of every datagram of the train but the last; 0 for a single datagram.
     package var segmentByteCount: Int
     package var trafficClass: UInt8?
 
@@ -170,7 +170,7 @@ package struct OutgoingPacket {
 extension Socket {
     /// The most packets that one call takes.
     package static let packetLimit = 32
-    /// The most datagrams in one train, and its most octets (what one IP packet could carry).
+    /// The most datagrams in one train, and its most bytes (what one IP packet could carry).
     package static let trainDatagramLimit = 64
     package static let trainByteLimit = 65_000
 

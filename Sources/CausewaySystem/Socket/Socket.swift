@@ -26,7 +26,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
 /// What one non-blocking call on a socket gave.
 package enum IOResult: Equatable, Sendable {
-    /// Octets moved. Zero from a read of a stream means that the peer ended its side.
+    /// Bytes moved. Zero from a read of a stream means that the peer ended its side.
     case moved(Int)
     case wouldBlock
     case failed(CInt)
@@ -35,7 +35,7 @@ package enum IOResult: Equatable, Sendable {
         if result >= 0 {
             self = .moved(result)
         } else if result == Int(-EAGAIN) || result == Int(-EINPROGRESS) {
-            // The second: a first write that was to open the connection has opened it without its octets (RFC 7413 §4.2).
+            // The second: a first write that was to open the connection has opened it without its bytes (RFC 7413 §4.2).
             self = .wouldBlock
         } else {
             self = .failed(CInt(truncatingIfNeeded: -result))
@@ -92,7 +92,7 @@ package enum Socket {
     /// Starts connecting, with content in the SYN where the kernel knows a cookie of the peer's (RFC 7413 §4). Then wait until the
     /// socket is writable.
     ///
-    /// - Returns: How many octets have left; none at the first connection to a peer. `nil` if the kernel does not do this.
+    /// - Returns: How many bytes have left; none at the first connection to a peer. `nil` if the kernel does not do this.
     package static func connect(
         _ fd: CInt, to address: SocketAddress, sending content: UnsafeRawBufferPointer
     ) throws(SystemError) -> Int? {
@@ -170,9 +170,9 @@ package enum Socket {
         return cw_peer_address(fd, &kernel) == 0 ? SocketAddress(&kernel) : nil
     }
 
-    /// Octets received and not yet read.
+    /// Bytes received and not yet read.
     package static func bytesReadable(_ fd: CInt) -> Int { max(0, Int(cw_bytes_readable(fd))) }
 
-    /// Octets written and not yet acknowledged.
+    /// Bytes written and not yet acknowledged.
     package static func bytesUnsent(_ fd: CInt) -> Int { max(0, Int(cw_bytes_unsent(fd))) }
 }

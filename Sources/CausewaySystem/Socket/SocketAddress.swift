@@ -6,7 +6,7 @@ package enum SocketAddress: Hashable, Sendable {
     case ipv4(bits: UInt32, port: UInt16)
     /// `scope` is the kernel's interface index; 0 when the address needs none.
     case ipv6(high: UInt64, low: UInt64, port: UInt16, scope: UInt32)
-    /// A path that begins with a zero octet lies in Linux's abstract name space.
+    /// A path that begins with a zero byte lies in Linux's abstract name space.
     case unix(path: String)
 
     package init(_ address: IPv4Address, port: UInt16) {
@@ -61,8 +61,8 @@ package enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// The octets of the kernel's form (`sockaddr_in` and its kin); `nil` for a path that is too long.
-    package var kernelOctets: [UInt8]? {
+    /// The bytes of the kernel's form (`sockaddr_in` and its kin); `nil` for a path that is too long.
+    package var kernelBytes: [UInt8]? {
         guard let form = try? kernelForm() else { return nil }
         return withUnsafeBytes(of: form.storage) { [UInt8]($0.prefix(Int(form.length))) }
     }
@@ -77,8 +77,8 @@ extension SocketAddress {
             cw_address_v6(&out, high, low, port, scope)
         case .unix(let path):
             var path = path
-            let status = path.withUTF8 { octets in
-                octets.withMemoryRebound(to: CChar.self) { text in
+            let status = path.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { text in
                     text.baseAddress.map { cw_address_unix(&out, $0, text.count) } ?? -EINVAL
                 }
             }

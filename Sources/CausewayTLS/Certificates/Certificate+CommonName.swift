@@ -16,15 +16,15 @@ extension Certificate {
 
     /// 2.5.4.3
     private static let commonNameIdentifier: [UInt8] = [0x55, 0x04, 0x03]
-    private static let twoOctetText: UInt8 = 0x1e
+    private static let twoByteText: UInt8 = 0x1e
 
     private static func text(_ value: DERReader.Value) -> String {
-        guard value.tag == twoOctetText else { return String(decoding: value.content, as: UTF8.self) }
-        let octets = Array(value.content)
+        guard value.tag == twoByteText else { return String(decoding: value.content, as: UTF8.self) }
+        let bytes = Array(value.content)
         var units: [UInt16] = []
-        for start in stride(from: 0, to: octets.count - 1, by: 2) {
-            let high = UInt16(octets[start]) << 8
-            units.append(high | UInt16(octets[start + 1]))
+        for start in stride(from: 0, to: bytes.count - 1, by: 2) {
+            let high = UInt16(bytes[start]) << 8
+            units.append(high | UInt16(bytes[start + 1]))
         }
         return String(decoding: units, as: UTF16.self)
     }

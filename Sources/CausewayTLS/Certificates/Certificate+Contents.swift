@@ -4,7 +4,7 @@ extension Certificate {
     /// The certificate as it came.
     package var der: [UInt8] { encoded { cw_i2d_X509(object.pointer, $0) } }
 
-    /// SHA-256 of the whole certificate: 32 octets.
+    /// SHA-256 of the whole certificate: 32 bytes.
     package var fingerprint: [UInt8] { sha256(der) }
 
     /// Whose certificate it is, as RFC 4514 writes it: `CN=example.org,O=Example`.
@@ -22,8 +22,8 @@ extension Certificate {
     /// The last second in which it holds, counted from 1970. `Int64.min` when it cannot be read.
     package var notAfter: Int64 { cw_seconds(cw_X509_get0_notAfter(object.pointer)) }
 
-    /// The octets of the serial number, most significant first.
-    package var serialNumber: [UInt8] { Self.octets(of: cw_X509_get0_serialNumber(object.pointer)) }
+    /// The bytes of the serial number, most significant first.
+    package var serialNumber: [UInt8] { Self.bytes(of: cw_X509_get0_serialNumber(object.pointer)) }
 
     /// The key and its algorithm in DER (RFC 5280 §4.1.2.7).
     package var subjectPublicKeyInfo: [UInt8] {
@@ -69,20 +69,20 @@ extension Certificate {
         var kind: CInt = 0
         guard let value = cw_GENERAL_NAME_get0_value(name, &kind) else { return .other }
         switch Int(kind) {
-        case CW_GENERAL_DNS: return .name(text(octets(of: OpaquePointer(value))))
-        case CW_GENERAL_EMAIL: return .email(text(octets(of: OpaquePointer(value))))
-        case CW_GENERAL_URI: return .uri(text(octets(of: OpaquePointer(value))))
-        case CW_GENERAL_ADDRESS: return .address(octets(of: OpaquePointer(value)))
+        case CW_GENERAL_DNS: return .name(text(bytes(of: OpaquePointer(value))))
+        case CW_GENERAL_EMAIL: return .email(text(bytes(of: OpaquePointer(value))))
+        case CW_GENERAL_URI: return .uri(text(bytes(of: OpaquePointer(value))))
+        case CW_GENERAL_ADDRESS: return .address(bytes(of: OpaquePointer(value)))
         default: return .other
         }
     }
 
-    /// Octets as text. Those outside ASCII become replacement characters, which match nothing.
-    private static func text(_ octets: [UInt8]) -> String {
-        String(decoding: octets, as: UTF8.self)
+    /// Bytes as text. Those outside ASCII become replacement characters, which match nothing.
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func octets(of string: OpaquePointer?) -> [UInt8] {
+    private static func bytes(of string: OpaquePointer?) -> [UInt8] {
         guard let string, let bytes = cw_ASN1_STRING_get0_data(string) else { return [] }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: max(0, Int(cw_ASN1_STRING_length(string)))))
     }

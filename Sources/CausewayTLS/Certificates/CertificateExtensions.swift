@@ -51,7 +51,7 @@ struct CertificateExtensions: Sendable {
             var entry = DERReader(try reader.next(DERTag.sequence))
             let identifier = try entry.next(DERTag.identifier)
             let isCritical = entry.nextTag == DERTag.boolean ? try entry.boolean() : false
-            let value = try entry.next(DERTag.octets)
+            let value = try entry.next(DERTag.bytes)
             try entry.end()
             guard seen.insert(identifier).inserted else { throw DERError("an extension is there twice") }
             try self.read(identifier, value, isCritical)
@@ -148,7 +148,7 @@ struct CertificateExtensions: Sendable {
 
     private mutating func readSubjectKey(_ value: ArraySlice<UInt8>, _ isCritical: Bool) throws(DERError) {
         var reader = DERReader(value)
-        subjectKeyIdentifier = Array(try reader.next(DERTag.octets))
+        subjectKeyIdentifier = Array(try reader.next(DERTag.bytes))
         try reader.end()
         if isCritical { isKeyIdentifierCritical = true }
     }
@@ -165,9 +165,9 @@ struct CertificateExtensions: Sendable {
     static func dotted(_ identifier: ArraySlice<UInt8>) -> String {
         var numbers: [UInt64] = []
         var number: UInt64 = 0
-        for octet in identifier {
-            number = number << 7 | UInt64(octet & 0x7f)
-            guard octet < 0x80 else { continue }
+        for byte in identifier {
+            number = number << 7 | UInt64(byte & 0x7f)
+            guard byte < 0x80 else { continue }
             numbers.append(number)
             number = 0
         }

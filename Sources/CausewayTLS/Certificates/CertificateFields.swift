@@ -86,11 +86,11 @@ struct CertificateFields: Sendable {
             value.content.count == yearDigits + 11, value.content.last == UInt8(ascii: "Z")
         else { throw DERError("a time is not written as the Internet writes it") }
         var digits: [Int] = []
-        for octet in value.content.dropLast() {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) else {
+        for byte in value.content.dropLast() {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
                 throw DERError("a time has no digits")
             }
-            digits.append(Int(octet) - 48)
+            digits.append(Int(byte) - 48)
         }
         var year = digits.prefix(yearDigits).reduce(0) { $0 * 10 + $1 }
         if yearDigits == 2 { year += year < 50 ? 2_000 : 1_900 }

@@ -104,7 +104,7 @@ package struct CertificateTemplate: Sendable {
     package static func certificateExtension(
         _ identifier: [UInt8], isCritical: Bool = false, _ content: [UInt8]
     ) -> [UInt8] {
-        DERWriter.sequence(identifier, isCritical ? DERWriter.boolean(true) : [], DERWriter.octets(content))
+        DERWriter.sequence(identifier, isCritical ? DERWriter.boolean(true) : [], DERWriter.bytes(content))
     }
 
     private func extensions(_ keyIdentifier: [UInt8], _ issuerIdentifier: [UInt8]) -> [UInt8] {
@@ -113,7 +113,7 @@ package struct CertificateTemplate: Sendable {
                 ? []
                 : Self.certificateExtension(DERWriter.identifier(2, 5, 29, number), isCritical: isCritical, content)
         }
-        var result = standard(14, DERWriter.octets(keyIdentifier))
+        var result = standard(14, DERWriter.bytes(keyIdentifier))
         result += standard(35, DERWriter.sequence(DERWriter.value(0x80, issuerIdentifier)))
         if isAuthority {
             let depth = pathLength.map { DERWriter.integer([$0]) } ?? []
@@ -146,7 +146,7 @@ package struct CertificateTemplate: Sendable {
         case .email(let text): DERWriter.value(0x81, Array(text.utf8))
         case .name(let text): DERWriter.value(0x82, Array(text.utf8))
         case .uri(let text): DERWriter.value(0x86, Array(text.utf8))
-        case .address(let octets): DERWriter.value(0x87, octets)
+        case .address(let bytes): DERWriter.value(0x87, bytes)
         case .other: []
         }
     }

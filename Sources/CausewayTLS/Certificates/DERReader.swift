@@ -1,4 +1,4 @@
-/// Octets that are not what a certificate holds at this place; what is wrong, for a person.
+/// Bytes that are not what a certificate holds at this place; what is wrong, for a person.
 struct DERError: Error, Hashable {
     let reason: String
 
@@ -26,7 +26,7 @@ struct DERReader {
         let bytes = rest
         guard bytes.count >= 2 else { throw DERError("a value is cut off") }
         let tag = bytes[bytes.startIndex]
-        guard tag & 0x1f != 0x1f else { throw DERError("a tag has several octets") }
+        guard tag & 0x1f != 0x1f else { throw DERError("a tag has several bytes") }
         var start = bytes.startIndex + 2
         var count = Int(bytes[start - 1])
         if count >= 0x80 {
@@ -35,7 +35,7 @@ struct DERReader {
                 throw DERError("a length cannot be read")
             }
             count = bytes[start..<(start + digits)].reduce(0) { $0 << 8 | Int($1) }
-            // X.690 §10.1: as few octets as possible.
+            // X.690 §10.1: as few bytes as possible.
             guard count >= 0x80, digits == 1 || count >> (8 * (digits - 1)) > 0 else {
                 throw DERError("a length is written longer than it is")
             }
@@ -100,7 +100,7 @@ enum DERTag {
     static let boolean: UInt8 = 0x01
     static let integer: UInt8 = 0x02
     static let bits: UInt8 = 0x03
-    static let octets: UInt8 = 0x04
+    static let bytes: UInt8 = 0x04
     static let identifier: UInt8 = 0x06
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18

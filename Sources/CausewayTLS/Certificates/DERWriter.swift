@@ -1,4 +1,4 @@
-/// Values in the distinguished encoding of ASN.1 (ITU-T X.690), as nested arrays of octets.
+/// Values in the distinguished encoding of ASN.1 (ITU-T X.690), as nested arrays of bytes.
 package enum DERWriter {
     /// Tag, length, content.
     package static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
@@ -8,14 +8,14 @@ package enum DERWriter {
     package static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(0x30, parts.flatMap { $0 }) }
     package static func set(_ parts: [UInt8]...) -> [UInt8] { value(0x31, parts.flatMap { $0 }) }
     package static func boolean(_ isTrue: Bool) -> [UInt8] { value(0x01, [isTrue ? 0xff : 0]) }
-    package static func octets(_ content: [UInt8]) -> [UInt8] { value(0x04, content) }
+    package static func bytes(_ content: [UInt8]) -> [UInt8] { value(0x04, content) }
     package static func text(_ text: String) -> [UInt8] { value(0x0c, Array(text.utf8)) }
     /// Explicitly tagged, for the context.
     package static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { value(0xa0 | number, content) }
 
-    /// A number that is not negative, most significant octet first.
-    package static func integer(_ octets: [UInt8]) -> [UInt8] {
-        var digits = Array(octets.drop { $0 == 0 })
+    /// A number that is not negative, most significant byte first.
+    package static func integer(_ bytes: [UInt8]) -> [UInt8] {
+        var digits = Array(bytes.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
         return value(0x02, digits)
     }

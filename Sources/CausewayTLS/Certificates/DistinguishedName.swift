@@ -37,7 +37,7 @@ struct DistinguishedName: Hashable, Sendable {
 
     private static let utf8: UInt8 = 0x0c
     private static let bmp: UInt8 = 0x1e
-    /// Those whose octets are text as they stand, for the letters that names are made of: UTF8String, PrintableString, IA5String,
+    /// Those whose bytes are text as they stand, for the letters that names are made of: UTF8String, PrintableString, IA5String,
     /// VisibleString.
     private static let plainTexts: Set<UInt8> = [utf8, 0x13, 0x16, 0x1a]
 
@@ -56,14 +56,14 @@ struct DistinguishedName: Hashable, Sendable {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
         var isBetweenWords = false
-        for octet in text {
-            if octet == UInt8(ascii: " ") {
+        for byte in text {
+            if byte == UInt8(ascii: " ") {
                 isBetweenWords = !result.isEmpty
                 continue
             }
             if isBetweenWords { result.append(UInt8(ascii: " ")) }
             isBetweenWords = false
-            result.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet)
+            result.append((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte)
         }
         return result
     }

@@ -4,7 +4,7 @@ enum GeneralName: Hashable, Sendable {
     case dns(String)
     case uri(String)
     case directory(DistinguishedName)
-    /// 4 or 16 octets; in a constraint a mask as long behind them.
+    /// 4 or 16 bytes; in a constraint a mask as long behind them.
     case address([UInt8])
     /// The number of a kind that nothing here compares.
     case other(UInt8)
@@ -52,7 +52,7 @@ enum GeneralName: Hashable, Sendable {
         case .mail(let text): .email(text)
         case .dns(let text): .name(text)
         case .uri(let text): .uri(text)
-        case .address(let octets): .address(octets)
+        case .address(let bytes): .address(bytes)
         case .directory, .other: .other
         }
     }

@@ -4,14 +4,14 @@ package struct PublicKeyInfo: Sendable {
 
     package let algorithm: Algorithm
     /// The key itself: RSAPublicKey in DER (RFC 8017 §A.1.1), the point of a curve (RFC 5480 §2.2), or what the algorithm defines.
-    package let octets: [UInt8]
+    package let bytes: [UInt8]
     package let bitCount: Int
 
     /// 1.2.840.113549.1.1.1
     private static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
     /// 1.2.840.10045.2.1
     private static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
-    /// Octets of an uncompressed point on the curve P-521, which has no whole number of octets to a coordinate.
+    /// Bytes of an uncompressed point on the curve P-521, which has no whole number of bytes to a coordinate.
     private static let pointOf521ByteCount = 133
 
     /// - Parameter der: `nil` is returned unless it is one, whole.
@@ -31,20 +31,20 @@ package struct PublicKeyInfo: Sendable {
         let identifier = try kind.next(DERTag.identifier)
         let bits = try reader.next(DERTag.bits)
         try reader.end()
-        guard bits.first == 0 else { throw DERError("a key is no whole number of octets") }
-        octets = Array(bits.dropFirst())
+        guard bits.first == 0 else { throw DERError("a key is no whole number of bytes") }
+        bytes = Array(bits.dropFirst())
         if identifier.elementsEqual(Self.rsa) {
             algorithm = .rsa
-            var key = DERReader(octets[...])
+            var key = DERReader(bytes[...])
             var numbers = DERReader(try key.next(DERTag.sequence))
             let modulus = try numbers.next(DERTag.integer).drop { $0 == 0 }
             bitCount = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
         } else if identifier.elementsEqual(Self.ellipticCurve) {
             algorithm = .ellipticCurve
-            bitCount = octets.count == Self.pointOf521ByteCount ? 521 : max(0, octets.count - 1) / 2 * 8
+            bitCount = bytes.count == Self.pointOf521ByteCount ? 521 : max(0, bytes.count - 1) / 2 * 8
         } else {
             algorithm = .other
-            bitCount = octets.count * 8
+            bitCount = bytes.count * 8
         }
     }
 
@@ -60,10 +60,10 @@ package struct PublicKeyInfo: Sendable {
             var outer = DERReader(der[...])
             guard let content = try? outer.next(DERTag.sequence) else { return nil }
             var fields = DERReader(content)
-            guard (try? fields.smallNumber()) == 1, let number = try? fields.next(DERTag.octets) else { return nil }
-            let length = (octets.count - 1) / 2
+            guard (try? fields.smallNumber()) == 1, let number = try? fields.next(DERTag.bytes) else { return nil }
+            let length = (bytes.count - 1) / 2
             guard number.count <= length else { return nil }
-            return octets + [UInt8](repeating: 0, count: length - number.count) + number
+            return bytes + [UInt8](repeating: 0, count: length - number.count) + number
         }
     }
 }

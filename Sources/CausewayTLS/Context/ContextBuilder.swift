@@ -88,7 +88,7 @@ struct ContextBuilder {
         if !settings.usesDatagrams {
             if !hasModern { high = min(high, 2) }
             if !hasOlder { low = max(low, 3) }
-            // RFC 8446 §4.2.11: there an identity has an octet at least.
+            // RFC 8446 §4.2.11: there an identity has a byte at least.
             if settings.preSharedKeys.contains(where: \.identity.isEmpty) { high = min(high, 2) }
         }
         guard low <= high else {
@@ -111,7 +111,7 @@ struct ContextBuilder {
         var list: [UInt8] = []
         for name in settings.applicationProtocols {
             guard (1...255).contains(name.utf8.count) else {
-                throw TLSFailure(.badConfiguration, "an application protocol has 1 to 255 octets")
+                throw TLSFailure(.badConfiguration, "an application protocol has 1 to 255 bytes")
             }
             list.append(UInt8(name.utf8.count))
             list += Array(name.utf8)
@@ -169,7 +169,7 @@ struct ContextBuilder {
     private func setPreSharedKeys() throws(TLSFailure) {
         for key in settings.preSharedKeys {
             guard (1...256).contains(key.key.count), key.identity.count <= 128 else {
-                throw TLSFailure(.badConfiguration, "a pre-shared key has 1 to 256 octets, its identity at most 128")
+                throw TLSFailure(.badConfiguration, "a pre-shared key has 1 to 256 bytes, its identity at most 128")
             }
         }
         guard !settings.preSharedKeys.isEmpty else { return }
@@ -180,7 +180,7 @@ struct ContextBuilder {
             guard let hint = settings.preSharedKeyHint else { return }
             guard hint.count <= 128, !hint.contains(0),
                 cw_SSL_CTX_use_psk_identity_hint(pointer, String(decoding: hint, as: UTF8.self)) == 1
-            else { throw fail("the hint for pre-shared keys has at most 128 octets and no zero") }
+            else { throw fail("the hint for pre-shared keys has at most 128 bytes and no zero") }
         }
     }
 

@@ -179,9 +179,9 @@ func choosePreSharedKeyCallback(
     guard let chosen = OpenSSLEngine.of(ssl)?.settings.preSharedKeys.first, let identity, let key,
         chosen.identity.count < Int(identityCapacity), chosen.key.count <= Int(keyCapacity)
     else { return 0 }
-    for (index, octet) in chosen.identity.enumerated() { identity[index] = CChar(bitPattern: octet) }
+    for (index, byte) in chosen.identity.enumerated() { identity[index] = CChar(bitPattern: byte) }
     identity[chosen.identity.count] = 0
-    for (index, octet) in chosen.key.enumerated() { key[index] = octet }
+    for (index, byte) in chosen.key.enumerated() { key[index] = byte }
     return CUnsignedInt(chosen.key.count)
 }
 
@@ -194,7 +194,7 @@ func findPreSharedKeyCallback(
     guard let found = engine.settings.preSharedKeys.first(where: { $0.identity == wanted }),
         found.key.count <= Int(keyCapacity)
     else { return 0 }
-    for (index, octet) in found.key.enumerated() { key[index] = octet }
+    for (index, byte) in found.key.enumerated() { key[index] = byte }
     return CUnsignedInt(found.key.count)
 }
 
@@ -202,7 +202,7 @@ func makeCookieCallback(
     _ ssl: OpaquePointer?, _ cookie: UnsafeMutablePointer<UInt8>?, _ count: UnsafeMutablePointer<CUnsignedInt>?
 ) -> CInt {
     guard let engine = OpenSSLEngine.of(ssl), let cookie, let count else { return 0 }
-    for (index, octet) in engine.cookie.enumerated() { cookie[index] = octet }
+    for (index, byte) in engine.cookie.enumerated() { cookie[index] = byte }
     count.pointee = CUnsignedInt(engine.cookie.count)
     return 1
 }

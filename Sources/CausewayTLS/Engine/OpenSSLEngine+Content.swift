@@ -43,7 +43,7 @@ extension OpenSSLEngine {
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
         checkIsNotShowing()
-        guard !buffer.isEmpty else { return .octets(0) }
+        guard !buffer.isEmpty else { return .bytes(0) }
         guard case .established = state else { return readEnd ?? .needsCiphertext }
         if !earlyInput.isEmpty { return takeEarlyInput(into: buffer) }
         if let readEnd { return readEnd }
@@ -59,7 +59,7 @@ extension OpenSSLEngine {
             }
             filled += count
         } while filled < buffer.count && !usesDatagrams && !noteDryness()
-        return .octets(filled)
+        return .bytes(filled)
     }
 
     /// Whether everything that arrived has been read. Asking the library to read on instead costs as much as reading a small record.
@@ -87,7 +87,7 @@ extension OpenSSLEngine {
         let count = min(buffer.count, earlyInput.count)
         buffer.copyBytes(from: earlyInput[..<count])
         earlyInput.removeFirst(count)
-        return .octets(count)
+        return .bytes(count)
     }
 
     // MARK: Writing
@@ -103,7 +103,7 @@ extension OpenSSLEngine {
         if case .failed(let failure) = readEnd { throw failure }
         guard !plaintext.isEmpty else { return 0 }
         if usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
-            throw TLSFailure(.messageTooLong, "\(plaintext.count) octets do not fit one datagram")
+            throw TLSFailure(.messageTooLong, "\(plaintext.count) bytes do not fit one datagram")
         }
         OpenSSLLibrary.forgetErrors()
         var taken = 0

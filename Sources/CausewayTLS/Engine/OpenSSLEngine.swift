@@ -14,13 +14,13 @@ package final class OpenSSLEngine: TLSEngine {
         case failed(TLSFailure)
     }
 
-    /// Octets that may wait to be sent before ``write(_:)`` takes no more.
+    /// Bytes that may wait to be sent before ``write(_:)`` takes no more.
     static let unsentLimit = 256 << 10
-    /// Octets that may arrive and not be read.
+    /// Bytes that may arrive and not be read.
     static let unreadLimit = 1 << 20
     static let unreadDatagramLimit = 64 << 10
 
-    /// Octets sent early at most, whatever the server allows: they are kept to be sent again, and must fit ``unsentLimit`` then.
+    /// Bytes sent early at most, whatever the server allows: they are kept to be sent again, and must fit ``unsentLimit`` then.
     static let mostEarlyData = 64 << 10
 
     let context: TLSContext
@@ -129,7 +129,7 @@ package final class OpenSSLEngine: TLSEngine {
         isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
     }
 
-    /// Whoever calls the engine from within ``sendCiphertext(_:)`` pulls the octets away from under itself.
+    /// Whoever calls the engine from within ``sendCiphertext(_:)`` pulls the bytes away from under itself.
     func checkIsNotShowing() { precondition(!isShowing, "the engine was called from within sendCiphertext") }
 
     /// The engine whose library object this is: for callbacks.

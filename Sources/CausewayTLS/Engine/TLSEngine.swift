@@ -27,7 +27,7 @@ package protocol TLSEngine: AnyObject {
     /// Answers ``TLSProgress/chooseIdentity(_:)``; afterwards ``handshake()`` goes on.
     func identityChosen(_ identity: TLSIdentity?)
 
-    /// How many octets may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows it.
+    /// How many bytes may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows it.
     var earlyDataLimit: Int { get }
     /// Sends a request that does no harm when it arrives twice, before the handshake. Call it before ``handshake()``.
     ///
@@ -53,7 +53,7 @@ package protocol TLSEngine: AnyObject {
     /// Shows `body` what is to be sent, if anything; it returns how much of it was. With datagrams, it is called for each.
     /// `body` does not call the engine.
     func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int)
-    /// Octets that wait to be sent.
+    /// Bytes that wait to be sent.
     var unsentCount: Int { get }
 
     /// DTLS: how long until ``timeoutElapsed()`` is due. `nil` when nothing is waited for. Ask again after each call.
@@ -85,7 +85,7 @@ package enum TLSProgress: Sendable {
 
 /// What a read brought.
 package enum TLSReadResult: Hashable, Sendable {
-    case octets(Int)
+    case bytes(Int)
     /// Nothing is there. Never said for an empty buffer while something is.
     case needsCiphertext
     /// The peer has closed: everything it sent was read.
@@ -123,8 +123,8 @@ package struct TLSNegotiation: Sendable {
 
 /// What fits the datagrams of a DTLS connection.
 package struct TLSDatagramLimits: Hashable, Sendable {
-    /// Octets of the longest message.
+    /// Bytes of the longest message.
     package let longestMessage: Int
-    /// Octets that a record adds to a message, at most.
+    /// Bytes that a record adds to a message, at most.
     package let overhead: Int
 }

@@ -1,7 +1,7 @@
 /// What a certificate says its holder is called (RFC 5280 §4.2.1.6).
 package enum SubjectAlternativeName: Hashable, Sendable {
     case name(String)
-    /// 4 or 16 octets in a sound certificate.
+    /// 4 or 16 bytes in a sound certificate.
     case address([UInt8])
     case email(String)
     case uri(String)

@@ -4,7 +4,7 @@ package import CausewayTypes
 package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
     /// A-labels in lower case, without a final dot.
     case name(String)
-    /// 4 or 16 octets.
+    /// 4 or 16 bytes.
     case address([UInt8])
 
     /// The reference for a host that a program named.
@@ -25,8 +25,8 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .name(let name): name
-        case .address(let octets) where octets.count == 4: octets.map(String.init).joined(separator: ".")
-        case .address(let octets): IPv6Address(.init(octets), nil)?.debugDescription ?? "an address"
+        case .address(let bytes) where bytes.count == 4: bytes.map(String.init).joined(separator: ".")
+        case .address(let bytes): IPv6Address(.init(bytes), nil)?.debugDescription ?? "an address"
         }
     }
 
@@ -56,8 +56,8 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
     /// 1 to 63 letters, digits and hyphens (RFC 1034 §3.5); the underscore is in use, so it is let through.
     private static func isLabel(_ text: String) -> Bool {
         guard (1...63).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-") else { return false }
-        return text.utf8.allSatisfy { octet in
-            switch octet {
+        return text.utf8.allSatisfy { byte in
+            switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
             case UInt8(ascii: "-"), UInt8(ascii: "_"): true
             default: false

@@ -25,7 +25,7 @@ final class SharedObject: @unchecked Sendable {
     }
 }
 
-/// The octets that one of OpenSSL's `i2d` functions writes.
+/// The bytes that one of OpenSSL's `i2d` functions writes.
 func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> CInt) -> [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let count = encode(&bytes)
@@ -53,7 +53,7 @@ func withStack<R>(of certificates: [Certificate], _ body: (OpaquePointer?) -> R)
     return body(stack)
 }
 
-/// SHA-256 of `bytes`: 32 octets.
+/// SHA-256 of `bytes`: 32 bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: CUnsignedInt = 0

@@ -22,10 +22,10 @@ package struct TLSSettings: Hashable, Sendable {
         package var key: [UInt8]
         package var identity: [UInt8]
 
-        /// `key` has 1 to 256 octets, `identity` at most 128.
+        /// `key` has 1 to 256 bytes, `identity` at most 128.
         ///
-        /// The identity ends before its first zero octet: libraries of TLS pass it as a C string, Apple's included. Programs that
-        /// give UTF-16, or the octets of a `Data` value itself, name their keys alike on both sides only so.
+        /// The identity ends before its first zero byte: libraries of TLS pass it as a C string, Apple's included. Programs that
+        /// give UTF-16, or the bytes of a `Data` value itself, name their keys alike on both sides only so.
         package init(key: [UInt8], identity: [UInt8]) {
             self.key = key
             self.identity = Array(identity.prefix { $0 != 0 })
@@ -66,7 +66,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var isFallbackAttempt = false
     /// Whether ``TLSEngine/keyLog`` is told the secrets.
     package var logsKeys = false
-    /// DTLS: octets of a datagram, and how long to wait before the first repetition.
+    /// DTLS: bytes of a datagram, and how long to wait before the first repetition.
     package var maximumDatagram = 1_400
     package var firstRetransmission: Duration = .seconds(1)
 

@@ -60,7 +60,7 @@ package struct TLSStage: ProtocolStage {
     /// Sends a request that does no harm when it arrives twice, before the handshake (RFC 8446 §2.3). Before the stack starts.
     ///
     /// - Returns: False when the session does not allow it: then nothing was sent.
-    package mutating func sendEarly(_ octets: [UInt8]) -> Bool { core.pointee.sendEarly(octets) }
+    package mutating func sendEarly(_ bytes: [UInt8]) -> Bool { core.pointee.sendEarly(bytes) }
 
     /// Why it failed, with a text for people.
     package var failure: TLSFailure? { core.pointee.failure }

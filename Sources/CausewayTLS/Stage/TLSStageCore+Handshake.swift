@@ -79,7 +79,7 @@ extension TLSStageCore {
     /// The next ciphertext to show the engine; of datagrams, one.
     mutating func nextPiece() -> ArraySlice<UInt8>? {
         guard usesDatagrams else { return arrears.isEmpty ? nil : arrears.popPiece(atMost: Self.limit) }
-        return datagrams.pop().map { $0.octets.octets[...] }
+        return datagrams.pop().map { $0.bytes.bytes[...] }
     }
 
     /// Passes on that the transport has ended, once the engine was shown everything. Returns whether it did.

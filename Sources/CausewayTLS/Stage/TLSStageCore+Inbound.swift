@@ -9,14 +9,14 @@ extension TLSStageCore {
             if dropsInbound { return .max }
             guard phase != .idle, plaintextRoom > 0 else { return 0 }
             guard usesDatagrams else { return max(0, Self.limit - arrears.count) }
-            return max(0, Self.limit - datagrams.octetCount - datagramSoFar.count)
+            return max(0, Self.limit - datagrams.byteCount - datagramSoFar.count)
         }
     }
 
-    /// How many octets of plaintext find room.
+    /// How many bytes of plaintext find room.
     @inline(__always) private var plaintextRoom: Int {
         guard usesDatagrams else { return Self.limit - plaintext.count }
-        return messages.count < Self.mostMessages ? Self.limit - messages.octetCount : 0
+        return messages.count < Self.mostMessages ? Self.limit - messages.byteCount : 0
     }
 
     mutating func receive(_ parcel: Parcel, at now: Duration) {
@@ -25,13 +25,13 @@ extension TLSStageCore {
         if usesDatagrams {
             receiveDatagram(parcel)
         } else {
-            arrears.append(parcel.octets)
+            arrears.append(parcel.bytes)
         }
         if parcel.isFinal { hasTransportEnded = true }
         moveOn()
     }
 
-    /// Shows the engine octets where they lie, if none wait to be shown before them.
+    /// Shows the engine bytes where they lie, if none wait to be shown before them.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         let room = Self.limit - plaintext.count
         guard phase == .established, !usesDatagrams, arrears.isEmpty, room > 0, !dropsInbound, !hasTransportEnded
@@ -54,7 +54,7 @@ extension TLSStageCore {
         self.now = now
         return engine.ciphertextArrived(bytes) {
             let result = engine.read(into: room)
-            guard case .octets(let count) = result else {
+            guard case .bytes(let count) = result else {
                 _ = note(result)
                 return 0
             }
@@ -64,7 +64,7 @@ extension TLSStageCore {
     }
 
     private mutating func receiveDatagram(_ parcel: Parcel) {
-        datagramSoFar.append(parcel.octets)
+        datagramSoFar.append(parcel.bytes)
         guard parcel.endsMessage, !datagramSoFar.isEmpty else { return }
         let whole = datagramSoFar
         datagramSoFar = ByteChain()
@@ -111,28 +111,28 @@ extension TLSStageCore {
         }
     }
 
-    /// - Returns: What was read, at most `limit` octets of it.
-    private func readOnce(atMost limit: Int) -> (octets: [UInt8], result: TLSReadResult) {
+    /// - Returns: What was read, at most `limit` bytes of it.
+    private func readOnce(atMost limit: Int) -> (bytes: [UInt8], result: TLSReadResult) {
         var result = TLSReadResult.needsCiphertext
         // A message longer than the buffer would be cut.
         let capacity = usesDatagrams ? Self.record : limit
         // Alone: the closure would have the whole stage copied.
         let engine = engine
-        let octets = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+        let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             result = engine.read(into: UnsafeMutableRawBufferPointer(buffer))
-            if case .octets(let read) = result { count = read }
+            if case .bytes(let read) = result { count = read }
         }
-        return (octets, result)
+        return (bytes, result)
     }
 
     /// Queues what was read, or notes how reading ended. Returns whether the engine needs more.
-    private mutating func keep(_ outcome: (octets: [UInt8], result: TLSReadResult)) -> Bool {
+    private mutating func keep(_ outcome: (bytes: [UInt8], result: TLSReadResult)) -> Bool {
         switch outcome.result {
-        case .octets:
+        case .bytes:
             // Little content in a large array would be large in memory.
-            let octets = outcome.octets
-            let isLoose = octets.count < octets.capacity / 4
-            let tight = isLoose ? octets.withUnsafeBufferPointer { [UInt8]($0) } : octets
+            let bytes = outcome.bytes
+            let isLoose = bytes.count < bytes.capacity / 4
+            let tight = isLoose ? bytes.withUnsafeBufferPointer { [UInt8]($0) } : bytes
             if usesDatagrams { messages.append(Parcel(tight)) } else { plaintext.append(tight) }
             return false
         case .needsCiphertext, .ended, .failed: return note(outcome.result)
@@ -142,7 +142,7 @@ extension TLSStageCore {
     /// Notes how reading ended. Returns whether the engine needs more.
     private mutating func note(_ result: TLSReadResult) -> Bool {
         switch result {
-        case .octets: break
+        case .bytes: break
         case .needsCiphertext: return true
         case .ended: hasPeerClosed = true
         case .failed(let reason): fail(reason)

@@ -15,7 +15,7 @@ extension TLSStageCore {
     mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         self.now = now
         guard isOpenForContent else { return false }
-        outgoing.append(parcel.octets)
+        outgoing.append(parcel.bytes)
         if usesDatagrams, parcel.endsMessage, !writeMessage() { return false }
         if parcel.isFinal {
             isFinishing = true
@@ -24,7 +24,7 @@ extension TLSStageCore {
         return true
     }
 
-    /// Encrypts octets where they lie, if none wait to be encrypted before them.
+    /// Encrypts bytes where they lie, if none wait to be encrypted before them.
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
         guard isOpenForContent, !usesDatagrams, !envelope.isFinal, !bytes.isEmpty, bytes.count <= Self.limit,
             outgoing.isEmpty, outgoingPiece.isEmpty, engine.unsentCount == 0
@@ -42,7 +42,7 @@ extension TLSStageCore {
 
     /// Encrypts one message. Returns false if it does not fit a datagram: that ends nothing.
     private mutating func writeMessage() -> Bool {
-        let message = outgoing.octets
+        let message = outgoing.bytes
         outgoing = ByteChain()
         guard !message.isEmpty else { return true }
         switch write(message[...]) {
@@ -53,8 +53,8 @@ extension TLSStageCore {
         }
     }
 
-    private func write(_ octets: ArraySlice<UInt8>) -> Result<Int, TLSFailure> {
-        octets.withUnsafeBytes { bytes in
+    private func write(_ bytes: ArraySlice<UInt8>) -> Result<Int, TLSFailure> {
+        bytes.withUnsafeBytes { bytes in
             Result { () throws(TLSFailure) in try engine.write(bytes) }
         }
     }

@@ -2,12 +2,12 @@ internal import CausewayTLS
 internal import CausewayTypes
 
 extension Exercise {
-    /// Octets as certificates and keys of every form in which files have them: what can be read tells all it holds, is written as
+    /// Bytes as certificates and keys of every form in which files have them: what can be read tells all it holds, is written as
     /// something that reads the same, and is judged twice alike.
     ///
     /// Does nothing where the TLS library is missing.
-    public static func certificates(_ octets: [UInt8]) {
-        var choices = Choices(octets)
+    public static func certificates(_ bytes: [UInt8]) {
+        var choices = Choices(bytes)
         let form = choices.next()
         let rest = form & 4 == 0 ? choices.rest : Self.damaged(made[Int(form % 4)], &choices)
         switch form % 4 {
@@ -26,8 +26,8 @@ extension Exercise {
         return [der, der, identity.privateKeyDER, identity.pkcs12(password: "")]
     }()
 
-    private static func damaged(_ octets: [UInt8], _ choices: inout Choices) -> [UInt8] {
-        var result = octets
+    private static func damaged(_ bytes: [UInt8], _ choices: inout Choices) -> [UInt8] {
+        var result = bytes
         while !choices.isEmpty, !result.isEmpty {
             let place = (Int(choices.next()) << 8 | Int(choices.next())) % result.count
             result[place] = choices.next()
@@ -38,10 +38,10 @@ extension Exercise {
     private static func judge(_ certificates: [Certificate]) {
         for one in certificates.prefix(20) {
             let texts = [one.subject, one.issuer, one.keyDescription, one.signatureAlgorithm, one.description]
-            let octets = [
+            let bytes = [
                 one.subjectDER, one.serialNumber, one.subjectPublicKeyInfo, one.publicKeyPin, one.fingerprint,
             ]
-            precondition(texts.count == octets.count && octets[4].count == 32)
+            precondition(texts.count == bytes.count && bytes[4].count == 32)
             _ = (one.notBefore, one.notAfter, one.isAuthority, one.mustStaple, one.alternativeNames)
         }
         // What is no strict DER is written as DER, and from then on stays as it is.

@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewayTypes
 
 extension Exercise {
-    /// A framer stage meets any order of what a framer, a peer and a program can do: octets come out in order and once, calls come one
+    /// A framer stage meets any order of what a framer, a peer and a program can do: bytes come out in order and once, calls come one
     /// at a time, and cleanup is the last.
-    public static func framer(_ octets: [UInt8]) {
-        var choices = Choices(octets)
+    public static func framer(_ bytes: [UInt8]) {
+        var choices = Choices(bytes)
         var subject = FramerSubject()
         while !choices.isEmpty { subject.act(&choices) }
         subject.finish()
@@ -17,7 +17,7 @@ private struct FramerSubject {
     private var stage = FramerStage()
     private var call: FramerCall?
     private var calls: [FramerCall.Kind] = []
-    /// Octets received: each is what ``streamOctet(at:)`` says.
+    /// Bytes received: each is what ``streamByte(at:)`` says.
     private var received = 0
     /// Where the cursor is, as far as decisions go.
     private var cursor = 0
@@ -32,7 +32,7 @@ private struct FramerSubject {
     /// Whether the stage may drop what it is given: then only the order of calls counts.
     private var isLoose: Bool { hasEnd || isEnding }
 
-    private static func streamOctet(at index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 37 &+ index >> 8) }
+    private static func streamByte(at index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 37 &+ index >> 8) }
 
     /// One thing that a peer, a program or a framer does.
     mutating func act(_ choices: inout Exercise.Choices) {
@@ -79,9 +79,9 @@ private struct FramerSubject {
 
     private mutating func receive(_ count: Int) {
         guard stage.inboundRoom > 0, !hasEnd else { return }
-        let octets = (received..<(received + count)).map(Self.streamOctet)
+        let bytes = (received..<(received + count)).map(Self.streamByte)
         if !isOver { received += count }
-        stage.receive(Parcel(octets, endsMessage: false), at: now)
+        stage.receive(Parcel(bytes, endsMessage: false), at: now)
     }
 
     private mutating func receiveEnd() {
@@ -119,12 +119,12 @@ private struct FramerSubject {
     private mutating func look(_ minimum: Int, _ maximum: Int) {
         let window = stage.inputWindow(minimum: minimum, maximum: maximum)
         defer { stage.advanceInput(by: 0) }
-        precondition(window.octets.count <= maximum)
-        precondition(window.meetsMinimum == (window.octets.count >= min(minimum, maximum)) || isOver || isLoose)
+        precondition(window.bytes.count <= maximum)
+        precondition(window.meetsMinimum == (window.bytes.count >= min(minimum, maximum)) || isOver || isLoose)
         guard !isLoose else { return }
-        for (index, octet) in window.octets.enumerated() { precondition(octet == Self.streamOctet(at: cursor + index)) }
+        for (index, byte) in window.bytes.enumerated() { precondition(byte == Self.streamByte(at: cursor + index)) }
         let output = stage.outputWindow(minimum: minimum, maximum: maximum)
-        precondition(call?.kind == .output || output.octets.isEmpty)
+        precondition(call?.kind == .output || output.bytes.isEmpty)
     }
 
     private mutating func advance(_ count: Int) {
@@ -137,19 +137,19 @@ private struct FramerSubject {
         guard !isOver, !passesInput else { return }
         let isWhole = stage.deliverNext(count, metadata: [], endsMessage: endsMessage)
         precondition(isLoose || isWhole == (cursor + count <= received))
-        expected += (cursor..<(cursor + count)).map(Self.streamOctet)
+        expected += (cursor..<(cursor + count)).map(Self.streamByte)
         cursor += count
     }
 
-    private mutating func make(_ octets: [UInt8]) {
+    private mutating func make(_ bytes: [UInt8]) {
         guard !isOver, !passesInput else { return }
-        stage.deliver(ByteChain(octets), metadata: [], endsMessage: true)
-        expected += octets
+        stage.deliver(ByteChain(bytes), metadata: [], endsMessage: true)
+        expected += bytes
     }
 
-    private mutating func write(_ octets: [UInt8]) {
+    private mutating func write(_ bytes: [UInt8]) {
         guard !isOver else { return }
-        stage.write(ByteChain(octets))
+        stage.write(ByteChain(bytes))
     }
 
     private mutating func writeNext(_ count: Int) {
@@ -159,11 +159,11 @@ private struct FramerSubject {
 
     private mutating func pull(_ limit: Int) {
         if let parcel = stage.nextInbound(atMost: limit) {
-            precondition(parcel.octets.count <= limit && !sawFinal)
-            delivered += parcel.octets.octets
+            precondition(parcel.bytes.count <= limit && !sawFinal)
+            delivered += parcel.bytes.bytes
             sawFinal = parcel.isFinal
         }
-        if let parcel = stage.nextOutbound(atMost: limit) { precondition(parcel.octets.count <= limit) }
+        if let parcel = stage.nextOutbound(atMost: limit) { precondition(parcel.bytes.count <= limit) }
     }
 
     private mutating func time(_ milliseconds: Int) {
@@ -190,7 +190,7 @@ private struct FramerSubject {
             guard !isOver, !passesInput, !hasEnd else { return }
             let window = stage.inputWindow(minimum: 1, maximum: 3)
             stage.passThroughInput()
-            advance(window.octets.count)
+            advance(window.bytes.count)
             passesInput = true
         default: break
         }
@@ -204,7 +204,7 @@ private struct FramerSubject {
         precondition(delivered[..<known] == expected[..<known])
         if passesInput {
             for index in known..<delivered.count {
-                precondition(delivered[index] == Self.streamOctet(at: cursor + index - known))
+                precondition(delivered[index] == Self.streamByte(at: cursor + index - known))
             }
         } else {
             precondition(delivered.count <= expected.count)

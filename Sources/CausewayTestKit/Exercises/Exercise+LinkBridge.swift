@@ -5,8 +5,8 @@ internal import CausewayWire
 extension Exercise {
     /// A bridge between two links is told anything of any records, at any time, and of its registrations what cannot be: it asks and
     /// registers a bounded amount, takes back only what it has registered, and says nothing where it was learnt.
-    public static func linkBridge(_ octets: [UInt8]) {
-        var choices = Choices(octets)
+    public static func linkBridge(_ bytes: [UInt8]) {
+        var choices = Choices(bytes)
         var life = BridgeLife(isBoth: choices.next() & 1 == 0)
         while !choices.isEmpty { life.step(&choices) }
     }

@@ -3,10 +3,10 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// Octets as DNS messages: what can be read and fits is written, and read again as the same.
-    public static func dnsMessage(_ octets: [UInt8]) {
-        guard let message = try? DNSMessage(parsing: octets.span) else { return }
-        // What is kept as octets may mean something else in another place: names in it may point to where they stood.
+    /// Bytes as DNS messages: what can be read and fits is written, and read again as the same.
+    public static func dnsMessage(_ bytes: [UInt8]) {
+        guard let message = try? DNSMessage(parsing: bytes.span) else { return }
+        // What is kept as bytes may mean something else in another place: names in it may point to where they stood.
         guard !message.answers.contains(where: \.isBroken) else { return }
         var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
         guard message.questions.allSatisfy({ writer.add($0) }),
@@ -19,8 +19,8 @@ extension Exercise {
     }
 
     /// A link that asks and answers meets any messages from anybody, at any time: it says a bounded amount, and its deadlines lie ahead.
-    public static func multicastLink(_ octets: [UInt8]) {
-        var choices = Choices(octets)
+    public static func multicastLink(_ bytes: [UInt8]) {
+        var choices = Choices(bytes)
         var life = LinkLife(seed: choices.next())
         while !choices.isEmpty { life.step(&choices) }
     }
@@ -71,11 +71,11 @@ private struct LinkLife: ClockedLife {
         precondition(said <= 64, "\(said) messages at once")
     }
 
-    private mutating func hear(_ octets: [UInt8], _ order: UInt8) {
+    private mutating func hear(_ bytes: [UInt8], _ order: UInt8) {
         let port: UInt16 = order & 2 == 0 ? MulticastDNS.port : 40_000
         let peer = MulticastPeer(.ipv4(.loopback), port: port)
         let arrival = MulticastArrival(from: peer, isMulticast: order & 4 == 0, isOnLink: order & 8 == 0)
-        link.received(octets.span, arrival, isSelf: order & 16 != 0, at: now)
+        link.received(bytes.span, arrival, isSelf: order & 16 != 0, at: now)
     }
 }
 

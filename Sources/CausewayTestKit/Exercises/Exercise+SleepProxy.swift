@@ -4,16 +4,16 @@ internal import CausewayWire
 
 extension Exercise {
     /// A client of sleep proxies hears anything from anybody: it says a bounded amount, reports one end, and asks no question twice.
-    public static func sleepProxyClient(_ octets: [UInt8]) {
-        for start in octets.indices.prefix(8) {
-            let value = Array(octets[start...].prefix(24))
+    public static func sleepProxyClient(_ bytes: [UInt8]) {
+        for start in bytes.indices.prefix(8) {
+            let value = Array(bytes[start...].prefix(24))
             for code in [DNSOwner.optionCode, DNSLease.optionCode] {
                 let option = DNSExtensions.Option(code: code, value: value)
                 if let owner = DNSOwner(option) { precondition(DNSOwner(owner.option) == owner) }
                 _ = DNSLease.seconds(option)
             }
         }
-        var choices = Choices(octets)
+        var choices = Choices(bytes)
         var life = ProxyLife(seed: choices.next())
         while !choices.isEmpty { life.step(&choices) }
     }
@@ -81,9 +81,9 @@ private struct ProxyLife {
             switch action {
             case .ask(let question): precondition(questions.insert(question).inserted, "asked twice: \(question)")
             case .stop(let question): precondition(questions.remove(question) != nil, "not asked: \(question)")
-            case .send(let octets, _):
+            case .send(let bytes, _):
                 sent += 1
-                precondition((try? DNSMessage(parsing: octets.span)) != nil)
+                precondition((try? DNSMessage(parsing: bytes.span)) != nil)
             case .registered, .failed:
                 ends += 1
                 precondition(isAsleep, "nobody asked")

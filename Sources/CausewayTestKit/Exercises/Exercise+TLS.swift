@@ -7,9 +7,9 @@ extension Exercise {
     /// sent, in order and once, as far as it arrives; and on a way that does no harm everything arrives.
     ///
     /// Does nothing where the TLS library is missing.
-    public static func tls(_ octets: [UInt8]) {
+    public static func tls(_ bytes: [UInt8]) {
         guard let parties = TLSParties.shared else { return }
-        var choices = Choices(octets)
+        var choices = Choices(bytes)
         guard var conversation = TLSConversation(parties, choices.next()) else { return }
         while !choices.isEmpty { conversation.step(&choices) }
         conversation.finish()
@@ -134,16 +134,16 @@ private struct TLSConversation {
 
     private mutating func read(at path: WritableKeyPath<TLSConversation, Side>, _ limit: Int) {
         guard let parcel = self[keyPath: path].stage.nextInbound(atMost: limit) else { return }
-        precondition(parcel.octets.count <= limit)
-        let octets = parcel.octets.octets
+        precondition(parcel.bytes.count <= limit)
+        let bytes = parcel.bytes.bytes
         let start = self[keyPath: path].received
         if usesDatagrams {
-            precondition(octets.allSatisfy { $0 == octets[0] }, "a datagram of several")
+            precondition(bytes.allSatisfy { $0 == bytes[0] }, "a datagram of several")
         } else {
             precondition(
-                octets.indices.allSatisfy { octets[$0] == UInt8(truncatingIfNeeded: start + $0) }, "out of order")
+                bytes.indices.allSatisfy { bytes[$0] == UInt8(truncatingIfNeeded: start + $0) }, "out of order")
         }
-        self[keyPath: path].received += octets.count
+        self[keyPath: path].received += bytes.count
     }
 
     private mutating func damage(at path: WritableKeyPath<TLSConversation, Side>, _ place: UInt8, _ bit: UInt8) {
@@ -177,9 +177,9 @@ private struct TLSConversation {
             if case .evaluateTrust? = event as? TLSEvent { client.isAsked = true }
         }
         while server.stage.nextEvent() != nil {}
-        while let parcel = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(parcel.octets.octets) }
-        while let parcel = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(parcel.octets.octets) }
-        // An end has no octets, and there is none unless somebody closed.
+        while let parcel = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(parcel.bytes.bytes) }
+        while let parcel = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(parcel.bytes.bytes) }
+        // An end has no bytes, and there is none unless somebody closed.
         client.arriving.removeAll { $0.isEmpty }
         server.arriving.removeAll { $0.isEmpty }
     }

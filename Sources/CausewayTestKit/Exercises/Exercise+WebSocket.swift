@@ -3,50 +3,50 @@ internal import CausewayWire
 
 extension Exercise {
     /// Frame headers are written as they were read, masks undo themselves, UTF-8 is what the standard library says it is.
-    public static func webSocketFrames(_ octets: [UInt8]) {
-        var reader = ByteReader(octets.span)
+    public static func webSocketFrames(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes.span)
         while !reader.isAtEnd {
             let start = reader.offset
             guard let header = try? WebSocketFrameHeader(parsing: &reader) else { break }
             var written: [UInt8] = []
             header.serialize(into: &written)
-            precondition(written == Array(octets[start..<reader.offset]) && written.count == header.byteCount)
+            precondition(written == Array(bytes[start..<reader.offset]) && written.count == header.byteCount)
             let count = min(header.payloadLength, reader.remaining)
-            guard var payload = try? reader.readOctets(count) else { break }
+            guard var payload = try? reader.readBytes(count) else { break }
             let plain = payload
             header.mask?.apply(to: &payload)
             header.mask?.apply(to: &payload)
             precondition(payload == plain)
         }
-        checkText(octets)
-        if let closing = try? WebSocketClosing(parsing: octets),
-            octets.count <= WebSocketFrameHeader.maximumControlLength
+        checkText(bytes)
+        if let closing = try? WebSocketClosing(parsing: bytes),
+            bytes.count <= WebSocketFrameHeader.maximumControlLength
         {
-            precondition(closing.payload == octets)
+            precondition(closing.payload == bytes)
         }
     }
 
-    private static func checkText(_ octets: [UInt8]) {
+    private static func checkText(_ bytes: [UInt8]) {
         var whole = UTF8Validator()
-        let isText = whole.accepts(octets[...]) && whole.isAtBoundary
-        precondition(isText == (String(validating: octets, as: UTF8.self) != nil))
+        let isText = whole.accepts(bytes[...]) && whole.isAtBoundary
+        precondition(isText == (String(validating: bytes, as: UTF8.self) != nil))
         var pieces = UTF8Validator()
         var accepted = true
-        for octet in octets { accepted = pieces.accepts([octet]) && accepted }
+        for byte in bytes { accepted = pieces.accepts([byte]) && accepted }
         precondition((accepted && pieces.isAtBoundary) == isText)
     }
 
     /// Heads end where they end however they are cut, requests are written as they were read, and nothing that a program gives
     /// adds a field.
-    public static func upgradeHead(_ octets: [UInt8]) {
+    public static func upgradeHead(_ bytes: [UInt8]) {
         var scanner = UpgradeHeadScanner()
-        if (try? scanner.take(octets[...])) != nil, scanner.isComplete {
+        if (try? scanner.take(bytes[...])) != nil, scanner.isComplete {
             var drip = UpgradeHeadScanner()
-            for octet in octets { _ = try? drip.take([octet]) }
+            for byte in bytes { _ = try? drip.take([byte]) }
             precondition(drip == scanner)
             checkHead(scanner.head)
         }
-        checkWriting(octets)
+        checkWriting(bytes)
     }
 
     private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
@@ -64,9 +64,9 @@ extension Exercise {
         }
     }
 
-    /// The octets as what a program asks for, zeros between the parts.
-    private static func checkWriting(_ octets: [UInt8]) {
-        let parts = octets.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false)
+    /// The bytes as what a program asks for, zeros between the parts.
+    private static func checkWriting(_ bytes: [UInt8]) {
+        let parts = bytes.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 5 else { return }
         let request = UpgradeRequest(
@@ -81,9 +81,9 @@ extension Exercise {
         precondition(read.additionalFields[0].name == parts[3])
     }
 
-    /// A machine meets arbitrary octets: in pieces it tells what it tells in one, it ends once, and its peer can read all it says.
-    public static func webSocketMachine(_ octets: [UInt8]) {
-        var choices = Choices(octets)
+    /// A machine meets arbitrary bytes: in pieces it tells what it tells in one, it ends once, and its peer can read all it says.
+    public static func webSocketMachine(_ bytes: [UInt8]) {
+        var choices = Choices(bytes)
         let options = choices.next()
         let seed = UInt64(choices.next())
         let input = choices.rest
@@ -138,8 +138,8 @@ private struct WebSocketSubject {
         settle()
     }
 
-    mutating func receive(_ octets: [UInt8]) {
-        machine.received(ByteChain(octets))
+    mutating func receive(_ bytes: [UInt8]) {
+        machine.received(ByteChain(bytes))
         settle()
     }
 
@@ -159,10 +159,10 @@ private struct WebSocketSubject {
                 note(event)
                 moved = true
             }
-            while let octets = machine.nextOutput(atMost: 50) {
-                precondition(!octets.isEmpty)
+            while let bytes = machine.nextOutput(atMost: 50) {
+                precondition(!bytes.isEmpty)
                 moved = true
-                if !usesHandshake { peer.received(octets) }
+                if !usesHandshake { peer.received(bytes) }
             }
         }
         while let event = peer.nextEvent() {
@@ -175,9 +175,9 @@ private struct WebSocketSubject {
         switch event {
         case .requested: machine.respond(UpgradeResponse())
         case .opened: told.append("opened")
-        case .content(let opcode, let octets, let endsMessage):
-            precondition(octets.count <= 64 && (endsMessage || !octets.isEmpty))
-            message += octets.octets
+        case .content(let opcode, let bytes, let endsMessage):
+            precondition(bytes.count <= 64 && (endsMessage || !bytes.isEmpty))
+            message += bytes.bytes
             precondition(limit == 0 || message.count <= limit)
             guard endsMessage else { return }
             precondition(opcode == .binary || String(validating: message, as: UTF8.self) != nil)

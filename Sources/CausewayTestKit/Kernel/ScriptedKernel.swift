@@ -24,7 +24,7 @@ package final class ScriptedKernel: ScriptedTransport {
 
     fileprivate struct State: Sendable {
         var arrived: [UInt8] = []
-        /// Octets of `arrived` that were read.
+        /// Bytes of `arrived` that were read.
         var readCount = 0
         var isEnded = false
         var readFailure: CInt?
@@ -46,7 +46,7 @@ package final class ScriptedKernel: ScriptedTransport {
 
     private let state: Guarded<State>
 
-    /// - Parameter room: Octets that writes take before they would block.
+    /// - Parameter room: Bytes that writes take before they would block.
     package init(room: Int = .max) { state = Guarded(State(room: room)) }
 
     // MARK: What the peer does
@@ -64,19 +64,19 @@ package final class ScriptedKernel: ScriptedTransport {
 
     // MARK: What the kernel does
 
-    /// The most octets that one read gives: fewer than asked for, although more are there.
+    /// The most bytes that one read gives: fewer than asked for, although more are there.
     package var largestRead: Int {
         get { state.withLock { state in state.largestRead } }
         set { state.withLock { state in state.largestRead = max(1, newValue) } }
     }
 
-    /// Octets that further writes take before they would block.
+    /// Bytes that further writes take before they would block.
     package var room: Int {
         get { state.withLock { state in state.room } }
         set { state.withLock { state in state.room = newValue } }
     }
 
-    /// The most octets that one write takes, however much room there is.
+    /// The most bytes that one write takes, however much room there is.
     package var largestWrite: Int {
         get { state.withLock { state in state.largestWrite } }
         set { state.withLock { state in state.largestWrite = max(1, newValue) } }
@@ -102,12 +102,12 @@ package final class ScriptedKernel: ScriptedTransport {
     package var written: [UInt8] { state.withLock { state in state.written } }
     package var writes: [Write] { state.withLock { state in state.writes } }
     package var reads: [IOResult] { state.withLock { state in state.reads } }
-    /// Octets that had been written when the sending side ended: one entry for each call.
+    /// Bytes that had been written when the sending side ended: one entry for each call.
     package var shutdownPositions: [Int] { state.withLock { state in state.shutdownPositions } }
     package var endings: [Ending] { state.withLock { state in state.endings } }
     /// Calls that came when the transport had been closed already. There must be none.
     package var callsAfterClose: Int { state.withLock { state in state.callsAfterClose } }
-    /// Octets that have arrived and were not read.
+    /// Bytes that have arrived and were not read.
     package var unread: Int { state.withLock { state in state.arrived.count - state.readCount } }
 
     // MARK: ScriptedTransport

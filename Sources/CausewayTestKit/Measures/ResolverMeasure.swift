@@ -7,10 +7,10 @@ public enum ResolverMeasure {
     /// Decodes a DNS message with all its records.
     ///
     /// - Returns: Questions and records that were read in all; 0 if it is no message.
-    public static func decode(_ octets: [UInt8], times: Int) -> Int {
+    public static func decode(_ bytes: [UInt8], times: Int) -> Int {
         var records = 0
         for _ in 0..<times {
-            guard let message = try? DNSMessage(parsing: octets.span) else { return 0 }
+            guard let message = try? DNSMessage(parsing: bytes.span) else { return 0 }
             records += message.questions.count
             records += message.answers.count + message.authorities.count + message.additionals.count
         }

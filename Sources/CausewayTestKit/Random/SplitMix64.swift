@@ -22,8 +22,8 @@ extension RandomNumberGenerator {
     /// `true` once in `one` times on average.
     public mutating func chance(oneIn one: Int) -> Bool { Int.random(in: 0..<max(one, 1), using: &self) == 0 }
 
-    /// Some octets.
-    public mutating func octets(_ count: Int) -> [UInt8] {
+    /// Some bytes.
+    public mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }
 }

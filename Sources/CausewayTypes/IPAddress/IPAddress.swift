@@ -6,12 +6,12 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public protocol IPAddress: Sendable {
-    /// The address in network byte order: 4 octets for IPv4, 16 for IPv6.
+    /// The address in network byte order: 4 bytes for IPv4, 16 for IPv6.
     var rawValue: Data { get }
 
-    /// Makes an address from its octets in network byte order.
+    /// Makes an address from its bytes in network byte order.
     ///
-    /// - Returns: `nil` unless `rawValue` holds exactly 4 octets for IPv4, 16 for IPv6.
+    /// - Returns: `nil` unless `rawValue` holds exactly 4 bytes for IPv4, 16 for IPv6.
     init?(_ rawValue: Data, _ interface: NWInterface?)
 
     /// Parses a numeric literal, with an optional scope as in `fe80::1%eth0`. Never resolves a name.

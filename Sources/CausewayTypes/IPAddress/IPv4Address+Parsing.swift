@@ -2,7 +2,7 @@ extension IPv4Address {
     /// Parses a numeric IPv4 literal, such as `192.0.2.1` or `169.254.8.8%eth0`.
     ///
     /// Accepts what `getaddrinfo` accepts with `AI_NUMERICHOST`: one to four parts separated by dots, of which the
-    /// last fills all remaining octets (`127.1`, `2130706433`), each decimal, octal with a leading `0`, or hexadecimal
+    /// last fills all remaining bytes (`127.1`, `2130706433`), each decimal, octal with a leading `0`, or hexadecimal
     /// with a leading `0x`. So `010.0.0.1` is `8.0.0.1`: do not use this to judge what other software will make of
     /// text from a stranger.
     ///

@@ -36,15 +36,15 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.interface = interface
     }
 
-    /// Makes an address from 4 octets in network byte order.
+    /// Makes an address from 4 bytes in network byte order.
     ///
-    /// - Returns: `nil` unless `rawValue` holds exactly 4 octets.
+    /// - Returns: `nil` unless `rawValue` holds exactly 4 bytes.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard rawValue.count == 4 else { return nil }
         self.init(bits: rawValue.reduce(0) { $0 << 8 | UInt32($1) }, interface: interface)
     }
 
-    /// The 4 octets in network byte order.
+    /// The 4 bytes in network byte order.
     public var rawValue: Data {
         Data([
             UInt8(truncatingIfNeeded: bits >> 24), UInt8(truncatingIfNeeded: bits >> 16),

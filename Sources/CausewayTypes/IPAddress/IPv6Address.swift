@@ -38,9 +38,9 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         case global = 0x0e
     }
 
-    /// The first 8 octets as a number: `2001:db8::` is `0x2001_0db8_0000_0000` on every machine.
+    /// The first 8 bytes as a number: `2001:db8::` is `0x2001_0db8_0000_0000` on every machine.
     package let high: UInt64
-    /// The last 8 octets as a number.
+    /// The last 8 bytes as a number.
     package let low: UInt64
 
     /// The interface on which the address is meaningful. Part of equality.
@@ -52,9 +52,9 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.interface = interface
     }
 
-    /// Makes an address from 16 octets in network byte order.
+    /// Makes an address from 16 bytes in network byte order.
     ///
-    /// - Returns: `nil` unless `rawValue` holds exactly 16 octets.
+    /// - Returns: `nil` unless `rawValue` holds exactly 16 bytes.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard rawValue.count == 16 else { return nil }
         self.init(
@@ -63,7 +63,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
             interface: interface)
     }
 
-    /// The 16 octets in network byte order.
+    /// The 16 bytes in network byte order.
     public var rawValue: Data {
         Data(
             (0..<16).map { position in

@@ -17,7 +17,7 @@ package enum Punycode {
 
     /// The procedure of RFC 3492 §6.3.
     private static func encode(_ scalars: [UInt32]) -> String? {
-        // A label has at most 63 octets (RFC 1035 §2.3.4): nothing longer is worth the squared effort below.
+        // A label has at most 63 bytes (RFC 1035 §2.3.4): nothing longer is worth the squared effort below.
         guard scalars.count <= 63 else { return nil }
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
         let basicCount = UInt32(output.count)

@@ -14,7 +14,7 @@ extension NWTXTRecord {
         /// A value that is not.
         case data(Data)
 
-        /// Chooses the case that fits: `nil` is ``none``, no octets ``empty``, UTF-8 ``string(_:)``.
+        /// Chooses the case that fits: `nil` is ``none``, no bytes ``empty``, UTF-8 ``string(_:)``.
         public init(_ data: Data?) {
             guard let data else {
                 self = .none
@@ -29,7 +29,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// The octets of the value; `nil` for ``none``.
+        /// The bytes of the value; `nil` for ``none``.
         public var data: Data? {
             switch self {
             case .none: nil
@@ -39,7 +39,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// What stands behind the key on the wire: nothing, `=`, or `=` and the value, with octets as a count.
+        /// What stands behind the key on the wire: nothing, `=`, or `=` and the value, with bytes as a count.
         public var debugDescription: String {
             switch self {
             case .none: ""
@@ -49,7 +49,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// The case that the same octets would get on arrival, so that both ends of the wire agree.
+        /// The case that the same bytes would get on arrival, so that both ends of the wire agree.
         var normalized: Entry {
             switch self {
             case .none, .empty: self

@@ -38,7 +38,7 @@ extension NWTXTRecord {
 }
 
 extension NWTXTRecord.Pair {
-    /// Octets on the wire, without the one for the length.
+    /// Bytes on the wire, without the one for the length.
     var byteCount: Int {
         key.utf8.count + (entry.data.map { 1 + $0.count } ?? 0)
     }

@@ -7,9 +7,9 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public struct NWTXTRecord: Sendable {
-    /// The most octets of one key, its `=`, and its value together (RFC 6763 §6.1).
+    /// The most bytes of one key, its `=`, and its value together (RFC 6763 §6.1).
     static let maximumStringByteCount = 255
-    /// The most octets of a record on the wire: the length of its data is a 16-bit number (RFC 1035 §3.2.1).
+    /// The most bytes of a record on the wire: the length of its data is a 16-bit number (RFC 1035 §3.2.1).
     static let maximumByteCount = 65535
 
     /// One key with its value.
@@ -48,9 +48,9 @@ public struct NWTXTRecord: Sendable {
         source = data
     }
 
-    /// The form on the wire: each entry with one octet before it for its length (RFC 6763 §6.1).
+    /// The form on the wire: each entry with one byte before it for its length (RFC 6763 §6.1).
     ///
-    /// Without entries this is empty; what is sent is then a single zero octet.
+    /// Without entries this is empty; what is sent is then a single zero byte.
     public var data: Data {
         source ?? Self.serialize(pairs)
     }
@@ -72,8 +72,8 @@ public struct NWTXTRecord: Sendable {
     /// Adds a key, or replaces its value and the spelling of its case.
     ///
     /// - Returns: `false`, and nothing changes, when the key is empty or has characters other than printable ASCII
-    ///   without `=` (RFC 6763 §6.4), when key and value exceed 255 octets, when the record would exceed 65535
-    ///   octets, and when it is made of other bytes than entries.
+    ///   without `=` (RFC 6763 §6.4), when key and value exceed 255 bytes, when the record would exceed 65535
+    ///   bytes, and when it is made of other bytes than entries.
     @discardableResult
     public mutating func setEntry(_ entry: NWTXTRecord.Entry, for key: String) -> Bool {
         guard case .pairs(var pairs) = content, Self.isValid(key: key) else { return false }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// Makes values of the program's own types out of TXT records.
 ///
 /// Each key of the record is a key of the type; keys compare without regard to ASCII case. Text becomes `String`;
-/// integers, floating-point numbers and URLs are read from text; octets become `[UInt8]`, or `Data`. A `Bool` is read from
+/// integers, floating-point numbers and URLs are read from text; bytes become `[UInt8]`, or `Data`. A `Bool` is read from
 /// `true`, `false`, `1` and `0`, and a key without a value is `true` (RFC 6763 §6.4). A key that the record does not have
 /// is `nil` where the type allows that.
 ///

@@ -2,24 +2,24 @@ package import CausewayTypes
 
 /// A 48-bit address of a link such as Ethernet.
 package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The first octet on the wire is the most significant; the upper 16 bits are 0.
+    /// The first byte on the wire is the most significant; the upper 16 bits are 0.
     package let bits: UInt64
 
     /// Takes the lower 48 bits.
     package init(bits: UInt64) { self.bits = bits & 0xFFFF_FFFF_FFFF }
 
-    /// `nil` for anything but six octets.
-    package init?(_ octets: [UInt8]) {
-        guard octets.count == 6 else { return nil }
-        self.init(bits: octets.reduce(0) { $0 << 8 | UInt64($1) })
+    /// `nil` for anything but six bytes.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == 6 else { return nil }
+        self.init(bits: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     package static let broadcast = LinkAddress(bits: 0xFFFF_FFFF_FFFF)
 
-    package var octets: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * $0)) } }
+    package var bytes: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * $0)) } }
 
     package var description: String {
-        octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(separator: ":")
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(separator: ":")
     }
 }
 
@@ -47,16 +47,16 @@ package struct ARPMessage: Hashable, Sendable {
         self.target = target
     }
 
-    /// Octets of a frame's header: two addresses and a type.
+    /// Bytes of a frame's header: two addresses and a type.
     private static let headerByteCount = 14
     private static let frameType: UInt16 = 0x0806
 
     /// Reads a whole frame; what stands behind the packet is padding.
     ///
     /// - Throws: ``WireError`` for anything but a request or a reply about IPv4.
-    package init(parsingFrame octets: Span<UInt8>) throws(WireError) {
-        var reader = ByteReader(octets)
-        _ = try reader.readOctets(Self.headerByteCount - 2)
+    package init(parsingFrame bytes: Span<UInt8>) throws(WireError) {
+        var reader = ByteReader(bytes)
+        _ = try reader.readBytes(Self.headerByteCount - 2)
         guard try reader.readInteger(as: UInt16.self) == Self.frameType else {
             throw .invalid("type of an ARP frame", at: Self.headerByteCount - 2)
         }
@@ -64,26 +64,26 @@ package struct ARPMessage: Hashable, Sendable {
         guard try reader.readInteger(as: UInt64.self) >> 16 == 0x0001_0800_0604 else {
             throw .invalid("kind of ARP addresses", at: Self.headerByteCount)
         }
-        reader = ByteReader(octets)
-        _ = try reader.readOctets(Self.headerByteCount + 6)
+        reader = ByteReader(bytes)
+        _ = try reader.readBytes(Self.headerByteCount + 6)
         guard let operation = Operation(rawValue: try reader.readInteger()) else {
             throw .invalid("ARP operation", at: reader.position)
         }
         self.operation = operation
-        senderLink = LinkAddress(try reader.readOctets(6)) ?? LinkAddress(bits: 0)
+        senderLink = LinkAddress(try reader.readBytes(6)) ?? LinkAddress(bits: 0)
         sender = IPv4Address(bits: try reader.readInteger())
-        targetLink = LinkAddress(try reader.readOctets(6)) ?? LinkAddress(bits: 0)
+        targetLink = LinkAddress(try reader.readBytes(6)) ?? LinkAddress(bits: 0)
         target = IPv4Address(bits: try reader.readInteger())
     }
 
     /// The frame for everybody on the link.
     package var broadcastFrame: [UInt8] {
-        var octets = LinkAddress.broadcast.octets + senderLink.octets + [0x08, 0x06, 0, 1, 0x08, 0x00, 6, 4]
-        octets += [0, UInt8(operation.rawValue)]
+        var bytes = LinkAddress.broadcast.bytes + senderLink.bytes + [0x08, 0x06, 0, 1, 0x08, 0x00, 6, 4]
+        bytes += [0, UInt8(operation.rawValue)]
         for (link, address) in [(senderLink, sender), (targetLink, target)] {
-            octets += link.octets
-            octets += (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }
+            bytes += link.bytes
+            bytes += (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }
         }
-        return octets
+        return bytes
     }
 }

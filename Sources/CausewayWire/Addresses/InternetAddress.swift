@@ -33,7 +33,7 @@ package enum InternetAddress: Hashable, Sendable {
     /// Reads an address of `family` from `reader`, which must hold exactly one.
     ///
     /// - Returns: `nil`, having read nothing, for a family that is neither IPv4 nor IPv6.
-    /// - Throws: ``WireError`` if the octets are too few or too many for the family.
+    /// - Throws: ``WireError`` if the bytes are too few or too many for the family.
     package init?(parsing reader: inout ByteReader, family: Family) throws(WireError) {
         switch family {
         case .ipv4:

@@ -6,7 +6,7 @@ package struct ByteReader: ~Escapable {
     private let bytes: RawSpan
     /// Where the first byte of this reader lies in the outermost buffer; non-zero only for sub-readers.
     private let base: Int
-    /// Octets consumed so far.
+    /// Bytes consumed so far.
     package private(set) var offset: Int
 
     /// Reads `bytes` from their beginning.
@@ -19,14 +19,14 @@ package struct ByteReader: ~Escapable {
         self.offset = 0
     }
 
-    /// Reads an array's octets from their beginning.
-    @_lifetime(copy octets)
-    package init(_ octets: Span<UInt8>) {
+    /// Reads an array's bytes from their beginning.
+    @_lifetime(copy bytes)
+    package init(_ bytes: Span<UInt8>) {
         // Every UInt8 is one initialized byte, so viewing them as raw bytes cannot expose padding.
-        self.init(unsafe octets.bytes)
+        self.init(unsafe bytes.bytes)
     }
 
-    /// Octets not yet consumed.
+    /// Bytes not yet consumed.
     package var remaining: Int { bytes.byteCount - offset }
 
     package var isAtEnd: Bool { remaining == 0 }
@@ -41,7 +41,7 @@ package struct ByteReader: ~Escapable {
         T(bigEndian: try readHostInteger())
     }
 
-    /// Reads one integer whose least significant octet comes first.
+    /// Reads one integer whose least significant byte comes first.
     package mutating func readLittleEndian<T: FixedWidthInteger & BitwiseCopyable>(
         as type: T.Type = T.self
     ) throws(WireError) -> T {
@@ -60,15 +60,15 @@ package struct ByteReader: ~Escapable {
         return value
     }
 
-    /// The octet `distance` places ahead, left unread; `nil` where the input has none.
+    /// The byte `distance` places ahead, left unread; `nil` where the input has none.
     package func peek(at distance: Int = 0) -> UInt8? {
         guard distance >= 0, distance < remaining else { return nil }
         return unsafe bytes.unsafeLoad(fromByteOffset: offset + distance, as: UInt8.self)
     }
 
-    /// Borrows the next `count` octets without copying.
+    /// Borrows the next `count` bytes without copying.
     @_lifetime(copy self)
-    package mutating func readBytes(_ count: Int) throws(WireError) -> RawSpan {
+    package mutating func readSpan(_ count: Int) throws(WireError) -> RawSpan {
         try require(count)
         let slice = bytes.extracting(offset..<(offset + count))
         offset += count
@@ -83,28 +83,28 @@ package struct ByteReader: ~Escapable {
         return slice
     }
 
-    /// A reader confined to the next `count` octets, which this one skips. Errors keep outer positions.
+    /// A reader confined to the next `count` bytes, which this one skips. Errors keep outer positions.
     @_lifetime(copy self)
     package mutating func readScope(_ count: Int) throws(WireError) -> ByteReader {
         let start = position
-        return ByteReader(try readBytes(count), base: start)
+        return ByteReader(try readSpan(count), base: start)
     }
 
-    /// Copies the next `count` octets.
-    package mutating func readOctets(_ count: Int) throws(WireError) -> [UInt8] {
+    /// Copies the next `count` bytes.
+    package mutating func readBytes(_ count: Int) throws(WireError) -> [UInt8] {
         try require(count)
-        var octets: [UInt8] = []
-        octets.reserveCapacity(count)
+        var copy: [UInt8] = []
+        copy.reserveCapacity(count)
         for index in offset..<(offset + count) {
-            octets.append(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+            copy.append(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))
         }
         offset += count
-        return octets
+        return copy
     }
 
-    /// Copies the next `count` octets to the end of an array, which takes no other one on the way.
-    package mutating func readOctets(_ count: Int, appendingTo octets: inout [UInt8]) throws(WireError) {
-        unsafe try readBytes(count).withUnsafeBytes { source in unsafe octets.append(contentsOf: source) }
+    /// Copies the next `count` bytes to the end of an array, which takes no other one on the way.
+    package mutating func readBytes(_ count: Int, appendingTo bytes: inout [UInt8]) throws(WireError) {
+        unsafe try readSpan(count).withUnsafeBytes { source in unsafe bytes.append(contentsOf: source) }
     }
 
     package mutating func skip(_ count: Int) throws(WireError) {
@@ -112,7 +112,7 @@ package struct ByteReader: ~Escapable {
         offset += count
     }
 
-    /// Skips to the next multiple of `alignment` octets from this reader's beginning, or to the end if that is nearer:
+    /// Skips to the next multiple of `alignment` bytes from this reader's beginning, or to the end if that is nearer:
     /// formats that pad between elements commonly leave the last one unpadded.
     package mutating func align(to alignment: Int) {
         guard alignment > 1 else { return }

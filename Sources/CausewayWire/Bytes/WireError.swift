@@ -1,6 +1,6 @@
 /// Why a byte sequence is not a valid protocol element.
 ///
-/// Positions and counts are in octets, positions from the start of the outermost buffer that was being read, so that
+/// Positions and counts are in bytes, positions from the start of the outermost buffer that was being read, so that
 /// a report can be held against a hex dump whatever the nesting of the element.
 package enum WireError: Error, Equatable, Sendable {
     /// The input ended before the element did.
@@ -13,9 +13,9 @@ extension WireError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .truncated(let needed, let available, let position):
-            "truncated at octet \(position): \(needed) needed, \(available) available"
+            "truncated at byte \(position): \(needed) needed, \(available) available"
         case .invalid(let field, let position):
-            "invalid \(field) at octet \(position)"
+            "invalid \(field) at byte \(position)"
         }
     }
 }

@@ -25,20 +25,20 @@ package enum DBusAddress: Hashable, Sendable {
         }
     }
 
-    /// `%2F` for an octet; `nil` where that makes no text.
+    /// `%2F` for a byte; `nil` where that makes no text.
     private static func unescaped(_ text: Substring.UTF8View) -> String? {
-        var (octets, rest) = ([UInt8](), text[...])
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                octets.append(octet)
+        var (bytes, rest) = ([UInt8](), text[...])
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
                 continue
             }
             guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
                 value != 0
             else { return nil }
-            octets.append(value)
+            bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        return String(validating: octets, as: UTF8.self)
+        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -5,7 +5,7 @@
 /// +--------+--------+--------+--------+--------+--------+--------+----------+---------+------
 /// | order  |  kind  | flags  |   1    | length | serial | length of fields, and fields | body
 /// |        |        |        |        | of body|        | (an array of structures),    |
-/// |        |        |        |        |        |        | padded to 8 octets           |
+/// |        |        |        |        |        |        | padded to 8 bytes           |
 /// +--------+--------+--------+--------+--------+--------+------------------------------+------
 /// ```
 package struct DBusMessage: Hashable, Sendable {
@@ -21,9 +21,9 @@ package struct DBusMessage: Hashable, Sendable {
         package static let signal = Kind(rawValue: 4)
     }
 
-    /// The most octets that are read. The specification allows 128 times as many, which nobody who is asked here needs.
+    /// The most bytes that are read. The specification allows 128 times as many, which nobody who is asked here needs.
     package static let byteLimit = 1 << 20
-    /// Octets that tell how long the message is: see ``byteCount(of:)``.
+    /// Bytes that tell how long the message is: see ``byteCount(of:)``.
     package static let prefixByteCount = 16
     /// Do not start a program in order to deliver this.
     package static let noAutoStart: UInt8 = 2
@@ -48,33 +48,33 @@ package struct DBusMessage: Hashable, Sendable {
         self.serial = serial
     }
 
-    /// How long the message is that begins with these octets; `nil` where there are fewer than ``prefixByteCount``.
+    /// How long the message is that begins with these bytes; `nil` where there are fewer than ``prefixByteCount``.
     ///
     /// - Throws: ``WireError`` for what is no message, or one beyond ``byteLimit``: where the next one begins is then unknown.
-    package static func byteCount(of octets: Span<UInt8>) throws(WireError) -> Int? {
-        guard octets.count >= prefixByteCount else { return nil }
-        var reader = DBusReader(octets, isLittleEndian: try isLittleEndian(octets[0]))
+    package static func byteCount(of bytes: Span<UInt8>) throws(WireError) -> Int? {
+        guard bytes.count >= prefixByteCount else { return nil }
+        var reader = DBusReader(bytes, isLittleEndian: try isLittleEndian(bytes[0]))
         return try Prefix(&reader).byteCount
     }
 
-    /// Reads a message that fills `octets`.
-    package init(parsing octets: Span<UInt8>) throws(WireError) {
-        guard octets.count >= Self.prefixByteCount else {
-            throw .truncated(needed: Self.prefixByteCount, available: octets.count, at: 0)
+    /// Reads a message that fills `bytes`.
+    package init(parsing bytes: Span<UInt8>) throws(WireError) {
+        guard bytes.count >= Self.prefixByteCount else {
+            throw .truncated(needed: Self.prefixByteCount, available: bytes.count, at: 0)
         }
-        let isLittleEndian = try Self.isLittleEndian(octets[0])
-        var beginning = DBusReader(octets, isLittleEndian: isLittleEndian)
+        let isLittleEndian = try Self.isLittleEndian(bytes[0])
+        var beginning = DBusReader(bytes, isLittleEndian: isLittleEndian)
         let prefix = try Prefix(&beginning)
-        guard prefix.byteCount == octets.count else { throw .invalid("length of the message", at: 4) }
+        guard prefix.byteCount == bytes.count else { throw .invalid("length of the message", at: 4) }
         self.init(prefix.kind, serial: prefix.serial)
         flags = prefix.flags
-        var reader = DBusReader(octets, isLittleEndian: isLittleEndian)
+        var reader = DBusReader(bytes, isLittleEndian: isLittleEndian)
         for _ in 0..<3 { _ = try reader.integer(UInt32.self) }
         var types: [DBusType] = []
         let fields = try reader.value(.array(.structure([.byte, .variant])))
         for field in fields.elements { try adopt(field, &types) }
         try reader.align(to: 8)
-        guard reader.position == octets.count - prefix.bodyByteCount else {
+        guard reader.position == bytes.count - prefix.bodyByteCount else {
             throw .invalid("length of the header", at: reader.position)
         }
         for type in types { body.append(try reader.value(type)) }
@@ -100,8 +100,8 @@ package struct DBusMessage: Hashable, Sendable {
         }
     }
 
-    private static func isLittleEndian(_ octet: UInt8) throws(WireError) -> Bool {
-        switch octet {
+    private static func isLittleEndian(_ byte: UInt8) throws(WireError) -> Bool {
+        switch byte {
         case UInt8(ascii: "l"): return true
         case UInt8(ascii: "B"): return false
         default: throw .invalid("byte order", at: 0)
@@ -135,15 +135,15 @@ extension DBusMessage {
     /// The message as it is sent.
     package var encoded: [UInt8] {
         var writer = DBusWriter()
-        for octet in [UInt8(ascii: "l"), kind.rawValue, flags, 1] { writer.append(octet) }
+        for byte in [UInt8(ascii: "l"), kind.rawValue, flags, 1] { writer.append(byte) }
         writer.append(UInt32(0))
         writer.append(serial)
         writer.append(.array(.structure([.byte, .variant]), headerFields))
         writer.align(to: 8)
-        let start = writer.octets.count
+        let start = writer.bytes.count
         for value in body { writer.append(value) }
-        writer.set(UInt32(truncatingIfNeeded: writer.octets.count - start), at: 4)
-        return writer.octets
+        writer.set(UInt32(truncatingIfNeeded: writer.bytes.count - start), at: 4)
+        return writer.bytes
     }
 
     private var headerFields: [DBusValue] {

@@ -1,4 +1,4 @@
-/// Reads the values of one message, whose first octet is the reader's (D-Bus Specification, "Marshaling").
+/// Reads the values of one message, whose first byte is the reader's (D-Bus Specification, "Marshaling").
 ///
 /// Total: it returns values or throws, and takes memory for ``valueLimit`` values at most.
 struct DBusReader: ~Escapable {
@@ -9,9 +9,9 @@ struct DBusReader: ~Escapable {
     private let isLittleEndian: Bool
     private var valuesLeft = Self.valueLimit
 
-    @_lifetime(copy octets)
-    init(_ octets: Span<UInt8>, isLittleEndian: Bool) {
-        reader = ByteReader(octets)
+    @_lifetime(copy bytes)
+    init(_ bytes: Span<UInt8>, isLittleEndian: Bool) {
+        reader = ByteReader(bytes)
         self.isLittleEndian = isLittleEndian
     }
 
@@ -52,7 +52,7 @@ struct DBusReader: ~Escapable {
             let path = try text()
             guard DBusValue.isObjectPath(path) else { throw .invalid("object path", at: reader.position) }
             return .objectPath(path)
-        case .signature: return .signature(try signature().octets)
+        case .signature: return .signature(try signature().bytes)
         case .variant: return .variant(try variant(depth))
         case .array(let element): return try array(of: element, depth)
         case .structure(let fields):
@@ -80,7 +80,7 @@ struct DBusReader: ~Escapable {
         guard byteCount <= reader.remaining else {
             throw .truncated(needed: Int(byteCount), available: reader.remaining, at: reader.position)
         }
-        if element == .byte { return .octets(try reader.readOctets(Int(byteCount))) }
+        if element == .byte { return .bytes(try reader.readBytes(Int(byteCount))) }
         let end = reader.offset + Int(byteCount)
         var elements: [DBusValue] = []
         while reader.offset < end { elements.append(try value(element, depth: depth + 1)) }
@@ -91,20 +91,20 @@ struct DBusReader: ~Escapable {
     private mutating func text() throws(WireError) -> String {
         let byteCount: UInt32 = try integer()
         let start = reader.position
-        let octets = try reader.readOctets(Int(byteCount))
-        guard try reader.readInteger(as: UInt8.self) == 0, !octets.contains(0),
-            let text = String(validating: octets, as: UTF8.self)
+        let bytes = try reader.readBytes(Int(byteCount))
+        guard try reader.readInteger(as: UInt8.self) == 0, !bytes.contains(0),
+            let text = String(validating: bytes, as: UTF8.self)
         else { throw .invalid("string", at: start) }
         return text
     }
 
-    private mutating func signature() throws(WireError) -> (octets: [UInt8], types: [DBusType]) {
+    private mutating func signature() throws(WireError) -> (bytes: [UInt8], types: [DBusType]) {
         let byteCount: UInt8 = try reader.readInteger()
         let start = reader.position
-        let octets = try reader.readOctets(Int(byteCount))
-        guard try reader.readInteger(as: UInt8.self) == 0, let types = DBusType.list(octets) else {
+        let bytes = try reader.readBytes(Int(byteCount))
+        guard try reader.readInteger(as: UInt8.self) == 0, let types = DBusType.list(bytes) else {
             throw .invalid("signature", at: start)
         }
-        return (octets, types)
+        return (bytes, types)
     }
 }

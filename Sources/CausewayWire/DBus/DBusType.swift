@@ -12,7 +12,7 @@ package indirect enum DBusType: Hashable, Sendable {
 
     /// How deep containers may lie in each other, variants and what is in them included. The specification allows 64.
     package static let depthLimit = 32
-    /// The most octets of a signature.
+    /// The most bytes of a signature.
     static let signatureLimit = 255
 
     private static let basics: [UInt8: DBusType] = [
@@ -22,7 +22,7 @@ package indirect enum DBusType: Hashable, Sendable {
         UInt8(ascii: "g"): .signature,
     ]
 
-    /// What the type begins at multiples of, in octets from the message's beginning.
+    /// What the type begins at multiples of, in bytes from the message's beginning.
     var alignment: Int {
         switch self {
         case .byte, .signature, .variant: 1

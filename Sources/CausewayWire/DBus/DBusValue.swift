@@ -14,7 +14,7 @@ package enum DBusValue: Hashable, Sendable {
     case objectPath(String)
     case signature([UInt8])
     /// An array of bytes, which would take much room one by one.
-    case octets([UInt8])
+    case bytes([UInt8])
     /// An array, with the type of its elements, for it may have none.
     case array(DBusType, [DBusValue])
     case structure([DBusValue])
@@ -35,7 +35,7 @@ package enum DBusValue: Hashable, Sendable {
         case .string: .string
         case .objectPath: .objectPath
         case .signature: .signature
-        case .octets: .array(.byte)
+        case .bytes: .array(.byte)
         case .array(let element, _): .array(element)
         case .structure(let fields): .structure(fields.map(\.type))
         case .entry(let key, let value): .entry(key: key.type, value: value.type)
@@ -87,12 +87,12 @@ extension DBusValue {
         guard path.utf8.first == UInt8(ascii: "/") else { return false }
         if path == "/" { return true }
         return path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy {
-            !$0.isEmpty && $0.allSatisfy(isNameOctet)
+            !$0.isEmpty && $0.allSatisfy(isNameByte)
         }
     }
 
-    private static func isNameOctet(_ octet: UInt8) -> Bool {
-        switch octet {
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
             true

@@ -1,20 +1,20 @@
-/// Writes the values of one message, least significant octets first (D-Bus Specification, "Marshaling").
+/// Writes the values of one message, least significant bytes first (D-Bus Specification, "Marshaling").
 struct DBusWriter {
-    private(set) var octets: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
     mutating func align(to alignment: Int) {
-        while octets.count % alignment != 0 { octets.append(0) }
+        while bytes.count % alignment != 0 { bytes.append(0) }
     }
 
     mutating func append<T: FixedWidthInteger>(_ value: T) {
         align(to: T.bitWidth / 8)
-        for index in 0..<(T.bitWidth / 8) { octets.append(UInt8(truncatingIfNeeded: value >> T(8 * index))) }
+        for index in 0..<(T.bitWidth / 8) { bytes.append(UInt8(truncatingIfNeeded: value >> T(8 * index))) }
     }
 
     mutating func append(signature: [UInt8]) {
-        octets.append(UInt8(truncatingIfNeeded: signature.count))
-        octets += signature
-        octets.append(0)
+        bytes.append(UInt8(truncatingIfNeeded: signature.count))
+        bytes += signature
+        bytes.append(0)
     }
 
     mutating func append(_ value: DBusValue) {
@@ -29,12 +29,12 @@ struct DBusWriter {
         case .uint64(let number), .double(let number): append(number)
         case .string(let text), .objectPath(let text):
             append(UInt32(truncatingIfNeeded: text.utf8.count))
-            octets += text.utf8
-            octets.append(0)
+            bytes += text.utf8
+            bytes.append(0)
         case .signature(let signature): append(signature: signature)
-        case .octets(let content):
+        case .bytes(let content):
             append(UInt32(truncatingIfNeeded: content.count))
-            octets += content
+            bytes += content
         case .array(let element, let values): append(values, alignment: element.alignment)
         case .structure(let fields):
             align(to: 8)
@@ -51,15 +51,15 @@ struct DBusWriter {
 
     private mutating func append(_ elements: [DBusValue], alignment: Int) {
         append(UInt32(0))
-        let place = octets.count - 4
+        let place = bytes.count - 4
         align(to: alignment)
-        let start = octets.count
+        let start = bytes.count
         for element in elements { append(element) }
-        set(UInt32(truncatingIfNeeded: octets.count - start), at: place)
+        set(UInt32(truncatingIfNeeded: bytes.count - start), at: place)
     }
 
     /// Writes a number over one that was written before its value was known.
     mutating func set(_ value: UInt32, at place: Int) {
-        for index in 0..<4 { octets[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
+        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
     }
 }

@@ -1,13 +1,13 @@
 extension DNSMessage {
     /// Reads a whole message.
     ///
-    /// A record whose inside makes no sense is kept as octets, for one such record must not spoil the others (RFC 6762 §6.1).
-    /// Octets behind the last record are ignored.
+    /// A record whose inside makes no sense is kept as bytes, for one such record must not spoil the others (RFC 6762 §6.1).
+    /// Bytes behind the last record are ignored.
     ///
-    /// - Throws: ``WireError`` for names that make no sense, and where octets are missing.
-    package init(parsing octets: Span<UInt8>) throws(WireError) {
-        // Octets are initialized bytes without padding.
-        try self.init(parsing: unsafe octets.bytes)
+    /// - Throws: ``WireError`` for names that make no sense, and where bytes are missing.
+    package init(parsing bytes: Span<UInt8>) throws(WireError) {
+        // Bytes are initialized bytes without padding.
+        try self.init(parsing: unsafe bytes.bytes)
     }
 
     /// Records for which there is room before they are read.
@@ -38,12 +38,12 @@ extension DNSMessage {
     private mutating func adopt(_ record: DNSRecord) {
         guard record.type == .opt else { return additionals.append(record) }
         // More than one is an error of the sender's (RFC 6891 §6.1.1): the first one counts.
-        guard extensions == nil, record.name.isRoot, case .opaque(let octets) = record.data else { return }
+        guard extensions == nil, record.name.isRoot, case .opaque(let bytes) = record.data else { return }
         var extensions = DNSExtensions(
             payloadByteCount: record.recordClass.rawValue | (record.flushesCache ? 0x8000 : 0))
         extensions.version = UInt8(truncatingIfNeeded: record.timeToLive >> 16)
         extensions.wantsSecurityRecords = record.timeToLive & 0x8000 != 0
-        extensions.options = DNSExtensions.options(octets)
+        extensions.options = DNSExtensions.options(bytes)
         responseCode.rawValue |= UInt16(truncatingIfNeeded: record.timeToLive >> 24) << 4
         self.extensions = extensions
     }
@@ -51,13 +51,13 @@ extension DNSMessage {
 
 extension DNSExtensions {
     /// The options before the first broken one.
-    fileprivate static func options(_ octets: [UInt8]) -> [Option] {
+    fileprivate static func options(_ bytes: [UInt8]) -> [Option] {
         var options: [Option] = []
-        var reader = ByteReader(octets.span)
+        var reader = ByteReader(bytes.span)
         while !reader.isAtEnd {
             guard let code = try? reader.readInteger(as: UInt16.self),
                 let count = try? reader.readInteger(as: UInt16.self),
-                let value = try? reader.readOctets(Int(count))
+                let value = try? reader.readBytes(Int(count))
             else { break }
             options.append(Option(code: code, value: value))
         }

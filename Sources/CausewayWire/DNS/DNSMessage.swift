@@ -48,7 +48,7 @@ package struct DNSMessage: Hashable, Sendable {
 
 /// What a message says by EDNS(0) (RFC 6891 §6).
 package struct DNSExtensions: Hashable, Sendable {
-    /// Octets of UDP payload that the sender can take.
+    /// Bytes of UDP payload that the sender can take.
     package var payloadByteCount: UInt16
     package var version: UInt8 = 0
     /// DNSSEC records are welcome.

@@ -13,7 +13,7 @@ package struct DNSMessageGlance: Equatable, Sendable {
     /// - Parameter isWanted: Whether a name is of interest.
     /// - Returns: `nil` for what is no message, and for operations and codes that mean nothing on a link (RFC 6762 §18.3, §18.11).
     package init?(_ message: Span<UInt8>, isWanted: (DNSName) -> Bool) {
-        // Octets are initialized bytes without padding.
+        // Bytes are initialized bytes without padding.
         try? self.init(reading: unsafe message.bytes, isWanted)
     }
 
@@ -29,7 +29,7 @@ package struct DNSMessageGlance: Equatable, Sendable {
         hasQuestions = questionCount > 0
         let isAnswer = flags.contains(.isResponse)
         if questionCount + (isAnswer ? recordCount : 0) > Self.recordLimit {
-            // A question takes five octets at least, a record eleven: counts that the message cannot hold are lies.
+            // A question takes five bytes at least, a record eleven: counts that the message cannot hold are lies.
             isOfInterest = reader.remaining >= 5 * questionCount + 11 * recordCount
         } else if isAnswer {
             isOfInterest = try Self.names(in: &reader, of: message, questionCount, recordCount, isWanted)

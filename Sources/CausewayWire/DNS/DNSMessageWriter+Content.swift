@@ -2,12 +2,12 @@ internal import CausewayTypes
 
 extension DNSMessageWriter {
     mutating func writeContent(_ body: (inout DNSMessageWriter) -> Void) {
-        let start = octets.count
-        octets += [0, 0]
+        let start = bytes.count
+        bytes += [0, 0]
         body(&self)
-        let count = UInt16(clamping: octets.count - start - 2)
-        octets[start] = UInt8(count >> 8)
-        octets[start + 1] = UInt8(truncatingIfNeeded: count)
+        let count = UInt16(clamping: bytes.count - start - 2)
+        bytes[start] = UInt8(count >> 8)
+        bytes[start + 1] = UInt8(truncatingIfNeeded: count)
     }
 
     mutating func write(_ data: DNSRecordData, inMulticast: Bool) {
@@ -22,7 +22,7 @@ extension DNSMessageWriter {
             write(weight)
             write(port)
             write(target, mayCompress: inMulticast)
-        case .text(let strings): octets += strings.isEmpty ? [0] : strings
+        case .text(let strings): bytes += strings.isEmpty ? [0] : strings
         case .mail(let preference, let exchange):
             write(preference)
             write(exchange, mayCompress: true)
@@ -31,7 +31,7 @@ extension DNSMessageWriter {
             write(next, mayCompress: inMulticast)
             write(types)
         case .binding(let binding): write(binding)
-        case .opaque(let content): octets += content
+        case .opaque(let content): bytes += content
         }
     }
 
@@ -49,8 +49,8 @@ extension DNSMessageWriter {
             let numbers = types.map { Int($0.rawValue & 0xFF) }
             var bits = [UInt8](repeating: 0, count: (numbers.max() ?? 0) / 8 + 1)
             for number in numbers { bits[number / 8] |= 0x80 >> (number % 8) }
-            octets += [window, UInt8(bits.count)]
-            octets += bits
+            bytes += [window, UInt8(bits.count)]
+            bytes += bits
         }
     }
 
@@ -60,7 +60,7 @@ extension DNSMessageWriter {
         for (key, value) in binding.parameters {
             write(key.rawValue)
             write(UInt16(clamping: value.count))
-            octets += value.prefix(Int(UInt16.max))
+            bytes += value.prefix(Int(UInt16.max))
         }
     }
 }

@@ -11,31 +11,31 @@ package struct DNSMessageWriter: Sendable {
     /// What a pointer can say.
     private static let pointerLimit = 0x4000
 
-    /// The most octets that the message may have.
+    /// The most bytes that the message may have.
     package let limit: Int
-    var octets: [UInt8]
+    var bytes: [UInt8]
     private var counts: [UInt16] = [0, 0, 0, 0]
     private var suffixes: [ArraySlice<UInt8>: UInt16] = [:]
     /// The first name, and where it stands: it comes among ``suffixes`` with the second one, which most questions have not.
     private var first: (name: DNSName, position: Int)?
     private var section = Section.question
 
-    /// - Parameter limit: The most octets that the message may have, at least 12.
+    /// - Parameter limit: The most bytes that the message may have, at least 12.
     package init(
         id: UInt16 = 0, _ flags: DNSMessage.Flags, operation: UInt8 = 0, code: DNSResponseCode = .noError, limit: Int
     ) {
         self.limit = limit
         let bits = flags.rawValue | UInt16(operation & 0xF) << 11 | code.rawValue & 0xF
-        octets = []
-        octets.reserveCapacity(min(limit, 1_500))
-        octets += [UInt8(id >> 8), UInt8(truncatingIfNeeded: id), UInt8(bits >> 8), UInt8(truncatingIfNeeded: bits)]
-        octets += [UInt8](repeating: 0, count: 8)
+        bytes = []
+        bytes.reserveCapacity(min(limit, 1_500))
+        bytes += [UInt8(id >> 8), UInt8(truncatingIfNeeded: id), UInt8(bits >> 8), UInt8(truncatingIfNeeded: bits)]
+        bytes += [UInt8](repeating: 0, count: 8)
     }
 
-    /// Octets written so far.
-    package var byteCount: Int { octets.count }
+    /// Bytes written so far.
+    package var byteCount: Int { bytes.count }
 
-    package var isEmpty: Bool { octets.count == Self.headerByteCount }
+    package var isEmpty: Bool { bytes.count == Self.headerByteCount }
 
     /// Adds a question. Returns `false`, and adds nothing, where there is no room.
     ///
@@ -77,17 +77,17 @@ package struct DNSMessageWriter: Sendable {
                 for option in extensions.options {
                     writer.write(option.code)
                     writer.write(UInt16(clamping: option.value.count))
-                    writer.octets += option.value.prefix(Int(UInt16.max))
+                    writer.bytes += option.value.prefix(Int(UInt16.max))
                 }
             }
         }
     }
 
     /// More follows in another message, or would have been here.
-    package mutating func markTruncated() { octets[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
+    package mutating func markTruncated() { bytes[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
 
     package func finish() -> [UInt8] {
-        var result = octets
+        var result = bytes
         for (index, count) in counts.enumerated() {
             result[4 + 2 * index] = UInt8(count >> 8)
             result[5 + 2 * index] = UInt8(truncatingIfNeeded: count)
@@ -96,10 +96,10 @@ package struct DNSMessageWriter: Sendable {
     }
 
     private mutating func attempt(_ section: Section, _ body: (inout DNSMessageWriter) -> Void) -> Bool {
-        let start = octets.count
+        let start = bytes.count
         body(&self)
-        guard octets.count <= limit, counts[section.rawValue] < UInt16.max else {
-            octets.removeSubrange(start...)
+        guard bytes.count <= limit, counts[section.rawValue] < UInt16.max else {
+            bytes.removeSubrange(start...)
             suffixes = suffixes.filter { $0.value < start }
             if let position = first?.position, position >= start { first = nil }
             return false
@@ -113,15 +113,15 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write<T: FixedWidthInteger & UnsignedInteger>(_ value: T) {
         for shift in stride(from: T.bitWidth - 8, through: 0, by: -8) {
-            octets.append(UInt8(truncatingIfNeeded: value >> T(shift)))
+            bytes.append(UInt8(truncatingIfNeeded: value >> T(shift)))
         }
     }
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
             // There is nothing to point to yet, and nobody points to the root.
-            if !name.isRoot { first = (name, octets.count) }
-            octets += name.wire
+            if !name.isRoot { first = (name, bytes.count) }
+            bytes += name.wire
             return
         }
         if suffixes.isEmpty { index(first.name, at: first.position) }
@@ -129,11 +129,11 @@ package struct DNSMessageWriter: Sendable {
         while let length = rest.first, length > 0 {
             if mayCompress, let target = suffixes[rest] { return write(0xC000 | target) }
             // Also names that may not be compressed themselves are pointed to by later ones.
-            if octets.count < Self.pointerLimit { suffixes[rest] = UInt16(octets.count) }
-            octets += rest.prefix(1 + Int(length))
+            if bytes.count < Self.pointerLimit { suffixes[rest] = UInt16(bytes.count) }
+            bytes += rest.prefix(1 + Int(length))
             rest = rest.dropFirst(1 + Int(length))
         }
-        octets.append(0)
+        bytes.append(0)
     }
 
     private mutating func index(_ name: DNSName, at position: Int) {

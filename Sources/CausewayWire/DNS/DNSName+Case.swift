@@ -4,15 +4,15 @@ extension DNSName {
 
     /// The same name with the case of each letter thrown: a bit more for a forger to guess.
     package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
-        var octets = wire
+        var bytes = wire
         var bits: UInt64 = 0
-        for index in octets.indices {
+        for index in bytes.indices {
             if index & 63 == 0 { bits = random.next() }
             // Lengths are below 64, where no letter is.
-            guard (octets[index] | 0x20) &- 0x61 < 26 else { continue }
-            octets[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
+            guard (bytes[index] | 0x20) &- 0x61 < 26 else { continue }
+            bytes[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
         }
-        return DNSName(wire: octets)
+        return DNSName(wire: bytes)
     }
 
     /// The same name, with the labels at its end that stand in `sent` to the letter spelled as `original` spells them.

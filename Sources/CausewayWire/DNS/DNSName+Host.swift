@@ -11,26 +11,26 @@ extension DNSName {
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
         let isAbsolute = labels.count > 1 && labels.last == ""
         if isAbsolute { labels.removeLast() }
-        var octets: [[UInt8]] = []
+        var bytes: [[UInt8]] = []
         for label in labels {
             let isPlain = label.utf8.allSatisfy { $0 < 0x80 }
             guard let ascii = isPlain ? String(label) : Punycode.label(label) else { return nil }
             // A name with blanks or control characters is a mistake, and no host has one.
             guard ascii.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
-            octets.append(Array(ascii.utf8))
+            bytes.append(Array(ascii.utf8))
         }
-        guard !octets.isEmpty, let name = DNSName(labels: octets) else { return nil }
+        guard !bytes.isEmpty, let name = DNSName(labels: bytes) else { return nil }
         return (name, isAbsolute)
     }
 
     /// The same for a name all in ASCII.
     private static func plainHost(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
-        var octets = Array(text.utf8)[...]
-        guard octets.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        var bytes = Array(text.utf8)[...]
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
         let dot = UInt8(ascii: ".")
-        let isAbsolute = octets.count > 1 && octets.last == dot
-        if isAbsolute { octets.removeLast() }
-        let name = DNSName(labels: octets.split(separator: dot, omittingEmptySubsequences: false))
+        let isAbsolute = bytes.count > 1 && bytes.last == dot
+        if isAbsolute { bytes.removeLast() }
+        let name = DNSName(labels: bytes.split(separator: dot, omittingEmptySubsequences: false))
         return name.map { ($0, isAbsolute) }
     }
 
@@ -42,8 +42,8 @@ extension DNSName {
         switch address {
         case .ipv4(let address):
             let parts = (0..<4).map { index -> [UInt8] in
-                let octet = UInt8(truncatingIfNeeded: address.bits >> UInt32(8 * index))
-                return Array(String(octet).utf8)
+                let byte = UInt8(truncatingIfNeeded: address.bits >> UInt32(8 * index))
+                return Array(String(byte).utf8)
             }
             return DNSName(labels: parts + [Array("in-addr".utf8), Array("arpa".utf8)]) ?? .root
         case .ipv6(let address):

@@ -1,9 +1,9 @@
-/// A domain name: a row of labels of 1 to 63 octets, from the leaf to the root (RFC 1035 §3.1).
+/// A domain name: a row of labels of 1 to 63 bytes, from the leaf to the root (RFC 1035 §3.1).
 ///
-/// Labels are octets, not text: multicast names hold any UTF-8, dots included (RFC 6763 §4.1.1). Case is kept, and does not count
+/// Labels are bytes, not text: multicast names hold any UTF-8, dots included (RFC 6763 §4.1.1). Case is kept, and does not count
 /// when names are compared, for the letters of ASCII only (RFC 4343 §3, RFC 6762 §16).
 package struct DNSName: Sendable {
-    /// Octets of the longest name without its root label (RFC 6762 Appendix C; one less in RFC 1035 §3.1).
+    /// Bytes of the longest name without its root label (RFC 6762 Appendix C; one less in RFC 1035 §3.1).
     package static let maximumByteCount = 255
     package static let maximumLabelByteCount = 63
 
@@ -75,7 +75,7 @@ package struct DNSName: Sendable {
     }
 
     /// Lengths are below 64, where no letter is: they fold to themselves.
-    fileprivate static func fold(_ octet: UInt8) -> UInt8 { octet &- 0x41 < 26 ? octet | 0x20 : octet }
+    fileprivate static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// A name's labels in turn.
     package struct Labels: Sequence, IteratorProtocol, Sendable {
@@ -100,7 +100,7 @@ extension DNSName: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Eight octets at a time: the hasher's cost is by the call.
+        // Eight bytes at a time: the hasher's cost is by the call.
         var word: UInt64 = 0
         for index in wire.indices {
             word = word << 8 | UInt64(Self.fold(wire[index]))
@@ -113,23 +113,23 @@ extension DNSName: Hashable {
 // MARK: - Text
 
 extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// Reads the presentation form: labels between dots, `\.` and `\\` for themselves, `\DDD` for any octet (RFC 1035 §5.1).
+    /// Reads the presentation form: labels between dots, `\.` and `\\` for themselves, `\DDD` for any byte (RFC 1035 §5.1).
     /// A last dot may stand or be missing. `nil` for empty or long labels and for broken escapes.
     package init?(_ text: some StringProtocol) {
-        var octets = Array(text.utf8)[...]
+        var bytes = Array(text.utf8)[...]
         wire = []
-        if octets.elementsEqual([UInt8(ascii: ".")]) { octets = [] } else if octets.isEmpty { return nil }
+        if bytes.elementsEqual([UInt8(ascii: ".")]) { bytes = [] } else if bytes.isEmpty { return nil }
         var label: [UInt8] = []
-        while let octet = octets.popFirst() {
-            switch octet {
+        while let byte = bytes.popFirst() {
+            switch byte {
             case UInt8(ascii: "."):
                 guard append(label) else { return nil }
                 label = []
             case UInt8(ascii: "\\"):
-                guard let escaped = Self.unescape(&octets) else { return nil }
+                guard let escaped = Self.unescape(&bytes) else { return nil }
                 label.append(escaped)
             default:
-                label.append(octet)
+                label.append(byte)
             }
         }
         if !label.isEmpty {
@@ -144,20 +144,20 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         self = name
     }
 
-    private static func unescape(_ octets: inout ArraySlice<UInt8>) -> UInt8? {
-        guard let first = octets.popFirst() else { return nil }
+    private static func unescape(_ bytes: inout ArraySlice<UInt8>) -> UInt8? {
+        guard let first = bytes.popFirst() else { return nil }
         guard let hundreds = digit(first) else { return first }
-        guard let tens = octets.popFirst().flatMap(digit), let ones = octets.popFirst().flatMap(digit) else {
+        guard let tens = bytes.popFirst().flatMap(digit), let ones = bytes.popFirst().flatMap(digit) else {
             return nil
         }
         return UInt8(exactly: hundreds * 100 + tens * 10 + ones)
     }
 
-    private static func digit(_ octet: UInt8) -> Int? {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) ? Int(octet - UInt8(ascii: "0")) : nil
+    private static func digit(_ byte: UInt8) -> Int? {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int(byte - UInt8(ascii: "0")) : nil
     }
 
-    /// The presentation form with a last dot. Valid UTF-8 stands as it is, other octets are escaped.
+    /// The presentation form with a last dot. Valid UTF-8 stands as it is, other bytes are escaped.
     package var description: String {
         if isRoot { return "." }
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()
@@ -165,12 +165,12 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
 
     /// The presentation form of a name in which nothing is escaped, which most are; `nil` for others.
     private var plainDescription: String? {
-        var octets = wire.dropFirst()
-        var next = octets.startIndex + Int(wire[0])
-        for index in octets.indices {
+        var bytes = wire.dropFirst()
+        var next = bytes.startIndex + Int(wire[0])
+        for index in bytes.indices {
             if index == next {
                 next += 1 + Int(wire[index])
-                octets[index] = UInt8(ascii: ".")
+                bytes[index] = UInt8(ascii: ".")
                 continue
             }
             switch wire[index] {
@@ -178,27 +178,27 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
             default: continue
             }
         }
-        return String(decoding: octets, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// One label in presentation form.
     package static func escaped(_ label: some Sequence<UInt8>) -> String {
-        let octets = Array(label)
-        let isText = String(validating: octets, as: UTF8.self) != nil
+        let bytes = Array(label)
+        let isText = String(validating: bytes, as: UTF8.self) != nil
         var result: [UInt8] = []
-        for octet in octets {
-            switch octet {
-            case UInt8(ascii: "."), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), octet]
-            case 0..<0x20, 0x7F: result += escape(octet)
-            case 0x80...: result += isText ? [octet] : escape(octet)
-            default: result.append(octet)
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "."), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20, 0x7F: result += escape(byte)
+            case 0x80...: result += isText ? [byte] : escape(byte)
+            default: result.append(byte)
             }
         }
         return String(decoding: result, as: UTF8.self)
     }
 
-    private static func escape(_ octet: UInt8) -> [UInt8] {
+    private static func escape(_ byte: UInt8) -> [UInt8] {
         let zero = UInt8(ascii: "0")
-        return [UInt8(ascii: "\\"), zero + octet / 100, zero + octet / 10 % 10, zero + octet % 10]
+        return [UInt8(ascii: "\\"), zero + byte / 100, zero + byte / 10 % 10, zero + byte % 10]
     }
 }

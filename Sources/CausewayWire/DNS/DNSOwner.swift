@@ -18,10 +18,10 @@ package struct DNSOwner: Hashable, Sendable {
     package var primary: LinkAddress
     /// To which a packet must go that wakes it.
     package var wakeup: LinkAddress
-    /// What such a packet ends with: nothing, four or six octets.
+    /// What such a packet ends with: nothing, four or six bytes.
     package let password: [UInt8]
 
-    /// - Parameter password: One of another length than four or six octets counts as none.
+    /// - Parameter password: One of another length than four or six bytes counts as none.
     package init(sequence: UInt8, primary: LinkAddress, wakeup: LinkAddress? = nil, password: [UInt8] = []) {
         self.sequence = sequence
         self.primary = primary
@@ -31,23 +31,23 @@ package struct DNSOwner: Hashable, Sendable {
 
     /// Reads an option; `nil` for another one, another version, and lengths that there are not.
     package init?(_ option: DNSExtensions.Option) {
-        let octets = option.value
-        guard option.code == Self.optionCode, [8, 14, 18, 20].contains(octets.count), octets[0] == 0,
-            let primary = LinkAddress(Array(octets[2..<8]))
+        let bytes = option.value
+        guard option.code == Self.optionCode, [8, 14, 18, 20].contains(bytes.count), bytes[0] == 0,
+            let primary = LinkAddress(Array(bytes[2..<8]))
         else { return nil }
-        let wakeup = octets.count > 8 ? LinkAddress(Array(octets[8..<14])) : nil
-        self.init(sequence: octets[1], primary: primary, wakeup: wakeup, password: Array(octets.dropFirst(14)))
+        let wakeup = bytes.count > 8 ? LinkAddress(Array(bytes[8..<14])) : nil
+        self.init(sequence: bytes[1], primary: primary, wakeup: wakeup, password: Array(bytes.dropFirst(14)))
     }
 
     package var option: DNSExtensions.Option {
-        var value = [0, sequence] + primary.octets
-        if wakeup != primary || !password.isEmpty { value += wakeup.octets + password }
+        var value = [0, sequence] + primary.bytes
+        if wakeup != primary || !password.isEmpty { value += wakeup.bytes + password }
         return DNSExtensions.Option(code: Self.optionCode, value: value)
     }
 
-    /// The content of a packet that wakes the host: six octets of ones, its address sixteen times, and the password.
+    /// The content of a packet that wakes the host: six bytes of ones, its address sixteen times, and the password.
     package var magicPacket: [UInt8] {
-        [UInt8](repeating: 0xFF, count: 6) + (0..<16).flatMap { _ in wakeup.octets } + password
+        [UInt8](repeating: 0xFF, count: 6) + (0..<16).flatMap { _ in wakeup.bytes } + password
     }
 }
 

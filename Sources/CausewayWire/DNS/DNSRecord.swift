@@ -26,7 +26,7 @@ package struct DNSQuestion: Hashable, Sendable {
 
 /// One resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
-    // In this order a record takes 48 octets; tables of multicast DNS hold tens of thousands.
+    // In this order a record takes 48 bytes; tables of multicast DNS hold tens of thousands.
     package var name: DNSName
     /// In seconds.
     package var timeToLive: UInt32
@@ -57,7 +57,7 @@ package enum DNSRecordData: Hashable, Sendable {
     case name(DNSName)
     /// Where a service is (RFC 2782).
     case service(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
-    /// TXT: strings of at most 255 octets behind their lengths, as they stand in the message.
+    /// TXT: strings of at most 255 bytes behind their lengths, as they stand in the message.
     case text([UInt8])
     case mail(preference: UInt16, exchange: DNSName)
     // Seldom, and large: elsewhere, so that all others stay small.

@@ -10,7 +10,7 @@ extension DNSRecordData {
         if let known = try? DNSRecordData(decoding: &reader, type, in: message, &names), reader.isAtEnd {
             self = known
         } else {
-            self = .opaque((try? content.readOctets(content.remaining)) ?? [])
+            self = .opaque((try? content.readBytes(content.remaining)) ?? [])
         }
     }
 
@@ -75,12 +75,12 @@ extension DNSRecordData {
         while !reader.isAtEnd {
             let count: UInt8 = try reader.readInteger()
             result.append(count)
-            try reader.readOctets(Int(count), appendingTo: &result)
+            try reader.readBytes(Int(count), appendingTo: &result)
         }
         return result.isEmpty ? [0] : result
     }
 
-    /// Windows of at most 32 octets in rising order, a bit for each type (RFC 4034 §4.1.2).
+    /// Windows of at most 32 bytes in rising order, a bit for each type (RFC 4034 §4.1.2).
     private static func types(_ reader: inout ByteReader) throws(WireError) -> [DNSRecordType] {
         var types: [DNSRecordType] = []
         var last = -1
@@ -91,8 +91,8 @@ extension DNSRecordData {
             last = Int(window)
             let count: UInt8 = try reader.readInteger()
             guard (1...32).contains(count) else { throw .invalid("length of a type bitmap", at: position) }
-            for (index, octet) in try reader.readOctets(Int(count)).enumerated() where octet != 0 {
-                for bit in 0..<8 where octet & (0x80 >> bit) != 0 {
+            for (index, byte) in try reader.readBytes(Int(count)).enumerated() where byte != 0 {
+                for bit in 0..<8 where byte & (0x80 >> bit) != 0 {
                     types.append(DNSRecordType(rawValue: UInt16(window) << 8 | UInt16(index * 8 + bit)))
                 }
             }

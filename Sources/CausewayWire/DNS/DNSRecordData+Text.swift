@@ -8,23 +8,23 @@ extension DNSRecordData: CustomStringConvertible {
         case .ipv6(let address): address.debugDescription
         case .name(let name): name.description
         case .service(let priority, let weight, let port, let target): "\(priority) \(weight) \(port) \(target)"
-        case .text(let octets): Self.strings(octets)
+        case .text(let bytes): Self.strings(bytes)
         case .mail(let preference, let exchange): "\(preference) \(exchange)"
         case .authority(let zone):
             "\(zone.server) \(zone.mailbox) \(zone.serial) \(zone.refresh) \(zone.retry) \(zone.expire) \(zone.minimum)"
         case .next(let name, let types): "\(name) \(types.map(\.description).joined(separator: " "))"
         case .binding(let binding): binding.description
-        case .opaque(let octets):
-            "\\# \(octets.count)" + (octets.isEmpty ? "" : " ") + octets.map(Self.hexadecimal).joined()
+        case .opaque(let bytes):
+            "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " ") + bytes.map(Self.hexadecimal).joined()
         }
     }
 
-    private static func hexadecimal(_ octet: UInt8) -> String {
-        String(octet >> 4, radix: 16) + String(octet & 0xF, radix: 16)
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
     }
 
-    private static func strings(_ octets: [UInt8]) -> String {
-        var rest = octets[...]
+    private static func strings(_ bytes: [UInt8]) -> String {
+        var rest = bytes[...]
         var texts: [String] = []
         while let length = rest.popFirst() {
             texts.append(quoted(rest.prefix(Int(length))))
@@ -33,14 +33,14 @@ extension DNSRecordData: CustomStringConvertible {
         return texts.joined(separator: " ")
     }
 
-    private static func quoted(_ octets: ArraySlice<UInt8>) -> String {
+    private static func quoted(_ bytes: ArraySlice<UInt8>) -> String {
         var text = "\""
-        for octet in octets {
-            switch octet {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += "\\" + String(UnicodeScalar(octet))
-            case 0x20..<0x7F: text.unicodeScalars.append(UnicodeScalar(octet))
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += "\\" + String(UnicodeScalar(byte))
+            case 0x20..<0x7F: text.unicodeScalars.append(UnicodeScalar(byte))
             default:
-                let number = String(octet)
+                let number = String(byte)
                 text += "\\" + String(repeating: "0", count: 3 - number.count) + number
             }
         }

@@ -42,7 +42,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
             let key = Key(rawValue: try reader.readInteger())
             if let last = parameters.last, last.key >= key { throw .invalid("order of parameters", at: position) }
             let count: UInt16 = try reader.readInteger()
-            parameters.append((key, try reader.readOctets(Int(count))))
+            parameters.append((key, try reader.readBytes(Int(count))))
         }
     }
 
@@ -86,7 +86,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
         return stride(from: 0, to: value.count, by: size).map { value[$0..<($0 + size)] }
     }
 
-    private static func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
     package static func == (left: Self, right: Self) -> Bool {
         left.priority == right.priority && left.target == right.target

@@ -13,7 +13,7 @@ package struct DNSServiceType: Hashable, Sendable {
         case length
         /// Letters, digits and single hyphens between them, and one letter at least (RFC 6335 §5.1).
         case character
-        /// The instance's name is empty, has control characters, or more than 63 octets (RFC 6763 §4.1.1).
+        /// The instance's name is empty, has control characters, or more than 63 bytes (RFC 6763 §4.1.1).
         case name
     }
 
@@ -56,5 +56,5 @@ package struct DNSServiceType: Hashable, Sendable {
         else { throw .character }
     }
 
-    private static func isLetter(_ octet: UInt8) -> Bool { (0x61...0x7A).contains(octet | 0x20) }
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 }

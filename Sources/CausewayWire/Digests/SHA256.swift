@@ -1,6 +1,6 @@
 /// The Secure Hash Algorithm with a digest of 256 bits (FIPS 180-4 §6.2), taking its input in pieces.
 package struct SHA256: Sendable {
-    /// Octets of a digest.
+    /// Bytes of a digest.
     package static let byteCount = 32
     private static let blockSize = 64
 
@@ -45,8 +45,8 @@ package struct SHA256: Sendable {
 
     private mutating func append(_ bytes: RawSpan) {
         for index in 0..<bytes.byteCount {
-            let octet = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-            pending.append(octet)
+            let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            pending.append(byte)
         }
     }
 
@@ -76,7 +76,7 @@ package struct SHA256: Sendable {
 
     private static func expand(_ block: RawSpan, into schedule: inout InlineArray<64, UInt32>) {
         for i in 0..<16 {
-            // In bounds: the block has 64 octets.
+            // In bounds: the block has 64 bytes.
             let word = unsafe block.unsafeLoadUnaligned(fromByteOffset: i &* 4, as: UInt32.self)
             schedule[i] = UInt32(bigEndian: word)
         }

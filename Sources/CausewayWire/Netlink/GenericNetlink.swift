@@ -33,7 +33,7 @@ package struct GenericNetlinkMessage: Equatable, Sendable {
     init(parsing body: inout ByteReader, family: UInt16) throws(WireError) {
         self.family = family
         command = try body.readHostInteger()
-        try body.skip(3)  // the version, and two octets without meaning
+        try body.skip(3)  // the version, and two bytes without meaning
         attributes = try NetlinkAttribute.list(&body)
     }
 
@@ -52,12 +52,12 @@ package struct NetlinkAttribute: Hashable, Sendable {
     static func list(_ body: inout ByteReader) throws(WireError) -> [NetlinkAttribute] {
         var found: [NetlinkAttribute] = []
         try body.readAttributes { (type, value) throws(WireError) in
-            found.append(NetlinkAttribute(type: type, value: try value.readOctets(value.remaining)))
+            found.append(NetlinkAttribute(type: type, value: try value.readBytes(value.remaining)))
         }
         return found
     }
 
-    /// In this machine's byte order; `nil` if there are too few octets.
+    /// In this machine's byte order; `nil` if there are too few bytes.
     func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) -> T? {
         var reader = ByteReader(value.span)
         return try? reader.readHostInteger()

@@ -41,19 +41,19 @@ package struct MultipathEndpoint: Hashable, Sendable {
     package init?(_ message: GenericNetlinkMessage) {
         guard let described = message.attributes.first(where: { $0.type == 1 })?.nested else { return nil }
         var family: InternetAddress.Family?
-        var (octets, id, index): (NetlinkAttribute?, UInt8, Int32) = (nil, 0, 0)
+        var (bytes, id, index): (NetlinkAttribute?, UInt8, Int32) = (nil, 0, 0)
         var usage = Usage()
         for attribute in described {
             switch attribute.type {
             case 1: family = attribute.integer(UInt16.self).flatMap(Self.family)
             case 2: id = attribute.integer() ?? 0
-            case 3, 4: octets = attribute
+            case 3, 4: bytes = attribute
             case 6: usage = Usage(rawValue: attribute.integer() ?? 0)
             case 7: index = attribute.integer() ?? 0
             default: break
             }
         }
-        guard let family, let address = octets?.address(family) else { return nil }
+        guard let family, let address = bytes?.address(family) else { return nil }
         self.init(id: id, address: address, interfaceIndex: index > 0 ? Int(index) : nil, usage: usage)
     }
 
@@ -66,7 +66,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
         var parts: [UInt8] = []
         parts.append(attribute: 1, host: UInt16(address.family.rawValue))
         if id != 0 { parts.append(attribute: 2, host: id) }
-        parts.append(attribute: address.family == .ipv4 ? 3 : 4, address.octets)
+        parts.append(attribute: address.family == .ipv4 ? 3 : 4, address.bytes)
         parts.append(attribute: 6, host: usage.rawValue)
         if let interfaceIndex { parts.append(attribute: 7, host: Int32(truncatingIfNeeded: interfaceIndex)) }
         var whole: [UInt8] = []

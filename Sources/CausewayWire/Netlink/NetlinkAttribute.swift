@@ -4,11 +4,11 @@ extension ByteReader {
     /// ```
     ///  0             15 16            31
     /// +-----------------+---------------+----------------
-    /// |     length      |     type      | value, padded to 4 octets
+    /// |     length      |     type      | value, padded to 4 bytes
     /// +-----------------+---------------+----------------
     /// ```
     ///
-    /// The length counts the four octets in front of the value and not the padding. The two top bits of the type say
+    /// The length counts the four bytes in front of the value and not the padding. The two top bits of the type say
     /// that the value is itself a list and that it is in network byte order; they are no part of the number passed on.
     mutating func readAttributes(
         _ visit: (_ type: UInt16, _ value: inout ByteReader) throws(WireError) -> Void
@@ -26,9 +26,9 @@ extension ByteReader {
         }
     }
 
-    /// Reads the rest as text that ends at the first zero octet, if there is one. Malformed UTF-8 is repaired.
+    /// Reads the rest as text that ends at the first zero byte, if there is one. Malformed UTF-8 is repaired.
     mutating func readText() throws(WireError) -> String {
-        let octets = try readOctets(remaining)
-        return String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+        let bytes = try readBytes(remaining)
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -1,6 +1,6 @@
 /// Takes the messages of one received netlink datagram apart.
 ///
-/// Total: whatever the octets, ``next()`` returns a message, throws, or reports the end; and it reports the end after
+/// Total: whatever the bytes, ``next()`` returns a message, throws, or reports the end; and it reports the end after
 /// finitely many calls. A message whose contents are malformed costs only itself, for the length of each is known
 /// from its header: call ``next()`` again to go on behind it.
 package struct NetlinkDecoder: ~Escapable {
@@ -32,9 +32,9 @@ package struct NetlinkDecoder: ~Escapable {
         self.vocabulary = vocabulary
     }
 
-    @_lifetime(copy octets)
-    package init(_ octets: Span<UInt8>, _ vocabulary: Vocabulary = .routing) {
-        reader = ByteReader(octets)
+    @_lifetime(copy bytes)
+    package init(_ bytes: Span<UInt8>, _ vocabulary: Vocabulary = .routing) {
+        reader = ByteReader(bytes)
         self.vocabulary = vocabulary
     }
 

@@ -3,7 +3,7 @@ internal import CausewayTypes
 extension [UInt8] {
     /// Appends one integer in this machine's byte order.
     mutating func append<T: FixedWidthInteger>(host value: T) {
-        // The conversion leaves the octet that memory has first as the lowest one, on every machine.
+        // The conversion leaves the byte that memory has first as the lowest one, on every machine.
         let ordered = value.littleEndian
         for index in 0..<(T.bitWidth / 8) {
             append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))
@@ -20,15 +20,15 @@ extension [UInt8] {
 
     /// Appends an attribute that is an integer in this machine's byte order.
     mutating func append<T: FixedWidthInteger>(attribute type: UInt16, host value: T) {
-        var octets: [UInt8] = []
-        octets.append(host: value)
-        append(attribute: type, octets)
+        var bytes: [UInt8] = []
+        bytes.append(host: value)
+        append(attribute: type, bytes)
     }
 }
 
 extension InternetAddress {
     /// In network byte order.
-    var octets: [UInt8] {
+    var bytes: [UInt8] {
         switch self {
         case .ipv4(let address): (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }
         case .ipv6(let address):

@@ -9,7 +9,7 @@ package struct NetlinkLink: Equatable, Sendable {
     package var hardwareType: UInt16
     package var flags: Flags
     package var name = ""
-    /// The largest packet the interface carries, in octets; `nil` when the message does not say.
+    /// The largest packet the interface carries, in bytes; `nil` when the message does not say.
     package var mtu: Int?
     /// The link-layer address. Empty where the medium has none.
     package var hardwareAddress: [UInt8] = []
@@ -85,11 +85,11 @@ package struct NetlinkLink: Equatable, Sendable {
     /// `IFLA_` attributes, numbered in linux/if_link.h.
     private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
         switch type {
-        case 1: hardwareAddress = try value.readOctets(value.remaining)
+        case 1: hardwareAddress = try value.readBytes(value.remaining)
         case 3: name = try value.readText()
         case 4:
-            let octets: UInt32 = try value.readHostInteger()
-            mtu = Int(octets)
+            let bytes: UInt32 = try value.readHostInteger()
+            mtu = Int(bytes)
         case 10:
             let index: Int32 = try value.readHostInteger()
             controller = index > 0 ? Int(index) : nil

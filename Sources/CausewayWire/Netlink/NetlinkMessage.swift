@@ -27,7 +27,7 @@ package enum NetlinkMessage: Equatable, Sendable {
     case other(type: UInt16)
 }
 
-/// The 16 octets in front of every netlink message, in the machine's byte order (netlink(7)).
+/// The 16 bytes in front of every netlink message, in the machine's byte order (netlink(7)).
 ///
 /// ```
 ///  0             15 16            31
@@ -42,10 +42,10 @@ package enum NetlinkMessage: Equatable, Sendable {
 /// +---------------------------------+
 /// ```
 package struct NetlinkHeader: Equatable, Sendable {
-    /// Octets on the wire.
+    /// Bytes on the wire.
     package static let byteCount = 16
 
-    /// Octets of the message, this header included, padding excluded.
+    /// Bytes of the message, this header included, padding excluded.
     package var length: UInt32
     package var type: UInt16
     package var flags: Flags

@@ -24,14 +24,14 @@ package enum NetlinkRequest: Hashable, Sendable {
     /// - Parameter sequence: A number that the answers will repeat.
     package func encoded(sequence: UInt32) -> [UInt8] {
         let (type, body) = content
-        var octets: [UInt8] = []
-        octets.reserveCapacity(NetlinkHeader.byteCount + body.count)
-        octets.append(host: UInt32(NetlinkHeader.byteCount + body.count))
-        octets.append(host: type)
-        octets.append(host: flags.rawValue)
-        octets.append(host: sequence)
-        octets.append(host: UInt32(0))
-        return octets + body
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(NetlinkHeader.byteCount + body.count)
+        bytes.append(host: UInt32(NetlinkHeader.byteCount + body.count))
+        bytes.append(host: type)
+        bytes.append(host: flags.rawValue)
+        bytes.append(host: sequence)
+        bytes.append(host: UInt32(0))
+        return bytes + body
     }
 
     private var flags: NetlinkHeader.Flags {
@@ -63,13 +63,13 @@ package enum NetlinkRequest: Hashable, Sendable {
             let width = UInt8(destination.family.bitWidth)
             var body: [UInt8] = [destination.family.rawValue, width, source == nil ? 0 : width]
             body += [UInt8](repeating: 0, count: 9)
-            body.append(attribute: 1, destination.octets)  // RTA_DST
-            if let source { body.append(attribute: 2, source.octets) }  // RTA_SRC
+            body.append(attribute: 1, destination.bytes)  // RTA_DST
+            if let source { body.append(attribute: 2, source.bytes) }  // RTA_SRC
             if let index { body.append(attribute: 4, host: Int32(truncatingIfNeeded: index)) }  // RTA_OIF
             return (NetlinkType.getRoute, body)
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
-            body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).octets)  // IFA_BROADCAST
+            body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).bytes)  // IFA_BROADCAST
             // IFA_CACHEINFO: preferred for ever or not at all, valid for ever, and two times that only the kernel tells.
             body.append(host: UInt16(20))
             body.append(host: UInt16(6))
@@ -87,7 +87,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         var body: [UInt8] = [InternetAddress.Family.ipv4.rawValue, 16, 0, NetlinkAddress.Scope.link.rawValue]
         body.append(host: UInt32(truncatingIfNeeded: index))
         for attribute: UInt16 in [2, 1] {  // IFA_LOCAL, IFA_ADDRESS
-            body.append(attribute: attribute, InternetAddress.ipv4(address).octets)
+            body.append(attribute: attribute, InternetAddress.ipv4(address).bytes)
         }
         return body
     }

@@ -22,7 +22,7 @@ extension NetlinkRoute {
             origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
         self.typeOfService = typeOfService
         sourcePrefixLength = Int(sourceLength)
-        // A single next hop has its flags in the lowest octet of the route's.
+        // A single next hop has its flags in the lowest byte of the route's.
         var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
         try body.readAttributes { (type, value) throws(WireError) in
             if try !single.adopt(attribute: type, &value, family: family) {

@@ -25,7 +25,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     package var preference: Preference = .medium
     /// The source address that packets get when their socket has none.
     package var preferredSource: InternetAddress?
-    /// The largest packet for these destinations, in octets, where it was set on the route.
+    /// The largest packet for these destinations, in bytes, where it was set on the route.
     package var mtu: Int?
     /// The ways out, at least one for ``Kind/unicast`` routes; several share the packets.
     package var nextHops: [NextHop] = []

@@ -10,7 +10,7 @@ package struct NetlinkTranslatorPrefix: Equatable, Sendable {
     /// For how many seconds it holds; 0 takes it back.
     package var lifetime: Int
 
-    /// Octets of `struct nduseroptmsg`.
+    /// Bytes of `struct nduseroptmsg`.
     private static let headByteCount = 16
     private static let routerAdvertisement: UInt8 = 134
     private static let option: UInt8 = 38
@@ -29,11 +29,11 @@ package struct NetlinkTranslatorPrefix: Equatable, Sendable {
     /// ```
     ///  0        7 8       15 16        23 24       31
     /// +----------+----------+-----------------------+
-    /// |  family  |  zero    |   octets of options   |
+    /// |  family  |  zero    |   bytes of options   |
     /// +----------+----------+-----------------------+
     /// |               interface index               |
     /// +----------+----------+-----------------------+
-    /// | ICMP type| ICMP code|  six octets of zero, then the options
+    /// | ICMP type| ICMP code|  six bytes of zero, then the options
     /// +----------+----------+-----------------------+
     /// ```
     ///

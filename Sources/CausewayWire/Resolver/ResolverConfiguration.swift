@@ -74,8 +74,8 @@ package struct ResolverConfiguration: Equatable, Sendable {
         }
     }
 
-    private static func isBlank(_ octet: UInt8) -> Bool {
-        octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") || octet == UInt8(ascii: "\r")
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 }
 

@@ -50,28 +50,28 @@ package struct HeaderFields: Equatable, Sendable {
 
     /// RFC 9110 §5.6.2.
     package static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenOctet)
+        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    static func isTokenOctet(_ octet: UInt8) -> Bool {
-        switch octet {
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
         default: false
         }
     }
 
-    /// Visible octets, spaces and tabs (RFC 9110 §5.5).
-    static func isAllowedInValue(_ octet: UInt8) -> Bool { octet >= 0x20 && octet != 0x7F || octet == 0x09 }
+    /// Visible bytes, spaces and tabs (RFC 9110 §5.5).
+    static func isAllowedInValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
     static func trimmed(_ text: Substring) -> String {
-        var octets = text.utf8
-        while let first = octets.first, first == 0x20 || first == 0x09 { octets.removeFirst() }
-        while let last = octets.last, last == 0x20 || last == 0x09 { octets.removeLast() }
-        return String(Substring(octets))
+        var bytes = text.utf8
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        return String(Substring(bytes))
     }
 
-    private static func lowercased(_ octet: UInt8) -> UInt8 {
-        (0x41...0x5A).contains(octet) ? octet | 0x20 : octet
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 }

@@ -1,11 +1,11 @@
-/// Tells whether octets are UTF-8 (RFC 3629 §4) while they arrive in pieces.
+/// Tells whether bytes are UTF-8 (RFC 3629 §4) while they arrive in pieces.
 ///
-/// It fails at the first octet that no continuation can mend: a text message of many fragments is refused as early as
+/// It fails at the first byte that no continuation can mend: a text message of many fragments is refused as early as
 /// RFC 6455 §8.1 allows.
 package struct UTF8Validator: Equatable, Sendable {
-    /// Octets that the character begun still needs.
+    /// Bytes that the character begun still needs.
     private var missing: UInt8 = 0
-    /// What the next one of them may be: narrower than 0x80...0xBF after a lead octet whose range would else hold overlong forms,
+    /// What the next one of them may be: narrower than 0x80...0xBF after a lead byte whose range would else hold overlong forms,
     /// surrogates or numbers beyond U+10FFFF.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
@@ -16,10 +16,10 @@ package struct UTF8Validator: Equatable, Sendable {
     /// Whether no character is cut in two here.
     package var isAtBoundary: Bool { missing == 0 && !hasFailed }
 
-    /// Looks at the next octets. After `false` it stays `false`.
-    package mutating func accepts(_ octets: ArraySlice<UInt8>) -> Bool {
-        guard !hasFailed, !octets.isEmpty else { return !hasFailed }
-        let span = octets.span
+    /// Looks at the next bytes. After `false` it stays `false`.
+    package mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard !hasFailed, !bytes.isEmpty else { return !hasFailed }
+        let span = bytes.span
         // Every UInt8 is one initialized byte; loads are in bounds by the loop's condition.
         let bytes = unsafe span.bytes
         var index = 0
@@ -42,14 +42,14 @@ package struct UTF8Validator: Equatable, Sendable {
         return true
     }
 
-    private mutating func accepts(_ octet: UInt8) -> Bool {
+    private mutating func accepts(_ byte: UInt8) -> Bool {
         guard missing == 0 else {
-            guard octet >= lowest, octet <= highest else { return false }
+            guard byte >= lowest, byte <= highest else { return false }
             missing -= 1
             (lowest, highest) = (0x80, 0xBF)
             return true
         }
-        switch octet {
+        switch byte {
         case 0x00...0x7F: return true
         case 0xC2...0xDF: missing = 1
         case 0xE0: (missing, lowest) = (2, 0xA0)

@@ -14,43 +14,43 @@ package enum UpgradeError: Error, Equatable, Sendable {
 
 /// Finds the end of a head while it arrives in pieces, and refuses one that does not end.
 package struct UpgradeHeadScanner: Equatable, Sendable {
-    /// Octets of the longest head, which is what a peer can make an endpoint hold.
+    /// Bytes of the longest head, which is what a peer can make an endpoint hold.
     package static let maximumByteCount = 16 << 10
     /// The most fields in a head.
     package static let maximumFieldCount = 128
 
     package private(set) var head: [UInt8] = []
-    /// Octets of `CR LF CR LF` seen.
+    /// Bytes of `CR LF CR LF` seen.
     private var matched = 0
 
     package init() {}
 
     package var isComplete: Bool { matched == 4 }
 
-    /// Takes octets up to the end of the head.
+    /// Takes bytes up to the end of the head.
     ///
     /// - Returns: How many it took. Fewer than there are only if the head is complete.
-    package mutating func take(_ octets: ArraySlice<UInt8>) throws(UpgradeError) -> Int {
+    package mutating func take(_ bytes: ArraySlice<UInt8>) throws(UpgradeError) -> Int {
         var taken = 0
-        for octet in octets {
+        for byte in bytes {
             guard !isComplete else { break }
             guard head.count < Self.maximumByteCount else { throw .tooLong }
-            try match(octet)
-            head.append(octet)
+            try match(byte)
+            head.append(byte)
             taken += 1
         }
         return taken
     }
 
     /// A line ends with both characters, and neither stands alone (RFC 9112 §2.2).
-    private mutating func match(_ octet: UInt8) throws(UpgradeError) {
+    private mutating func match(_ byte: UInt8) throws(UpgradeError) {
         let expectsLineFeed = matched == 1 || matched == 3
-        switch octet {
+        switch byte {
         case 0x0A where expectsLineFeed: matched += 1
         case 0x0A: throw .malformed("line feed")
         case _ where expectsLineFeed: throw .malformed("carriage return")
         case 0x0D: matched += 1
-        case 0: throw .malformed("zero octet")
+        case 0: throw .malformed("zero byte")
         default: matched = 0
         }
     }
@@ -111,7 +111,7 @@ struct HeadLines {
     /// No white space before the colon, and no folded lines (RFC 9112 §5.1, §5.2).
     private static func field(_ line: ArraySlice<UInt8>) throws(UpgradeError) -> HeaderField {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-            line[..<colon].allSatisfy(HeaderFields.isTokenOctet)
+            line[..<colon].allSatisfy(HeaderFields.isTokenByte)
         else { throw .malformed("field name") }
         let value = line[(colon + 1)...]
         guard value.allSatisfy(HeaderFields.isAllowedInValue) else { throw .malformed("field value") }

@@ -10,30 +10,30 @@ package enum WebSocketAccept {
         base64(sha1(Array((key + suffix).utf8)))
     }
 
-    /// A key: 16 octets in base64 (RFC 6455 §4.1).
+    /// A key: 16 bytes in base64 (RFC 6455 §4.1).
     package static func key(using random: inout some RandomNumberGenerator) -> String {
-        var octets: [UInt8] = []
-        octets.append(bigEndian: random.next() as UInt64)
-        octets.append(bigEndian: random.next() as UInt64)
-        return base64(octets)
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: random.next() as UInt64)
+        bytes.append(bigEndian: random.next() as UInt64)
+        return base64(bytes)
     }
 
-    /// Whether a key is what base64 makes of 16 octets.
+    /// Whether a key is what base64 makes of 16 bytes.
     package static func isKey(_ text: String) -> Bool {
-        let octets = Array(text.utf8)
-        guard octets.count == 24, octets[22] == UInt8(ascii: "="), octets[23] == UInt8(ascii: "=") else { return false }
+        let bytes = Array(text.utf8)
+        guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
         // The last digit before the padding holds two bits; the four others are zero.
-        guard octets[..<22].allSatisfy(alphabet.contains) else { return false }
-        return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(octets[21])
+        guard bytes[..<22].allSatisfy(alphabet.contains) else { return false }
+        return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(bytes[21])
     }
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// RFC 4648 §4, with padding.
-    static func base64(_ octets: [UInt8]) -> String {
+    static func base64(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
-        for start in stride(from: 0, to: octets.count, by: 3) {
-            let group = octets[start..<min(start + 3, octets.count)]
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
             var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             bits <<= 8 * UInt32(3 - group.count)
             for digit in 0..<4 {

@@ -30,12 +30,12 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
 
 /// The payload of a close frame (RFC 6455 §5.5.1).
 package struct WebSocketClosing: Equatable, Sendable {
-    /// Octets of the longest reason.
+    /// Bytes of the longest reason.
     package static let maximumReasonLength = WebSocketFrameHeader.maximumControlLength - 2
 
     /// Why a payload cannot be one.
     package enum Mistake: Error, Equatable, Sendable {
-        /// One octet, or a number that must not be on the wire.
+        /// One byte, or a number that must not be on the wire.
         case code
         /// The reason is not UTF-8.
         case text
@@ -67,13 +67,13 @@ package struct WebSocketClosing: Equatable, Sendable {
     /// character that does not fit.
     package var payload: [UInt8] {
         guard let code, code.isAllowedOnWire else { return [] }
-        var octets: [UInt8] = []
-        octets.append(bigEndian: code.rawValue)
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: code.rawValue)
         for scalar in reason.unicodeScalars {
             let encoded = UTF8.encode(scalar).map(Array.init) ?? []
-            guard octets.count + encoded.count <= Self.maximumReasonLength + 2 else { break }
-            octets += encoded
+            guard bytes.count + encoded.count <= Self.maximumReasonLength + 2 else { break }
+            bytes += encoded
         }
-        return octets
+        return bytes
     }
 }

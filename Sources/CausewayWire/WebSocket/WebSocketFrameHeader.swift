@@ -12,9 +12,9 @@
 /// +---------------------------------------------------------------+
 /// ```
 package struct WebSocketFrameHeader: Equatable, Sendable {
-    /// Octets of the longest header.
+    /// Bytes of the longest header.
     package static let maximumByteCount = 14
-    /// The most octets of payload in a control frame (RFC 6455 §5.5).
+    /// The most bytes of payload in a control frame (RFC 6455 §5.5).
     package static let maximumControlLength = 125
 
     /// Whether the frame is the last one of its message.
@@ -22,7 +22,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
     package var opcode: WebSocketOpcode
     /// Present in every frame from a client, and in none from a server (RFC 6455 §5.1).
     package var mask: WebSocketMask?
-    /// Octets of payload.
+    /// Bytes of payload.
     package var payloadLength: Int
 
     package init(isFinal: Bool = true, opcode: WebSocketOpcode, mask: WebSocketMask? = nil, payloadLength: Int) {
@@ -34,8 +34,8 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
 
     /// Reads one header.
     ///
-    /// - Throws: ``WireError``: `truncated` while more octets are needed; `invalid` as soon as one is wrong, which is before
-    ///   the header is complete if that octet comes early.
+    /// - Throws: ``WireError``: `truncated` while more bytes are needed; `invalid` as soon as one is wrong, which is before
+    ///   the header is complete if that byte comes early.
     package init(parsing reader: inout ByteReader) throws(WireError) {
         let start = reader.position
         let first = try reader.readInteger(as: UInt8.self)
@@ -72,26 +72,26 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         }
     }
 
-    /// Octets of the header in its wire form.
+    /// Bytes of the header in its wire form.
     package var byteCount: Int {
         let lengthBytes = payloadLength <= 125 ? 0 : payloadLength <= Int(UInt16.max) ? 2 : 8
         return 2 + lengthBytes + (mask == nil ? 0 : 4)
     }
 
     /// Appends the wire form.
-    package func serialize(into octets: inout [UInt8]) {
-        octets.append((isFinal ? 0x80 : 0) | opcode.rawValue)
+    package func serialize(into bytes: inout [UInt8]) {
+        bytes.append((isFinal ? 0x80 : 0) | opcode.rawValue)
         let maskBit: UInt8 = mask == nil ? 0 : 0x80
         if payloadLength <= 125 {
-            octets.append(maskBit | UInt8(truncatingIfNeeded: payloadLength))
+            bytes.append(maskBit | UInt8(truncatingIfNeeded: payloadLength))
         } else if payloadLength <= Int(UInt16.max) {
-            octets.append(maskBit | 126)
-            octets.append(bigEndian: UInt16(truncatingIfNeeded: payloadLength))
+            bytes.append(maskBit | 126)
+            bytes.append(bigEndian: UInt16(truncatingIfNeeded: payloadLength))
         } else {
-            octets.append(maskBit | 127)
-            octets.append(bigEndian: UInt64(payloadLength))
+            bytes.append(maskBit | 127)
+            bytes.append(bigEndian: UInt64(payloadLength))
         }
-        if let mask { octets.append(bigEndian: mask.key) }
+        if let mask { bytes.append(bigEndian: mask.key) }
     }
 }
 

@@ -1,36 +1,36 @@
 /// The key that a client's payload is combined with (RFC 6455 §5.3).
 package struct WebSocketMask: Hashable, Sendable {
-    /// The first octet on the wire is the most significant one.
+    /// The first byte on the wire is the most significant one.
     package var key: UInt32
 
     package init(key: UInt32) { self.key = key }
 
     /// Masks or unmasks: both are the same.
     ///
-    /// - Parameter offset: How many octets of the payload came before these. Must not be negative.
-    package func apply(to octets: inout [UInt8], from start: Int = 0, offset: Int = 0) {
-        guard start < octets.count else { return }
-        var span = octets.mutableSpan
+    /// - Parameter offset: How many bytes of the payload came before these. Must not be negative.
+    package func apply(to bytes: inout [UInt8], from start: Int = 0, offset: Int = 0) {
+        guard start < bytes.count else { return }
+        var span = bytes.mutableSpan
         apply(to: &span, from: start, offset: offset)
     }
 
     /// The same for a part of an array, in place if nobody else holds that array.
-    package func apply(to octets: inout ArraySlice<UInt8>, offset: Int = 0) {
-        guard !octets.isEmpty else { return }
-        var span = octets.mutableSpan
+    package func apply(to bytes: inout ArraySlice<UInt8>, offset: Int = 0) {
+        guard !bytes.isEmpty else { return }
+        var span = bytes.mutableSpan
         apply(to: &span, from: 0, offset: offset)
     }
 
-    private func apply(to octets: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // The key as memory holds it, turned so that its first octet meets the first of these.
+    private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
+        // The key as memory holds it, turned so that its first byte meets the first of these.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian
         let wide = UInt64(word) << 32 | UInt64(word)
         var index = start
-        let count = octets.count
+        let count = bytes.count
         // In bounds by the loop's condition, and every bit pattern is a valid integer.
-        var bytes = unsafe octets.mutableBytes
+        var bytes = unsafe bytes.mutableBytes
         while index + 8 <= count {
             let plain = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             bytes.storeBytes(of: plain ^ wide, toByteOffset: index, as: UInt64.self)

@@ -81,8 +81,8 @@ struct LinkLocalCommand: Subcommand {
     /// What was asked for, what the file says, or what the interface still has.
     private func remembered(_ facts: NetworkSnapshot.Interface) -> IPv4Address? {
         if let first { return IPv4Address(first) }
-        if let remember, let octets = try? Data(contentsOf: URL(fileURLWithPath: remember)),
-            let line = String(decoding: octets, as: UTF8.self).split(separator: "\n").first,
+        if let remember, let bytes = try? Data(contentsOf: URL(fileURLWithPath: remember)),
+            let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first,
             let address = IPv4Address(String(line))
         {
             return address

@@ -88,18 +88,18 @@ struct CatSecurity: ParsableArguments {
                 throw ValidationError("--psk needs an identity, a colon and a key.")
             }
             let digits = Array(psk[psk.index(after: colon)...])
-            let octets = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+            let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
                 UInt8(String(digits[$0...($0 + 1)]), radix: 16)
             }
-            guard !digits.isEmpty, octets.count * 2 == digits.count else {
+            guard !digits.isEmpty, bytes.count * 2 == digits.count else {
                 throw ValidationError("The key of --psk is not hexadecimal.")
             }
-            return (Array(psk[..<colon].utf8), octets)
+            return (Array(psk[..<colon].utf8), bytes)
         }
     }
 
-    private static func bytes(_ octets: [UInt8]) -> __DispatchData {
-        octets.withUnsafeBytes { DispatchData(bytes: $0) }
+    private static func bytes(_ bytes: [UInt8]) -> __DispatchData {
+        bytes.withUnsafeBytes { DispatchData(bytes: $0) }
     }
 }
 

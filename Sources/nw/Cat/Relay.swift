@@ -13,7 +13,7 @@ struct Relay: Sendable {
         case idle
     }
 
-    /// The most that one read takes, in octets. A UDP read is one datagram.
+    /// The most that one read takes, in bytes. A UDP read is one datagram.
     private static let streamChunk = 65_536
     private static let datagramChunk = 16_384
     /// What a datagram holds when it is encrypted: such a one is never split on its way.

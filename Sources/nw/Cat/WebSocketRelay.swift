@@ -5,7 +5,7 @@ import FoundationEssentials
 struct WebSocketRelay: Sendable {
     private enum End { case input, peer }
 
-    /// The most octets of a line, and of a read.
+    /// The most bytes of a line, and of a read.
     private static let longestLine = 1 << 20
     private static let chunk = 65_536
 
@@ -43,7 +43,7 @@ struct WebSocketRelay: Sendable {
                 rest = Data(rest[(newline + 1)...])
             }
             if rest.count > Self.longestLine {
-                throw Failure("a line of input is longer than \(Self.longestLine) octets")
+                throw Failure("a line of input is longer than \(Self.longestLine) bytes")
             }
         }
         if !rest.isEmpty { try await send(rest) }

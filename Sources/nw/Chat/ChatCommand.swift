@@ -13,7 +13,7 @@ struct ChatCommand: Subcommand {
             """,
         discussion: """
             What you type is sent line by line, ending in CR LF; what the other side sends is printed. A line has at \
-            most 1,024 octets: a longer one is not sent, and one that arrives ends the conversation. The end of \
+            most 1,024 bytes: a longer one is not sent, and one that arrives ends the conversation. The end of \
             standard input ends your side. PORT 0 with -l takes any free port, which -v names.
 
             All transports speak the same, with each other and with other programs: `network` is NWConnection with a \

@@ -56,7 +56,7 @@ final class OneShot<Value: Sendable>: Sendable {
 }
 
 extension OpenFile {
-    /// Reads once, at most `limit` octets. `nil` at the end.
+    /// Reads once, at most `limit` bytes. `nil` at the end.
     func readChunk(atMost limit: Int) throws -> Data? {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
         let count: Int

@@ -69,7 +69,7 @@ struct OpenFile: ~Copyable, Sendable {
         return .regular(byteCount: UInt64(max(0, information.st_size)))
     }
 
-    /// Reads once. The result is the number of octets stored, 0 at the end of the file.
+    /// Reads once. The result is the number of bytes stored, 0 at the end of the file.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(NWError) -> Int {
         while true {
             let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -78,7 +78,7 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// Writes every octet, in as many calls as it takes.
+    /// Writes every byte, in as many calls as it takes.
     func writeAll(_ bytes: UnsafeRawBufferPointer) throws(NWError) {
         var rest = bytes[...]
         while let first = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
@@ -91,7 +91,7 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// Takes away what lies behind so many octets, and goes on writing there. What cannot be cut, such as a pipe, stays.
+    /// Takes away what lies behind so many bytes, and goes on writing there. What cannot be cut, such as a pipe, stays.
     func cut(to byteCount: Int) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else { return }
         lseek(descriptor, off_t(byteCount), SEEK_SET)

@@ -43,7 +43,7 @@ struct GroupCommand: Subcommand {
     var echo = false
 
     @Option(
-        help: ArgumentHelp("Deliver at most this much of a message, and say when there was more.", valueName: "octets"))
+        help: ArgumentHelp("Deliver at most this much of a message, and say when there was more.", valueName: "bytes"))
     var most: Int?
 
     @Flag(name: .customShort("d"), help: "Do not read standard input.")
@@ -59,7 +59,7 @@ struct GroupCommand: Subcommand {
     var verbose = false
 
     func validate() throws {
-        if let most, most < 0 { throw ValidationError("--most needs a number of octets.") }
+        if let most, most < 0 { throw ValidationError("--most needs a number of bytes.") }
         _ = try makeGroup()
     }
 

@@ -3,20 +3,20 @@ import CausewaySystem
 /// Addresses of the Internet families as text.
 enum AddressText {
     static func text(_ address: SocketAddress) -> String {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         let family: CInt
         switch address {
         case .ipv4(let bits, _):
             family = AF_INET
-            withUnsafeBytes(of: bits.bigEndian) { octets += $0 }
+            withUnsafeBytes(of: bits.bigEndian) { bytes += $0 }
         case .ipv6(let high, let low, _, _):
             family = AF_INET6
-            withUnsafeBytes(of: high.bigEndian) { octets += $0 }
-            withUnsafeBytes(of: low.bigEndian) { octets += $0 }
+            withUnsafeBytes(of: high.bigEndian) { bytes += $0 }
+            withUnsafeBytes(of: low.bigEndian) { bytes += $0 }
         case .unix(let path): return path
         }
         var text = [CChar](repeating: 0, count: 64)
-        guard inet_ntop(family, octets, &text, socklen_t(text.count)) != nil else { return "?" }
+        guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "?" }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -30,7 +30,7 @@ struct CaptureCommand: Subcommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The interface; any is all of them.", valueName: "name"))
     var interface = "any"
 
-    @Option(name: .customShort("s"), help: ArgumentHelp("Keep at most so much of each packet.", valueName: "octets"))
+    @Option(name: .customShort("s"), help: ArgumentHelp("Keep at most so much of each packet.", valueName: "bytes"))
     var snapLength: Int?
 
     @Flag(name: .customShort("p"), help: "Only what is meant for this host: not promiscuous.")
@@ -44,7 +44,7 @@ struct CaptureCommand: Subcommand {
 
     @Option(
         name: .customShort("C"),
-        help: ArgumentHelp("With -w: begin another file after so many million octets.", valueName: "megabytes"))
+        help: ArgumentHelp("With -w: begin another file after so many million bytes.", valueName: "megabytes"))
     var fileSize: Int?
 
     @Option(
@@ -73,7 +73,7 @@ struct CaptureCommand: Subcommand {
     var filter: [String] = []
 
     func validate() throws {
-        if let snapLength, snapLength < 1 { throw ValidationError("-s needs a number of octets.") }
+        if let snapLength, snapLength < 1 { throw ValidationError("-s needs a number of bytes.") }
         for number in [fileSize, fileAge, fileCount] {
             if let number, !(1...1_000_000).contains(number) {
                 throw ValidationError("-C, -G and -W need 1...1000000.")

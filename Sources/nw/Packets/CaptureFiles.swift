@@ -21,12 +21,12 @@ final class CaptureFiles: Sendable {
         var file: OpenFile?
         var number = 0
         var names: [String] = []
-        /// Octets of the present file, which end with a whole packet.
+        /// Bytes of the present file, which end with a whole packet.
         var written = 0
         var failure: Failure?
     }
 
-    /// Octets that may wait for the disk.
+    /// Bytes that may wait for the disk.
     private static let room = 256 << 20
 
     private let path: String
@@ -73,19 +73,19 @@ final class CaptureFiles: Sendable {
         return number == 0 ? path : "\(path)\(number)"
     }
 
-    func append(_ octets: [UInt8], packets: Int) throws {
+    func append(_ bytes: [UInt8], packets: Int) throws {
         try check()
-        if waiting.load(ordering: .relaxed) + octets.count > Self.room {
+        if waiting.load(ordering: .relaxed) + bytes.count > Self.room {
             guard !mayDrop else {
                 dropped.wrappingAdd(packets, ordering: .relaxed)
                 return
             }
             queue.sync {}
         }
-        waiting.wrappingAdd(octets.count, ordering: .relaxed)
+        waiting.wrappingAdd(bytes.count, ordering: .relaxed)
         queue.async { [self] in
-            write(octets, packets: packets)
-            waiting.wrappingSubtract(octets.count, ordering: .relaxed)
+            write(bytes, packets: packets)
+            waiting.wrappingSubtract(bytes.count, ordering: .relaxed)
         }
     }
 
@@ -113,7 +113,7 @@ final class CaptureFiles: Sendable {
     }
 
     /// What does not fit any more is taken away again up to the last whole packet, so that every reader can read what there is.
-    private func write(_ octets: [UInt8], packets: Int) {
+    private func write(_ bytes: [UInt8], packets: Int) {
         guard !isFull else { return }
         guard !hasFailed.load(ordering: .relaxed) else {
             dropped.wrappingAdd(packets, ordering: .relaxed)
@@ -121,8 +121,8 @@ final class CaptureFiles: Sendable {
         }
         let failure: Failure? = state.withLock { state in
             do {
-                try octets.withUnsafeBytes { try state.file?.writeAll($0) }
-                state.written += octets.count
+                try bytes.withUnsafeBytes { try state.file?.writeAll($0) }
+                state.written += bytes.count
                 return nil
             } catch {
                 state.file?.cut(to: state.written)

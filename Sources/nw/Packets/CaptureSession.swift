@@ -58,9 +58,9 @@ final class CaptureSession {
     private func take(waitingMilliseconds: CInt, before end: Int64?) throws -> Bool {
         let count = command.output.count ?? .max
         do {
-            let goesOn = try capture.take(waitingMilliseconds: waitingMilliseconds) { packet, octets in
+            let goesOn = try capture.take(waitingMilliseconds: waitingMilliseconds) { packet, bytes in
                 if let end, packet.time.seconds > end { return false }
-                try shown.add(packet, octets)
+                try shown.add(packet, bytes)
                 return shown.count < count && !shown.isFull
             }
             try shown.endBatch()

@@ -12,7 +12,7 @@ struct PacketCommand: Subcommand {
         commandName: "packet",
         abstract: "Make a packet, and look at it; store it or send it if asked to.",
         discussion: """
-            Without --send nothing leaves this host and no privilege is needed: the packet is shown as a line and as octets, with \
+            Without --send nothing leaves this host and no privilege is needed: the packet is shown as a line and as bytes, with \
             lengths and checksums filled in. Sending needs the capability CAP_NET_RAW. Send only to hosts that you may.
 
             Examples:
@@ -58,7 +58,7 @@ struct PacketCommand: Subcommand {
     @Option(help: ArgumentHelp("TCP's acknowledgement.", valueName: "number"))
     var acknowledgement: UInt32 = 0
 
-    @Option(help: ArgumentHelp("TCP's window.", valueName: "octets"))
+    @Option(help: ArgumentHelp("TCP's window.", valueName: "bytes"))
     var window: UInt16 = 1024
 
     @Option(
@@ -70,7 +70,7 @@ struct PacketCommand: Subcommand {
         name: .customShort("w"), help: ArgumentHelp("Store the packet in this new capture file.", valueName: "file"))
     var store: String?
 
-    @Flag(help: "Only the octets, as hexadecimal digits.")
+    @Flag(help: "Only the bytes, as hexadecimal digits.")
     var hex = false
 
     @Flag(help: "One JSON object, as by nw read.")
@@ -103,9 +103,9 @@ struct PacketCommand: Subcommand {
             address = try internet(&builder)
             linkType = .raw
         }
-        let octets = builder.finish()
-        try show(octets, linkType)
-        if send { try inject(octets, address) }
+        let bytes = builder.finish()
+        try show(bytes, linkType)
+        if send { try inject(bytes, address) }
     }
 
     private func arp(_ builder: inout PacketBuilder) throws {
@@ -182,33 +182,33 @@ struct PacketCommand: Subcommand {
         TCPHeader.Flags(flags.uppercased().compactMap { Self.flagLetters[$0] })
     }
 
-    private func show(_ octets: [UInt8], _ linkType: LinkType) throws {
+    private func show(_ bytes: [UInt8], _ linkType: LinkType) throws {
         let packet = CapturedPacket(
-            time: CaptureTime(seconds: Int64(time(nil)), microseconds: 0), originalCount: octets.count,
-            capturedCount: octets.count, linkType: linkType)
+            time: CaptureTime(seconds: Int64(time(nil)), microseconds: 0), originalCount: bytes.count,
+            capturedCount: bytes.count, linkType: linkType)
         if let store {
             let writer = PcapWriter(linkType: linkType)
             var file = writer.header()
-            writer.append(packet, Octets(octets.span), to: &file)
+            writer.append(packet, ByteView(bytes.span), to: &file)
             do { try OpenFile(creating: store).writeAll(Data(file)) } catch {
                 throw Failure("create \(store) failed", error)
             }
         }
         if json {
             var printer = PacketJSON()
-            return try printer.line(packet, Octets(octets.span)).withUnsafeBytes {
+            return try printer.line(packet, ByteView(bytes.span)).withUnsafeBytes {
                 try OpenFile.standardOutput.writeAll($0)
             }
         }
         if hex {
-            return printLine("\(octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())")
+            return printLine("\(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())")
         }
         var options = PacketPrinter.Options()
         options.verbosity = 1
         options.time = .none
         options.dump = .hexAndTextWithLink
         var printer = PacketPrinter(options)
-        try printer.line(packet, Octets(octets.span)).withUnsafeBytes { try OpenFile.standardOutput.writeAll($0) }
+        try printer.line(packet, ByteView(bytes.span)).withUnsafeBytes { try OpenFile.standardOutput.writeAll($0) }
     }
 
     private func openSocket(_ address: SocketAddress?) throws -> Descriptor {
@@ -219,13 +219,13 @@ struct PacketCommand: Subcommand {
         return try PacketSockets.frames(interface: index)
     }
 
-    private func inject(_ octets: [UInt8], _ address: SocketAddress?) throws {
+    private func inject(_ bytes: [UInt8], _ address: SocketAddress?) throws {
         do {
             let socket = try openSocket(address)
-            let count = try octets.withUnsafeBytes { bytes throws(SystemError) in
+            let count = try bytes.withUnsafeBytes { bytes throws(SystemError) in
                 try PacketSockets.send(socket.rawValue, bytes, to: address)
             }
-            printError("nw: packet: sent \(count) octets")
+            printError("nw: packet: sent \(count) bytes")
         } catch let error as SystemError {
             guard error.errno == Errno.notPermitted else {
                 throw Failure("send failed: \(String(cString: strerror(error.errno)))")

@@ -25,13 +25,13 @@ struct PacketOutputOptions: ParsableArguments {
     @Flag(name: .customShort("S"), help: "TCP's sequence numbers as they are.")
     var absoluteSequence = false
 
-    @Flag(name: .customShort("x"), help: "The octets too; -xx with the link layer's.")
+    @Flag(name: .customShort("x"), help: "The bytes too; -xx with the link layer's.")
     var hex: Int
 
-    @Flag(name: .customShort("X"), help: "The octets and their text; -XX with the link layer's.")
+    @Flag(name: .customShort("X"), help: "The bytes and their text; -XX with the link layer's.")
     var hexAndText: Int
 
-    @Flag(name: .customShort("A"), help: "The octets as text.")
+    @Flag(name: .customShort("A"), help: "The bytes as text.")
     var text: Int
 
     @OptionGroup var numeric: NumericOption
@@ -85,7 +85,7 @@ struct PacketOutput: ~Copyable {
     /// Where packets are stored, on a thread of its own: the ring is drained while the disk is busy.
     private let files: CaptureFiles?
     private let rotation: CaptureRotation
-    /// Packets in the buffer, and octets in the present file.
+    /// Packets in the buffer, and bytes in the present file.
     private var buffered = 0
     private var stored = 0
     private var began = ContinuousClock.now
@@ -116,13 +116,13 @@ struct PacketOutput: ~Copyable {
     /// Packets that were not stored because the disk was too slow.
     var droppedCount: Int { files?.droppedCount ?? 0 }
 
-    mutating func add(_ packet: CapturedPacket, _ octets: borrowing Octets) throws {
+    mutating func add(_ packet: CapturedPacket, _ bytes: borrowing ByteView) throws {
         count += 1
         buffered += 1
         if stored > 0 { try rotate() }
         switch form {
-        case .text: printer.append(packet, octets, to: &buffer)
-        case .json: json.append(packet, octets, to: &buffer)
+        case .text: printer.append(packet, bytes, to: &buffer)
+        case .json: json.append(packet, bytes, to: &buffer)
         case .pcap(let existing):
             let writer = existing ?? PcapWriter(linkType: packet.linkType, isNanoseconds: packet.time.isNanoseconds)
             if existing == nil {
@@ -130,7 +130,7 @@ struct PacketOutput: ~Copyable {
                 form = .pcap(writer)
             }
             guard writer.linkType == packet.linkType else { throw try other(packet.linkType, than: writer.linkType) }
-            writer.append(packet, octets, to: &buffer)
+            writer.append(packet, bytes, to: &buffer)
         case .pcapng(let known):
             let writer = PcapngWriter()
             if known != packet.linkType {
@@ -139,7 +139,7 @@ struct PacketOutput: ~Copyable {
             }
             var stored = packet
             stored.interface = 0
-            writer.append(stored, octets, to: &buffer)
+            writer.append(stored, bytes, to: &buffer)
         }
         if buffer.count >= 65_536 { try flush() }
     }

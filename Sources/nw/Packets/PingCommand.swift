@@ -28,7 +28,7 @@ struct PingCommand: Subcommand {
     @Option(name: .customShort("i"), help: ArgumentHelp("Time between requests.", valueName: "seconds"))
     var interval = 1.0
 
-    @Option(name: .customShort("s"), help: ArgumentHelp("Octets of content.", valueName: "octets"))
+    @Option(name: .customShort("s"), help: ArgumentHelp("Bytes of content.", valueName: "bytes"))
     var size = 56
 
     @Option(name: .customShort("t"), help: ArgumentHelp("Time to live, or hop limit.", valueName: "hops"))
@@ -70,7 +70,7 @@ struct PingCommand: Subcommand {
     var origin: PingOrigin? { givenOrigin.map { PingOrigin($0) } }
 
     func validate() throws {
-        guard (0...65507).contains(size) else { throw ValidationError("-s needs 0...65507 octets.") }
+        guard (0...65507).contains(size) else { throw ValidationError("-s needs 0...65507 bytes.") }
         guard interval >= 0.002 else { throw ValidationError("-i needs at least 0.002 seconds.") }
         if let count, count < 1 { throw ValidationError("-c needs a number above 0.") }
         if let ttl, !(1...255).contains(ttl) { throw ValidationError("-t needs 1...255 hops.") }

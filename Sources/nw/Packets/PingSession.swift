@@ -90,11 +90,11 @@ final class PingSession {
         var packet = PacketBuilder()
         packet.add(.echo(type: target.isIPv6 ? 128 : 8, identifier: identifier, sequence: number))
         packet.add(payload: (0..<command.size).map { UInt8(truncatingIfNeeded: $0) })
-        let octets = packet.finish()
+        let bytes = packet.finish()
         // Next to the system call: the answer may be there before that returns.
         var left = clock.now
         do {
-            _ = try octets.withUnsafeBytes { bytes throws(SystemError) in
+            _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
                 left = clock.now
                 return try PacketSockets.send(socket.rawValue, bytes, to: target.socketAddress)
             }
@@ -123,15 +123,15 @@ final class PingSession {
     /// Raw sockets of IPv4 give the IP header too; in an error's packet ours begins at once.
     private func message(_ datagram: PacketArrival) -> (header: ICMPHeader, hops: Int?)? {
         let content = Array(buffer.prefix(min(datagram.byteCount, 64)))
-        let octets = Octets(content.span)
+        let bytes = ByteView(content.span)
         var offset = 0
         var hops = datagram.hops
         if isRaw, !target.isIPv6, datagram.error == 0 {
-            guard let first = try? octets.u8(0) else { return nil }
+            guard let first = try? bytes.u8(0) else { return nil }
             offset = Int(first & 15) * 4
-            hops = (try? octets.u8(8)).map(Int.init)
+            hops = (try? bytes.u8(8)).map(Int.init)
         }
-        guard let header = try? ICMPHeader(octets, at: offset) else { return nil }
+        guard let header = try? ICMPHeader(bytes, at: offset) else { return nil }
         return (header, hops)
     }
 

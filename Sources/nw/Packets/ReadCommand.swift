@@ -73,7 +73,7 @@ struct ReadCommand: Subcommand {
             if count == 0 {
                 reader.finish()
             } else {
-                reader.feed(Octets(UnsafeRawBufferPointer(rebasing: portion[..<count]).bytes))
+                reader.feed(ByteView(UnsafeRawBufferPointer(rebasing: portion[..<count]).bytes))
             }
             isAtEnd = count == 0
         }
@@ -87,9 +87,9 @@ struct ReadCommand: Subcommand {
         // Asked once: options of a command are looked up anew each time.
         let most = output.count ?? .max
         while let packet = try reader.next() {
-            let octets = reader.octets
-            guard filters.matches(packet, octets) else { continue }
-            try shown.add(packet, octets)
+            let bytes = reader.bytes
+            guard filters.matches(packet, bytes) else { continue }
+            try shown.add(packet, bytes)
             if shown.count >= most || shown.isFull { return true }
         }
         return false
@@ -114,14 +114,14 @@ struct PacketFilters {
 
     init(_ expression: String) { self.expression = expression }
 
-    mutating func matches(_ packet: CapturedPacket, _ octets: borrowing Octets) -> Bool {
+    mutating func matches(_ packet: CapturedPacket, _ bytes: borrowing ByteView) -> Bool {
         if expression.isEmpty { return true }
-        if let filter = compiled[packet.linkType] { return filter.matches(octets, originalCount: packet.originalCount) }
+        if let filter = compiled[packet.linkType] { return filter.matches(bytes, originalCount: packet.originalCount) }
         guard failure == nil else { return false }
         do {
             let filter = try PacketFilter(expression, linkType: packet.linkType)
             compiled[packet.linkType] = filter
-            return filter.matches(octets, originalCount: packet.originalCount)
+            return filter.matches(bytes, originalCount: packet.originalCount)
         } catch {
             failure = Failure(PrintableText(report: error.explained(in: expression)))
             return false

@@ -39,7 +39,7 @@ struct TraceCommand: Subcommand {
     @Flag(name: [.long, .customShort("T")], help: "By connections.")
     var tcp = false
 
-    @Option(help: ArgumentHelp("Length of the packets, with headers; not of --tcp.", valueName: "octets"))
+    @Option(help: ArgumentHelp("Length of the packets, with headers; not of --tcp.", valueName: "bytes"))
     var size: Int?
 
     @Flag(name: [.customLong("df"), .customShort("F")], help: "Let nobody cut packets up.")
@@ -66,7 +66,7 @@ struct TraceCommand: Subcommand {
         guard (1...10).contains(probes) else { throw ValidationError("-q needs 1...10 datagrams.") }
         guard (0.01...60).contains(wait) else { throw ValidationError("-w needs 0.01...60 seconds.") }
         guard !icmp || !tcp else { throw ValidationError("--icmp and --tcp exclude each other.") }
-        if let size, !(48...65_000).contains(size) { throw ValidationError("--size needs 48...65000 octets.") }
+        if let size, !(48...65_000).contains(size) { throw ValidationError("--size needs 48...65000 bytes.") }
         guard size == nil || !tcp else { throw ValidationError("--size has no meaning with --tcp.") }
         guard tcp || icmp || Int(port) + most * probes <= 65535 else {
             throw ValidationError("-p leaves no room for the other ports.")

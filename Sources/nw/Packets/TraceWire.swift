@@ -120,7 +120,7 @@ final class TraceByEcho: TraceWire {
             let head = Array(buffer.prefix(min(arrival.byteCount, 128)))
             // IPv4's raw sockets give the IP header too; in an error's packet ours begins at once.
             let offset = isRaw && !target.isIPv6 && arrival.error == 0 ? Int((head.first ?? 0) & 15) * 4 : 0
-            guard let header = try? ICMPHeader(Octets(head.span), at: offset), header.sequence > 0,
+            guard let header = try? ICMPHeader(ByteView(head.span), at: offset), header.sequence > 0,
                 !isRaw || header.identifier == identifier,
                 arrival.error != 0 || header.type == (target.isIPv6 ? 129 : 0)
             else { continue }
@@ -185,7 +185,7 @@ final class TraceByConnection: TraceWire {
 
 /// What the ways of tracing have in common.
 enum TraceSending {
-    /// What a packet carries behind its headers of 28 or 48 octets, so that it has the size that was asked for. From now on the socket
+    /// What a packet carries behind its headers of 28 or 48 bytes, so that it has the size that was asked for. From now on the socket
     /// lets nobody cut it up, where that was asked for.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
@@ -198,12 +198,12 @@ enum TraceSending {
     }
 
     /// Returns the errno where the packet did not leave.
-    static func send(_ octets: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
+    static func send(_ bytes: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
         var last: CInt = 0
         // A report that waits fails one call, and is taken out of the way by it.
         for _ in 0..<3 {
             do {
-                _ = try octets.withUnsafeBytes { bytes throws(SystemError) in
+                _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
                     try PacketSockets.send(socket, bytes, to: address)
                 }
                 return nil

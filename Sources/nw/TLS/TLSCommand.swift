@@ -51,7 +51,7 @@ struct TLSCommand: Subcommand {
     func validate() throws {
         guard timeout > 0, timeout <= 1_000_000 else { throw ValidationError("-w needs a positive number of seconds.") }
         for name in alpn where !(1...255).contains(name.utf8.count) {
-            throw ValidationError("'\(name)' is no application protocol: it has 1 to 255 octets.")
+            throw ValidationError("'\(name)' is no application protocol: it has 1 to 255 bytes.")
         }
         _ = try target()
     }

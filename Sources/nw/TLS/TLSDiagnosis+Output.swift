@@ -52,8 +52,8 @@ extension TLSDiagnosis {
         return Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     }
 
-    private static func hexadecimal(_ octets: [UInt8]) -> String {
-        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     // MARK: JSON

@@ -162,8 +162,8 @@ struct Presented {
         certificate.alternativeNames.map { name in
             switch name {
             case .name(let text): text
-            case .address(let octets) where octets.count == 4 || octets.count == 16:
-                ReferenceName.address(octets).description
+            case .address(let bytes) where bytes.count == 4 || bytes.count == 16:
+                ReferenceName.address(bytes).description
             case .address: "a damaged address"
             case .email(let text): "mail:\(text)"
             case .uri(let text): text

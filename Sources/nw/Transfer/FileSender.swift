@@ -76,10 +76,10 @@ struct FileSender {
     }
 
     private mutating func awaitReply() async throws {
-        guard let octet = try await replies.exactly(1)?.first else {
+        guard let byte = try await replies.exactly(1)?.first else {
             throw Failure("the receiver ended the connection without an answer")
         }
-        guard let reply = TransferReply(rawValue: octet) else { throw Failure("the receiver's answer makes no sense") }
+        guard let reply = TransferReply(rawValue: byte) else { throw Failure("the receiver's answer makes no sense") }
         if reply != .stored { throw NotSent(reason: reply.explanation) }
     }
 }

@@ -6,7 +6,7 @@ struct StreamReader {
     /// The connection ended inside a portion.
     struct UnexpectedEnd: Error {}
 
-    /// The most that one receive takes, in octets.
+    /// The most that one receive takes, in bytes.
     private static let chunk = 262_144
 
     private let connection: NWConnection

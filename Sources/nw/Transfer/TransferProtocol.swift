@@ -7,7 +7,7 @@ import FoundationEssentials
 /// in network byte order.
 ///
 /// ```
-/// octets  content
+/// bytes  content
 ///      4  "NWF" and the version, 1
 ///      2  length of the name, 1...255
 ///      8  length of the content
@@ -16,10 +16,10 @@ import FoundationEssentials
 ///     32  SHA-256 of the content
 /// ```
 ///
-/// The receiver answers each file with one octet, ``TransferReply``, after it read the whole file, also when it
+/// The receiver answers each file with one byte, ``TransferReply``, after it read the whole file, also when it
 /// stored nothing. The sender waits for it before it begins the next file.
 struct TransferHeader: Equatable, Sendable {
-    /// Octets before the name.
+    /// Bytes before the name.
     static let fixedByteCount = 14
     private static let magic = Array("NWF".utf8) + [1]
 
@@ -32,7 +32,7 @@ struct TransferHeader: Equatable, Sendable {
         case badName
     }
 
-    /// The octets of the header, or `nil` if the name is too long for it.
+    /// The bytes of the header, or `nil` if the name is too long for it.
     func encoded() -> Data? {
         guard let nameLength = UInt16(exactly: name.utf8.count), (1...255).contains(nameLength) else { return nil }
         var data = Data(Self.magic)

@@ -93,7 +93,7 @@ struct EstablishmentScene: ~Copyable {
 
     private mutating func take(_ event: Event) {
         switch event {
-        case .reply(let octets, let exchange): perform(client.received(octets, for: exchange, at: now))
+        case .reply(let bytes, let exchange): perform(client.received(bytes, for: exchange, at: now))
         case .connected(let candidate): if live.contains(candidate) { perform(race.connected(candidate)) }
         case .failed(let candidate):
             if live.remove(candidate) != nil { perform(race.failed(candidate, at: now)) }
@@ -130,7 +130,7 @@ struct EstablishmentScene: ~Copyable {
     private mutating func perform(_ actions: [DNSClient.Action]) {
         for action in actions {
             switch action {
-            case .send(let exchange, let octets, _, let server, let carrier): answer(octets, exchange, server, carrier)
+            case .send(let exchange, let bytes, _, let server, let carrier): answer(bytes, exchange, server, carrier)
             case .forget: break
             case .answer(let id, let answer):
                 guard let (name, type) = questions[id] else { continue }
@@ -140,9 +140,9 @@ struct EstablishmentScene: ~Copyable {
     }
 
     private mutating func answer(
-        _ octets: [UInt8], _ exchange: DNSClient.ExchangeID, _ server: DNSServer, _ carrier: DNSCarrier
+        _ bytes: [UInt8], _ exchange: DNSClient.ExchangeID, _ server: DNSServer, _ carrier: DNSCarrier
     ) {
-        guard let query = try? DNSRig.message(octets), let question = query.questions.first else { return }
+        guard let query = try? DNSRig.message(bytes), let question = query.questions.first else { return }
         let replies = server == DNSRig.first ? (script.aaaa, script.a) : script.second ?? (.never, .never)
         var reply = question.type == .aaaa ? replies.0 : replies.1
         if script.missingNames.contains(question.name.description.lowercased()) { reply = .missing(20) }
@@ -150,7 +150,7 @@ struct EstablishmentScene: ~Copyable {
             _ time: Int, _ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = [],
             change: (inout DNSMessage) -> Void = { _ in }
         ) -> (Int, [UInt8]) {
-            (time, DNSRig.response(to: octets, code, answers: answers, change: change))
+            (time, DNSRig.response(to: bytes, code, answers: answers, change: change))
         }
         let response: (Int, [UInt8])
         switch reply {

@@ -24,25 +24,25 @@ struct FramerStageTests {
     }
 
     /// A stage in the middle of a call for input.
-    private func reading(_ octets: [UInt8]) -> FramerStage {
+    private func reading(_ bytes: [UInt8]) -> FramerStage {
         var stage = ready()
-        stage.receive(Parcel(octets, endsMessage: false), at: .zero)
+        stage.receive(Parcel(bytes, endsMessage: false), at: .zero)
         _ = stage.nextEvent()
         return stage
     }
 
-    private func inbound(_ stage: inout FramerStage) -> [(octets: [UInt8], ends: Bool, final: Bool)] {
+    private func inbound(_ stage: inout FramerStage) -> [(bytes: [UInt8], ends: Bool, final: Bool)] {
         var all: [([UInt8], Bool, Bool)] = []
         while let parcel = stage.nextInbound(atMost: .max) {
-            all.append((parcel.octets.octets, parcel.endsMessage, parcel.isFinal))
+            all.append((parcel.bytes.bytes, parcel.endsMessage, parcel.isFinal))
         }
         return all
     }
 
-    private func outbound(_ stage: inout FramerStage) -> [(octets: [UInt8], ends: Bool, final: Bool)] {
+    private func outbound(_ stage: inout FramerStage) -> [(bytes: [UInt8], ends: Bool, final: Bool)] {
         var all: [([UInt8], Bool, Bool)] = []
         while let parcel = stage.nextOutbound(atMost: .max) {
-            all.append((parcel.octets.octets, parcel.endsMessage, parcel.isFinal))
+            all.append((parcel.bytes.bytes, parcel.endsMessage, parcel.isFinal))
         }
         return all
     }
@@ -70,47 +70,47 @@ struct FramerStageTests {
     func window() {
         var stage = reading([1, 2, 3, 4])
         let some = stage.inputWindow(minimum: 2, maximum: 3)
-        #expect(Array(some.octets) == [1, 2, 3])
+        #expect(Array(some.bytes) == [1, 2, 3])
         #expect(some.meetsMinimum && !some.isComplete)
         let few = stage.inputWindow(minimum: 5, maximum: 9)
-        #expect(Array(few.octets) == [1, 2, 3, 4])
+        #expect(Array(few.bytes) == [1, 2, 3, 4])
         #expect(!few.meetsMinimum)
-        #expect(stage.inputWindow(minimum: 0, maximum: 0).octets.isEmpty)
-        #expect(Array(stage.inputWindow(minimum: 1, maximum: .max).octets) == [1, 2, 3, 4])
-        #expect(stage.inputWindow(minimum: -1, maximum: -5).octets.isEmpty)
+        #expect(stage.inputWindow(minimum: 0, maximum: 0).bytes.isEmpty)
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: .max).bytes) == [1, 2, 3, 4])
+        #expect(stage.inputWindow(minimum: -1, maximum: -5).bytes.isEmpty)
     }
 
     @Test("The cursor moves, stays, and skips what has not come")
     func cursor() {
         var stage = reading([1, 2, 3])
         stage.advanceInput(by: 1)
-        #expect(stage.inputWindow(minimum: 1, maximum: 1).octets.first == 2)
+        #expect(stage.inputWindow(minimum: 1, maximum: 1).bytes.first == 2)
         stage.advanceInput(by: 0)
         stage.advanceInput(by: -4)
-        #expect(stage.inputWindow(minimum: 1, maximum: 1).octets.first == 2)
+        #expect(stage.inputWindow(minimum: 1, maximum: 1).bytes.first == 2)
         stage.advanceInput(by: 5)
-        #expect(stage.inputWindow(minimum: 0, maximum: 9).octets.isEmpty)
+        #expect(stage.inputWindow(minimum: 0, maximum: 9).bytes.isEmpty)
         stage.inputEnded(wanting: 0)
         stage.receive(Parcel([4, 5], endsMessage: false), at: .zero)
         #expect(call(&stage) == nil)
         stage.receive(Parcel([6, 7, 8], endsMessage: false), at: .zero)
         #expect(call(&stage)?.length == 2)
-        #expect(Array(stage.inputWindow(minimum: 1, maximum: 9).octets) == [7, 8])
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: 9).bytes) == [7, 8])
     }
 
-    @Test("Octets are delivered in place: at once, or as they come")
+    @Test("Bytes are delivered in place: at once, or as they come")
     func deliversNext() {
         var stage = reading([1, 2, 3])
         #expect(delivers(&stage, 2))
         #expect(!delivers(&stage, 4))
-        #expect(stage.inputWindow(minimum: 0, maximum: 9).octets.isEmpty)
+        #expect(stage.inputWindow(minimum: 0, maximum: 9).bytes.isEmpty)
         stage.inputEnded(wanting: 0)
         var got = inbound(&stage)
-        #expect(got.map(\.octets) == [[1, 2], [3]])
+        #expect(got.map(\.bytes) == [[1, 2], [3]])
         #expect(got.map(\.ends) == [true, false])
         stage.receive(Parcel([4, 5, 6, 7], endsMessage: false), at: .zero)
         got = inbound(&stage)
-        #expect(got.map(\.octets) == [[4, 5, 6]])
+        #expect(got.map(\.bytes) == [[4, 5, 6]])
         #expect(got.map(\.ends) == [true])
         #expect(call(&stage)?.length == 1)
     }
@@ -124,11 +124,11 @@ struct FramerStageTests {
         stage.inputEnded(wanting: 0)
         stage.receive(Parcel([3], endsMessage: false), at: .zero)
         let got = inbound(&stage)
-        #expect(got.map(\.octets) == [[1, 2], [3], [9], []])
+        #expect(got.map(\.bytes) == [[1, 2], [3], [9], []])
         #expect(got.map(\.ends) == [false, false, false, true])
     }
 
-    @Test("The next call waits for as many octets as were asked for; less than that only at the end")
+    @Test("The next call waits for as many bytes as were asked for; less than that only at the end")
     func wanting() {
         var stage = reading([1])
         stage.inputEnded(wanting: 4)
@@ -142,7 +142,7 @@ struct FramerStageTests {
         let last = call(&stage)
         #expect(last?.isComplete == true)
         let window = stage.inputWindow(minimum: 100, maximum: 100)
-        #expect(window.octets.count == 4 && window.isComplete && !window.meetsMinimum)
+        #expect(window.bytes.count == 4 && window.isComplete && !window.meetsMinimum)
         stage.inputEnded(wanting: 100)
         #expect(call(&stage) == nil)
         #expect(inbound(&stage).map(\.final) == [true])
@@ -158,7 +158,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.kind == .input)
         stage.inputEnded(wanting: 0)
         let got = inbound(&stage)
-        #expect(got.map(\.octets) == [[1, 2], []])
+        #expect(got.map(\.bytes) == [[1, 2], []])
         #expect(got.last?.final == true)
         #expect(got.last?.ends == false)
     }
@@ -173,7 +173,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.kind == .input)
         stage.inputEnded(wanting: 0)
         let got = inbound(&stage)
-        #expect(got.map(\.octets) == [[1, 2], []])
+        #expect(got.map(\.bytes) == [[1, 2], []])
         #expect(got.last?.final == true && got.last?.ends == false)
     }
 
@@ -236,13 +236,13 @@ struct FramerStageTests {
         #expect(!writes(&stage, 5))
         #expect(!writes(&stage, -1))
         #expect(writes(&stage, 2))
-        #expect(Array(stage.outputWindow(minimum: 1, maximum: 9).octets) == [3, 4])
+        #expect(Array(stage.outputWindow(minimum: 1, maximum: 9).bytes) == [3, 4])
         stage.outputEnded()
-        #expect(outbound(&stage).map(\.octets) == [[9, 1, 2]])
+        #expect(outbound(&stage).map(\.bytes) == [[9, 1, 2]])
         #expect(call(&stage)?.length == 1)
         stage.outputEnded()
         #expect(outbound(&stage).isEmpty)
-        #expect(stage.outputWindow(minimum: 0, maximum: 9).octets.isEmpty)
+        #expect(stage.outputWindow(minimum: 0, maximum: 9).bytes.isEmpty)
     }
 
     @Test("A message in parts stays one message beneath, even if its last part is dropped")
@@ -258,7 +258,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.isComplete == true)
         stage.outputEnded()
         let got = outbound(&stage)
-        #expect(got.map(\.octets) == [[1], [7], []])
+        #expect(got.map(\.bytes) == [[1], [7], []])
         #expect(got.map(\.ends) == [false, false, true])
     }
 
@@ -273,7 +273,7 @@ struct FramerStageTests {
         stage.outputEnded()
         #expect(call(&stage) == nil)
         let got = outbound(&stage)
-        #expect(got.map(\.octets) == [[1], []])
+        #expect(got.map(\.bytes) == [[1], []])
         #expect(got.map(\.final) == [false, true])
     }
 
@@ -290,34 +290,34 @@ struct FramerStageTests {
         stage.send(.end, at: .zero)
         stage.receive(.end, at: .zero)
         #expect(call(&stage) == nil)
-        #expect(inbound(&stage).flatMap(\.octets) == [2, 3, 5])
+        #expect(inbound(&stage).flatMap(\.bytes) == [2, 3, 5])
         let got = outbound(&stage)
-        #expect(got.map(\.octets) == [[4], [6], []])
+        #expect(got.map(\.bytes) == [[4], [6], []])
         #expect(got.last?.final == true)
     }
 
     @Test("Passing through while it looks, a framer keeps what it steps over")
     func passesThroughWhileLooking() {
         var stage = reading([1, 2, 3, 4])
-        #expect(Array(stage.inputWindow(minimum: 1, maximum: 3).octets) == [1, 2, 3])
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: 3).bytes) == [1, 2, 3])
         stage.passThroughInput()
         stage.deliver(ByteChain([9]), metadata: [], endsMessage: false)
-        #expect(Array(stage.inputWindow(minimum: 1, maximum: 1).octets) == [1])
+        #expect(Array(stage.inputWindow(minimum: 1, maximum: 1).bytes) == [1])
         stage.advanceInput(by: 0)
-        #expect(inbound(&stage).flatMap(\.octets) == [9])
+        #expect(inbound(&stage).flatMap(\.bytes) == [9])
         stage.advanceInput(by: 3)
-        #expect(inbound(&stage).flatMap(\.octets) == [4])
+        #expect(inbound(&stage).flatMap(\.bytes) == [4])
         stage.inputEnded(wanting: 0)
         stage.receive(Parcel([5], endsMessage: false), at: .zero)
         #expect(call(&stage) == nil)
-        #expect(inbound(&stage).flatMap(\.octets) == [5])
+        #expect(inbound(&stage).flatMap(\.bytes) == [5])
 
         var unanswered = reading([1])
         _ = unanswered.inputWindow(minimum: 1, maximum: 1)
         unanswered.passThroughInput()
         #expect(inbound(&unanswered).isEmpty)
         unanswered.inputEnded(wanting: 0)
-        #expect(inbound(&unanswered).flatMap(\.octets) == [1])
+        #expect(inbound(&unanswered).flatMap(\.bytes) == [1])
     }
 
     @Test("The timer: set, set again, stopped; late and twice do no harm")
@@ -354,7 +354,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.kind == .cleanup)
         stage.cleanupEnded()
         #expect(call(&stage) == nil)
-        #expect(outbound(&stage).map(\.octets) == [[8]])
+        #expect(outbound(&stage).map(\.bytes) == [[8]])
     }
 
     @Test("Stopping late: the stage closes when the framer says so, and what it writes until then is sent")
@@ -371,7 +371,7 @@ struct FramerStageTests {
         stage.write(ByteChain([2]))
         stage.markFailed(nil)
         #expect(stage.status == .ready)
-        #expect(outbound(&stage).map(\.octets) == [[1], [2]])
+        #expect(outbound(&stage).map(\.bytes) == [[1], [2]])
         #expect(stage.status == .closed)
         #expect(call(&stage)?.kind == .cleanup)
     }

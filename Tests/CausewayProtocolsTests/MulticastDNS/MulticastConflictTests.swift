@@ -98,9 +98,9 @@ struct MulticastConflictTests {
         var answer = DNSMessage()
         answer.flags = [.isResponse, .isAuthoritative]
         answer.answers = Printer.address("alpha", "10.1.0.1")
-        let octets = answer.encoded()
+        let bytes = answer.encoded()
         let arrival = MulticastArrival(from: wire.hosts[0].peer)
-        wire.hosts[0].link.received(octets.span, arrival, isSelf: true, at: wire.now)
+        wire.hosts[0].link.received(bytes.span, arrival, isSelf: true, at: wire.now)
         let before = wire.packets.count
         wire.run(for: .seconds(10))
         #expect(wire.packets.count == before)

@@ -19,10 +19,10 @@ struct MulticastFloodTests {
     }
 
     private static func interest(
-        _ octets: [UInt8], of link: inout MulticastLink, _ peer: MulticastPeer = hostile, isMulticast: Bool = true
+        _ bytes: [UInt8], of link: inout MulticastLink, _ peer: MulticastPeer = hostile, isMulticast: Bool = true
     ) -> MulticastInterest {
         link.interest(
-            in: octets.span, MulticastArrival(from: peer, isMulticast: isMulticast), at: .seconds(100))
+            in: bytes.span, MulticastArrival(from: peer, isMulticast: isMulticast), at: .seconds(100))
     }
 
     @Test("What nobody here asked for is not even read: others' answers, others' questions, and rubbish")
@@ -64,8 +64,8 @@ struct MulticastFloodTests {
     func inbox() {
         var inbox = MulticastInbox()
         for number in 0..<100_000 {
-            let octets = [UInt8](repeating: UInt8(number & 0xFF), count: 100)
-            inbox.add(.init(octets, MulticastArrival(from: Self.hostile), isSelf: false))
+            let bytes = [UInt8](repeating: UInt8(number & 0xFF), count: 100)
+            inbox.add(.init(bytes, MulticastArrival(from: Self.hostile), isSelf: false))
         }
         #expect(inbox.count == MulticastInbox.messageLimit / 2)
         #expect(inbox.hasRoom(for: 1_440, from: Self.honest.address))
@@ -77,7 +77,7 @@ struct MulticastFloodTests {
         for _ in 0..<1_000 {
             inbox.add(.init([UInt8](repeating: 0, count: 9_000), .init(from: Self.hostile), isSelf: false))
         }
-        #expect(inbox.count * 9_000 <= MulticastInbox.octetLimit / 2)
+        #expect(inbox.count * 9_000 <= MulticastInbox.byteLimit / 2)
     }
 
     @Test("Thousands of answers for one peer do not make others wait, and are bounded")

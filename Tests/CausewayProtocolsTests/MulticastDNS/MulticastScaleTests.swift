@@ -27,8 +27,8 @@ struct MulticastScaleTests {
         wire.run(for: .seconds(10))
         #expect(wire.hosts[0].events.count == count)
         #expect(wire.packets.count <= 200)
-        #expect(wire.packets.reduce(0) { $0 + $1.octetCount } <= 280_000)
-        #expect(wire.packets.allSatisfy { $0.octetCount <= MulticastDNS.messageByteLimit })
+        #expect(wire.packets.reduce(0) { $0 + $1.byteCount } <= 280_000)
+        #expect(wire.packets.allSatisfy { $0.byteCount <= MulticastDNS.messageByteLimit })
         let before = wire.packets.count
         wire.hosts[1].link.ask(Self.browse, Self.id, at: wire.now)
         wire.run(for: .milliseconds(900))
@@ -83,8 +83,8 @@ struct MulticastScaleTests {
                     DNSRecord(instance, .txt, timeToLive: 4_500, .text(text)),
                 ]), from: hostile)
         }
-        let held = wire.hosts[0].link.cachedOctetCount
-        #expect(held <= MulticastDNS.cachedOctetLimit / 2)
+        let held = wire.hosts[0].link.cachedByteCount
+        #expect(held <= MulticastDNS.cachedByteLimit / 2)
         #expect(wire.known(1, to: 0).count < 2_500)
         let honest = Printer.records("Honest")[0]
         wire.inject(Self.answer([honest]))
@@ -96,7 +96,7 @@ struct MulticastScaleTests {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
         for number in 0..<1_000 { wire.inject(Self.answer(Printer.address("h\(number)"))) }
-        #expect(wire.hosts[0].link.cachedOctetCount == 0)
+        #expect(wire.hosts[0].link.cachedByteCount == 0)
     }
 
     @Test("However much is asked, a record is given once a second")

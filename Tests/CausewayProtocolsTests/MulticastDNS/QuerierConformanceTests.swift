@@ -252,19 +252,19 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).count == 1)
     }
 
-    @Test("C77: a message of any octets harms nobody, and a link that heard it works on")
+    @Test("C77: a message of any bytes harms nobody, and a link that heard it works on")
     func noise() {
         var chance = Chance(state: 7)
         let wire = Self.asking()
         let good = Self.answer(Printer.records()[0], more: Array(Printer.records()[1...])).encoded()
         let arrival = MulticastArrival(from: MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 5_353))
         for _ in 0..<5_000 {
-            var octets = good
+            var bytes = good
             for _ in 0..<Int.random(in: 1..<8, using: &chance) {
-                octets[Int.random(in: octets.indices, using: &chance)] = UInt8.random(in: 0...255, using: &chance)
+                bytes[Int.random(in: bytes.indices, using: &chance)] = UInt8.random(in: 0...255, using: &chance)
             }
-            octets.removeLast(Int.random(in: 0..<octets.count, using: &chance))
-            wire.hosts[0].link.received(octets.span, arrival, at: wire.now)
+            bytes.removeLast(Int.random(in: 0..<bytes.count, using: &chance))
+            wire.hosts[0].link.received(bytes.span, arrival, at: wire.now)
         }
         wire.settle()
         wire.inject(Self.answer(Printer.records("Sane")[0]))

@@ -101,7 +101,7 @@ struct ResponderContentTests {
         #expect(wire.packets.contains { !$0.message.answers.isEmpty && !$0.message.flags.contains(.isResponse) })
     }
 
-    @Test("C73: messages fit the link; a record that does not goes alone, in at most 9,000 octets")
+    @Test("C73: messages fit the link; a record that does not goes alone, in at most 9,000 bytes")
     func sizes() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.messageByteLimit = 1_220
@@ -114,9 +114,9 @@ struct ResponderContentTests {
         wire.run(for: .seconds(20))
         for packet in wire.packets {
             let isAlone = packet.message.answers.count + packet.message.authorities.count <= 2
-            #expect(packet.octetCount <= (isAlone ? 9_000 : 1_220))
+            #expect(packet.byteCount <= (isAlone ? 9_000 : 1_220))
         }
-        #expect(wire.packets.contains { $0.octetCount > 4_000 })
+        #expect(wire.packets.contains { $0.byteCount > 4_000 })
     }
 
     @Test("C74: headers of what is sent are all zeros but for the bits of answers")

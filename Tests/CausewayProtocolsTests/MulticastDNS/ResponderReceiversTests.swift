@@ -109,9 +109,9 @@ struct ResponderReceiversTests {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records() + Printer.address(), Printer.id, at: wire.now)
         wire.run(for: .seconds(30))
-        let octets = DNSMessage.query(DNSQuestion(Printer.instance, .srv)).encoded()
+        let bytes = DNSMessage.query(DNSQuestion(Printer.instance, .srv)).encoded()
         let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.7")!), port: 40_000)
-        wire.hosts[0].link.received(octets.span, MulticastArrival(from: peer), at: wire.now)
+        wire.hosts[0].link.received(bytes.span, MulticastArrival(from: peer), at: wire.now)
         for case .reply(let reply, _) in wire.hosts[0].link.takeActions() {
             let target = DNSName("alpha", in: "local")!.wire
             #expect(reply.indices.contains { reply[$0...].starts(with: target) })

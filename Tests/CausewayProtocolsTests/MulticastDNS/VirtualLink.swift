@@ -21,7 +21,7 @@ final class VirtualLink {
         var time: Duration
         var sender: Int
         var message: DNSMessage
-        var octetCount: Int
+        var byteCount: Int
         /// `nil` for the group.
         var receiver: MulticastPeer?
     }
@@ -90,18 +90,18 @@ final class VirtualLink {
 
     private func perform(_ action: MulticastAction, of sender: Int) {
         switch action {
-        case .send(let octets): deliver(octets, from: sender, to: nil)
-        case .reply(let octets, let peer): deliver(octets, from: sender, to: peer)
+        case .send(let bytes): deliver(bytes, from: sender, to: nil)
+        case .reply(let bytes, let peer): deliver(bytes, from: sender, to: peer)
         case .changed, .denied, .established, .conflicted: hosts[sender].events.append(action)
         }
     }
 
-    private func deliver(_ octets: [UInt8], from sender: Int, to peer: MulticastPeer?) {
+    private func deliver(_ bytes: [UInt8], from sender: Int, to peer: MulticastPeer?) {
         guard hosts[sender].isConnected else { return }
-        guard let message = try? DNSMessage(parsing: octets.span) else { return }
+        guard let message = try? DNSMessage(parsing: bytes.span) else { return }
         let number = packets.count
         packets.append(
-            Packet(time: now, sender: sender, message: message, octetCount: octets.count, receiver: peer))
+            Packet(time: now, sender: sender, message: message, byteCount: bytes.count, receiver: peer))
         for index in hosts.indices where hosts[index].isConnected && hosts[index].isMeant(by: peer) {
             let ways = peer == nil ? familyCount : 1
             let arrived = (0..<ways).filter { _ in delivers(number, index) }
@@ -110,7 +110,7 @@ final class VirtualLink {
             for way in isSelf ? [Int](repeating: 0, count: copies) : arrived {
                 let isOther = peer == nil ? way == 1 : peer == hosts[index].otherPeer
                 let source = isOther ? hosts[sender].otherPeer : hosts[sender].peer
-                receive(octets, MulticastArrival(from: source, isMulticast: peer == nil), isSelf: isSelf, by: index)
+                receive(bytes, MulticastArrival(from: source, isMulticast: peer == nil), isSelf: isSelf, by: index)
             }
         }
     }
@@ -119,18 +119,18 @@ final class VirtualLink {
     func inject(_ message: DNSMessage, from peer: MulticastPeer? = nil, isMulticast: Bool = true, isOnLink: Bool = true)
     {
         let peer = peer ?? MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: MulticastDNS.port)
-        let octets = message.encoded()
+        let bytes = message.encoded()
         for index in hosts.indices {
             let arrival = MulticastArrival(from: peer, isMulticast: isMulticast, isOnLink: isOnLink)
-            receive(octets, arrival, by: index)
+            receive(bytes, arrival, by: index)
         }
         settle()
     }
 
     /// Reads what is of interest only, as drivers do: every test proves that the rest may be left out.
-    private func receive(_ octets: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
-        let interest = hosts[host].link.interest(in: octets.span, arrival, isSelf: isSelf, at: now)
-        if interest != .none { hosts[host].link.received(octets.span, arrival, isSelf: isSelf, at: now) }
+    private func receive(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
+        let interest = hosts[host].link.interest(in: bytes.span, arrival, isSelf: isSelf, at: now)
+        if interest != .none { hosts[host].link.received(bytes.span, arrival, isSelf: isSelf, at: now) }
     }
 
     // MARK: What happened

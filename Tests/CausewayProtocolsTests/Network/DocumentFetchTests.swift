@@ -56,7 +56,7 @@ struct DocumentFetchTests {
         ("", .malformed),
     ]
 
-    @Test("In one piece, and an octet at a time", arguments: rows)
+    @Test("In one piece, and a byte at a time", arguments: rows)
     func answers(_ row: (String, Outcome)) throws {
         for length in [1, 2, 1 << 20] {
             #expect(try outcome(row.0, pieceLength: length, isEnded: true) == row.1, "pieces of \(length)")

@@ -169,13 +169,13 @@ struct InterfaceManagersTests {
         #expect(machine.takeOutput().isEmpty)
     }
 
-    @Test("A bus that sends what is no message is left, one octet at a time or at once")
+    @Test("A bus that sends what is no message is left, one byte at a time or at once")
     func broken() {
         var conversation = BusConversation(user: 0)
         var pieces: [DBusMessage] = []
         var message = DBusMessage(.signal, serial: 9)
-        message.body = [.string("a"), .octets([1])]
-        for octet in Array("OK 1\r\n".utf8) + message.encoded { pieces += conversation.receive([octet]) }
+        message.body = [.string("a"), .bytes([1])]
+        for byte in Array("OK 1\r\n".utf8) + message.encoded { pieces += conversation.receive([byte]) }
         #expect(pieces == [message] && conversation.end == nil)
         // Malformed within its frame: it alone is lost.
         var malformed = message.encoded

@@ -19,7 +19,7 @@ struct RelayStageTests {
         var stage = open(destination)
         stage.receive(Parcel(datagram), at: .zero)
         var all: [[UInt8]] = []
-        while let parcel = stage.nextInbound(atMost: .max) { all.append(parcel.octets.octets) }
+        while let parcel = stage.nextInbound(atMost: .max) { all.append(parcel.bytes.bytes) }
         return all
     }
 
@@ -36,7 +36,7 @@ struct RelayStageTests {
         #expect(isTaken)
         var datagrams: [[UInt8]] = [[]]
         while let parcel = stage.nextOutbound(atMost: .max) {
-            datagrams[datagrams.count - 1] += parcel.octets.octets
+            datagrams[datagrams.count - 1] += parcel.bytes.bytes
             if parcel.endsMessage { datagrams.append([]) }
         }
         let header: [UInt8] = [0, 0, 0, 1, 192, 0, 2, 7, 0, 53]
@@ -44,17 +44,17 @@ struct RelayStageTests {
         #expect(RelayStage.headerByteCount(to: Self.address) == header.count)
     }
 
-    @Test("A name goes to the proxy as it is, an IPv6 address with its sixteen octets")
+    @Test("A name goes to the proxy as it is, an IPv6 address with its sixteen bytes")
     func places() {
         let address = TunnelDestination(.address(.ipv6(IPv6Address(high: 0x2001_0DB8 << 32, low: 9))), port: 258)
         let rows: [(TunnelDestination, [UInt8])] = [
             (Self.name, [3, 10] + Array("inner.test".utf8) + [0, 53]),
             (address, [4, 0x20, 1, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 1, 2]),
         ]
-        for (destination, octets) in rows {
-            #expect(destination.socksOctets == octets)
-            #expect(TunnelDestination(socksOctets: octets[...]) == destination)
-            for count in 0..<octets.count { #expect(TunnelDestination(socksOctets: octets.prefix(count)) == nil) }
+        for (destination, bytes) in rows {
+            #expect(destination.socksBytes == bytes)
+            #expect(TunnelDestination(socksBytes: bytes[...]) == destination)
+            for count in 0..<bytes.count { #expect(TunnelDestination(socksBytes: bytes.prefix(count)) == nil) }
         }
         #expect(
             Self.open(.init(.name(String(repeating: "a", count: 256)), port: 1)).status == .failed(.init(.dns, -65_540))
@@ -105,16 +105,16 @@ struct RelayStageTests {
     @Test("A datagram in pieces is one, and no pieces make more than a datagram can hold")
     func pieces() {
         var stage = Self.open()
-        for octet in [0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 1, 2] as [UInt8] {
-            stage.receive(Parcel([octet], endsMessage: false), at: .zero)
+        for byte in [0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 1, 2] as [UInt8] {
+            stage.receive(Parcel([byte], endsMessage: false), at: .zero)
         }
         stage.receive(Parcel([3]), at: .zero)
-        #expect(stage.nextInbound(atMost: .max)?.octets.octets == [1, 2, 3])
+        #expect(stage.nextInbound(atMost: .max)?.bytes.bytes == [1, 2, 3])
         for _ in 0..<3 { stage.receive(Parcel([UInt8](repeating: 0, count: 60_000), endsMessage: false), at: .zero) }
         stage.receive(Parcel([3]), at: .zero)
         #expect(stage.nextInbound(atMost: .max) == nil)
         stage.receive(Parcel([0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 9]), at: .zero)
-        #expect(stage.nextInbound(atMost: .max)?.octets.octets == [9])
+        #expect(stage.nextInbound(atMost: .max)?.bytes.bytes == [9])
     }
 
     @Test("Closed, it takes nothing, and what it took still leaves")
@@ -141,10 +141,10 @@ struct RelayStageTests {
         var said = [handshake.begin()]
         var words = ByteChain()
         var step = TunnelStep.wait
-        for octet in replies.joined() {
-            words.append([octet])
+        for byte in replies.joined() {
+            words.append([byte])
             step = handshake.received(&words)
-            if case .send(let octets) = step { said.append(octets) }
+            if case .send(let bytes) = step { said.append(bytes) }
             if case .failed = step { break }
         }
         return (said, step, handshake.bound)

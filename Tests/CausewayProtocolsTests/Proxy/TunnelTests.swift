@@ -13,9 +13,9 @@ struct TunnelTests {
         var stage = TunnelStage(handshake)
         var said: [[UInt8]] = []
         func listen() {
-            var octets: [UInt8] = []
-            while let parcel = stage.nextOutbound(atMost: .max) { octets += parcel.octets.octets }
-            if !octets.isEmpty { said.append(octets) }
+            var bytes: [UInt8] = []
+            while let parcel = stage.nextOutbound(atMost: .max) { bytes += parcel.bytes.bytes }
+            if !bytes.isEmpty { said.append(bytes) }
         }
         stage.start(at: .zero)
         listen()
@@ -28,7 +28,7 @@ struct TunnelTests {
             listen()
         }
         var content: [UInt8] = []
-        while let parcel = stage.nextInbound(atMost: .max) { content += parcel.octets.octets }
+        while let parcel = stage.nextInbound(atMost: .max) { content += parcel.bytes.bytes }
         return (said, stage.status, content)
     }
 

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Receive queue against a model")
 struct ReceiveQueuePropertyTests {
-    /// The rules written down naively: octets and the ends of messages in one list.
+    /// The rules written down naively: bytes and the ends of messages in one list.
     struct Model {
-        enum Token: Equatable { case octet(UInt8), endOfMessage }
+        enum Token: Equatable { case byte(UInt8), endOfMessage }
 
         var tokens: [Token] = []
         var demands: [ReceiveQueue.Demand] = []
@@ -15,11 +15,11 @@ struct ReceiveQueuePropertyTests {
 
         mutating func arrived(_ bytes: [UInt8], endsMessage: Bool) {
             guard !hasEnded else { return }
-            tokens += bytes.map { .octet($0) }
+            tokens += bytes.map { .byte($0) }
             if endsMessage { tokens.append(.endOfMessage) }
         }
 
-        /// What the oldest call is told, with the octets it gets.
+        /// What the oldest call is told, with the bytes it gets.
         mutating func next() -> (ReceiveQueue.Outcome, [UInt8])? {
             guard let demand = demands.first else { return nil }
             if tokens.isEmpty, hasEnded, endWasTold {
@@ -41,7 +41,7 @@ struct ReceiveQueuePropertyTests {
                 }
             guard isAnswered else { return nil }
             demands.removeFirst()
-            let bytes = tokens.prefix(take).compactMap { if case .octet(let octet) = $0 { octet } else { nil } }
+            let bytes = tokens.prefix(take).compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
             tokens.removeFirst(take)
             let endsMessage = isWhole && take == available
             if endsMessage, boundary != nil { tokens.removeFirst() }
@@ -50,7 +50,7 @@ struct ReceiveQueuePropertyTests {
             return (.content(count: take, endsMessage: endsMessage, endsStream: endsStream), bytes)
         }
 
-        var octetCount: Int { tokens.count { $0 != .endOfMessage } }
+        var byteCount: Int { tokens.count { $0 != .endOfMessage } }
     }
 
     /// The queue and the model side by side, and the buffer that the queue's owner keeps.
@@ -90,7 +90,7 @@ struct ReceiveQueuePropertyTests {
         }
 
         private mutating func arrive() {
-            let bytes = random.octets(random.integer(in: 0...40))
+            let bytes = random.bytes(random.integer(in: 0...40))
             let endsMessage = hasMessages && random.chance(oneIn: 3)
             if !endsMessage, random.chance(oneIn: 2), pass(bytes) { return }
             queue.arrived(bytes.count, endsMessage: endsMessage)
@@ -131,7 +131,7 @@ struct ReceiveQueuePropertyTests {
                     break
                 }
                 guard count <= buffer.count else {
-                    Issue.record("gave \(count) octets of \(buffer.count)")
+                    Issue.record("gave \(count) bytes of \(buffer.count)")
                     break
                 }
                 #expect(Array(buffer.prefix(count)) == expected?.1)
@@ -142,7 +142,7 @@ struct ReceiveQueuePropertyTests {
         }
 
         func check() {
-            #expect(queue.buffered == buffer.count && buffer.count == model.octetCount)
+            #expect(queue.buffered == buffer.count && buffer.count == model.byteCount)
             #expect(given + buffer == arrived)
             #expect(queue.hasDemand == !model.demands.isEmpty)
             #expect(queue.oldest == model.demands.first)
@@ -150,7 +150,7 @@ struct ReceiveQueuePropertyTests {
         }
     }
 
-    @Test("Every answer is the model's, no octet is lost, none comes twice", arguments: 0..<20 as Range<UInt64>)
+    @Test("Every answer is the model's, no byte is lost, none comes twice", arguments: 0..<20 as Range<UInt64>)
     func agreesWithModel(_ block: UInt64) {
         for seed in (block * 50)..<(block * 50 + 50) {
             var pair = Pair(seed: seed)

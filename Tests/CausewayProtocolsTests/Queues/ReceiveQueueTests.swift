@@ -37,8 +37,8 @@ struct ReceiveQueueTests {
             name: "a later, easier call does not overtake", events: [.wants(8, 8), .wants(1, 1), .arrived(7)],
             outcomes: [],
             buffered: 7),
-        Row(name: "a minimum of zero waits for one octet", events: [.wants(0, 5)], outcomes: []),
-        Row(name: "a minimum of zero takes one octet", events: [.wants(0, 5), .arrived(1)], outcomes: [.part(1)]),
+        Row(name: "a minimum of zero waits for one byte", events: [.wants(0, 5)], outcomes: []),
+        Row(name: "a minimum of zero takes one byte", events: [.wants(0, 5), .arrived(1)], outcomes: [.part(1)]),
         Row(
             name: "never more than the maximum, also where the minimum is above it",
             events: [.wants(3, 1), .wants(10, 2), .arrived(1), .arrived(4)], outcomes: [.part(1), .part(2)],
@@ -54,20 +54,20 @@ struct ReceiveQueueTests {
             name: "nothing after the end", events: [.ended, .wants(1, 1), .wants(1, 1), .wantsMessage],
             outcomes: [.last(0), .nothingMore, .nothingMore]),
         Row(
-            name: "the end comes with the last octets", events: [.arrived(4), .ended, .wants(1, 9), .wants(1, 9)],
+            name: "the end comes with the last bytes", events: [.arrived(4), .ended, .wants(1, 9), .wants(1, 9)],
             outcomes: [.last(4), .nothingMore]),
         Row(
-            name: "the end waits for the last octets", events: [.arrived(4), .ended, .wants(1, 3), .wants(1, 9)],
+            name: "the end waits for the last bytes", events: [.arrived(4), .ended, .wants(1, 3), .wants(1, 9)],
             outcomes: [.part(3), .last(1)]),
         Row(
-            name: "all octets taken before the end", events: [.arrived(4), .wants(4, 4), .ended, .wants(1, 9)],
+            name: "all bytes taken before the end", events: [.arrived(4), .wants(4, 4), .ended, .wants(1, 9)],
             outcomes: [.part(4), .last(0)]),
         Row(name: "a stream is one message", events: [.arrived(4), .wantsMessage], outcomes: [], buffered: 4),
         Row(
             name: "the whole stream as a message", events: [.wantsMessage, .arrived(4), .arrived(2), .ended],
             outcomes: [.last(6)]),
         Row(
-            name: "octets after the end are not there", events: [.ended, .arrived(3), .wants(1, 9)],
+            name: "bytes after the end are not there", events: [.ended, .arrived(3), .wants(1, 9)],
             outcomes: [.last(0)]),
     ]
 
@@ -144,7 +144,7 @@ struct ReceiveQueueTests {
         #expect(queue.wanted == ReceiveQueue.messageLimit - 14 && queue.oldest?.maximum == .max)
     }
 
-    @Test("Octets pass by only where they are all of an answer")
+    @Test("Bytes pass by only where they are all of an answer")
     func passes() {
         var queue = ReceiveQueue()
         func pass(_ counts: Int...) -> [Bool] { counts.map { queue.passes($0) } }
@@ -163,7 +163,7 @@ struct ReceiveQueueTests {
         #expect(queue.next() == .last(1) && !queue.isIdle)
     }
 
-    @Test("Forgets one call and keeps its octets for the next")
+    @Test("Forgets one call and keeps its bytes for the next")
     func forgets() {
         var queue = ReceiveQueue()
         for count in 1...3 { queue.demand(minimum: count, maximum: count) }

@@ -11,7 +11,7 @@ struct DNSClientFallbackTests {
     let name: DNSName = "www.example.com"
 
     private func isExtended(_ sent: DNSDesk.Sent) throws -> Bool {
-        try DNSRig.message(sent.octets).extensions != nil
+        try DNSRig.message(sent.bytes).extensions != nil
     }
 
     @Test("A server that drops questions with EDNS is asked without after a second", arguments: [1, 2, 3])
@@ -83,8 +83,8 @@ struct DNSClientFallbackTests {
         let id = desk.ask(name, type)
         for _ in 0..<2 where desk.answers[id] == nil {
             guard let last = desk.sent.last(where: { $0.carrier == .udp }) else { continue }
-            let octets = DNSRig.response(to: last.octets) { $0.flags.insert(.isTruncated) }
-            desk.receive(octets, for: last.exchange)
+            let bytes = DNSRig.response(to: last.bytes) { $0.flags.insert(.isTruncated) }
+            desk.receive(bytes, for: last.exchange)
             guard let stream = desk.sent.last, stream.carrier == .tcp else { continue }
             guard isRefused else {
                 desk.advance(to: desk.now + .seconds(1))

@@ -17,7 +17,7 @@ struct DNSClientServerTests {
         #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second])
         desk.now = .milliseconds(1_200)
         desk.receive(
-            DNSRig.response(to: desk.sent[0].octets, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
+            DNSRig.response(to: desk.sent[0].bytes, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
         #expect(desk.answers[id]?.server == DNSRig.first)
         #expect(desk.openCount == 0)
     }
@@ -120,7 +120,7 @@ struct DNSClientServerTests {
         var position = 0
         while position < desk.sent.count {
             let sent = desk.sent[position]
-            desk.receive(DNSRig.response(to: sent.octets, .nameError), for: sent.exchange)
+            desk.receive(DNSRig.response(to: sent.bytes, .nameError), for: sent.exchange)
             position += 1
         }
         #expect(desk.answers.count == 10_000)
@@ -135,7 +135,7 @@ struct DNSClientServerTests {
         for id in waiting { desk.take(desk.client.cancel(id, at: desk.now)) }
         desk.advance(to: desk.now + DNSClient.pause)
         #expect(desk.openCount == DNSClient.burst + 1)
-        for sent in desk.sent { desk.receive(DNSRig.response(to: sent.octets, .nameError), for: sent.exchange) }
+        for sent in desk.sent { desk.receive(DNSRig.response(to: sent.bytes, .nameError), for: sent.exchange) }
         #expect(desk.answers.count == DNSClient.burst + 1 && desk.answers[last] != nil)
         #expect(waiting.allSatisfy { desk.answers[$0] == nil })
         #expect(desk.isIdle && desk.nextDeadline == nil)
@@ -186,8 +186,8 @@ struct DNSClientServerTests {
                     [DNSResponseCode.noError, .nameError, .serverFailure, .formatError].randomElement(using: &numbers)
                     ?? .noError
                 let truncated = Int.random(in: 0..<4, using: &numbers) == 0
-                let octets = DNSRig.response(to: sent.octets, code) { if truncated { $0.flags.insert(.isTruncated) } }
-                desk.receive(octets, for: sent.exchange)
+                let bytes = DNSRig.response(to: sent.bytes, code) { if truncated { $0.flags.insert(.isTruncated) } }
+                desk.receive(bytes, for: sent.exchange)
             }
         }
         desk.advance(to: desk.now + .seconds(120))

@@ -29,8 +29,8 @@ struct DNSClientTests {
         let desk = DNSDesk()
         for number in 0..<64 {
             _ = desk.ask(try #require(DNSName("host\(number).example")), .aaaa)
-            let octets = try #require(desk.sent.last).octets
-            let message = try DNSRig.message(octets)
+            let bytes = try #require(desk.sent.last).bytes
+            let message = try DNSRig.message(bytes)
             ids.insert(message.id)
             spellings.insert(message.questions[0].name.droppingFirst().description)
             #expect(message.flags == .recursionDesired)
@@ -48,7 +48,7 @@ struct DNSClientTests {
         let other = desk.ask(name, .aaaa)
         #expect(desk.sent.count == 2)
         desk.receive(
-            DNSRig.response(to: desk.sent[0].octets, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
+            DNSRig.response(to: desk.sent[0].bytes, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
         #expect(desk.answers[one] == desk.answers[two])
         #expect(desk.answers[one] != nil)
         #expect(desk.answers[other] == nil)
@@ -102,11 +102,11 @@ struct DNSClientTests {
         _ = desk.ask(name)
         var numbers = TestNumbers(state: UInt64(seed))
         let sent = desk.sent[0]
-        var octets = DNSRig.response(to: sent.octets, answers: [DNSRig.a(name, 1), DNSRig.alias("x.example", name)])
+        var bytes = DNSRig.response(to: sent.bytes, answers: [DNSRig.a(name, 1), DNSRig.alias("x.example", name)])
         for _ in 0..<Int.random(in: 1...12, using: &numbers) {
-            octets[Int.random(in: 2..<octets.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+            bytes[Int.random(in: 2..<bytes.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
         }
-        desk.receive(Array(octets.prefix(Int.random(in: 0...octets.count, using: &numbers))), for: sent.exchange)
+        desk.receive(Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &numbers))), for: sent.exchange)
         desk.advance(to: .seconds(60))
         #expect(desk.answers.count == 1)
         #expect(desk.isIdle)
@@ -128,8 +128,8 @@ struct DNSClientTests {
         let desk = DNSDesk()
         let id = desk.ask(name)
         let sent = desk.sent[0]
-        let right = DNSRig.response(to: sent.octets, answers: [DNSRig.a(name, 1)])
-        for number in 0..<65_536 where UInt16(number) != UInt16(sent.octets[0]) << 8 | UInt16(sent.octets[1]) {
+        let right = DNSRig.response(to: sent.bytes, answers: [DNSRig.a(name, 1)])
+        for number in 0..<65_536 where UInt16(number) != UInt16(sent.bytes[0]) << 8 | UInt16(sent.bytes[1]) {
             var forged = DNSRig.forged
             (forged[0], forged[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
             let actions = desk.client.received(forged, for: sent.exchange, at: desk.now)
@@ -145,7 +145,7 @@ struct DNSClientTests {
         let desk = DNSDesk()
         let zone: DNSName = "Made.eXample"
         let id = desk.ask(zone, .ns)
-        let thrown = try DNSRig.message(desk.sent[0].octets).questions[0].name
+        let thrown = try DNSRig.message(desk.sent[0].bytes).questions[0].name
         #expect(!thrown.isIdentical(to: zone))
         let compressed = try #require(DNSName("NS1", in: thrown))
         let whole: DNSName = "NS2.MADE.EXAMPLE"
@@ -183,12 +183,12 @@ struct DNSClientTests {
         let id = desk.ask(name)
         desk.answer(.formatError) { $0.questions = [] }
         #expect(desk.sent.count == 2)
-        let again = try DNSRig.message(desk.sent[1].octets)
+        let again = try DNSRig.message(desk.sent[1].bytes)
         #expect(again.extensions == nil)
         desk.answer(.noError, [DNSRig.a(name, 1)])
         #expect(desk.answers[id]?.records.count == 1)
         _ = desk.ask("other.example")
-        #expect(try DNSRig.message(desk.sent[2].octets).extensions == nil)
+        #expect(try DNSRig.message(desk.sent[2].bytes).extensions == nil)
     }
 
     // MARK: Aliases
@@ -215,7 +215,7 @@ struct DNSClientTests {
         let id = desk.ask(name)
         desk.answer(.noError, [DNSRig.alias(name, "b.example", timeToLive: 20)])
         #expect(desk.sent.count == 2)
-        #expect(try DNSRig.message(desk.sent[1].octets).questions[0].name == "b.example")
+        #expect(try DNSRig.message(desk.sent[1].bytes).questions[0].name == "b.example")
         desk.answer(.noError, [DNSRig.a("b.example", 1)])
         #expect(desk.answers[id]?.canonicalName == "b.example")
         #expect(desk.answers[id]?.timeToLive == .seconds(20))
@@ -230,7 +230,7 @@ struct DNSClientTests {
 
         let two = desk.ask("start.example")
         for number in 0..<20 where desk.answers[two] == nil {
-            let asked = try DNSRig.message(try #require(desk.sent.last).octets).questions[0].name
+            let asked = try DNSRig.message(try #require(desk.sent.last).bytes).questions[0].name
             desk.answer(.noError, [DNSRig.alias(asked, try #require(DNSName("hop\(number).example")))])
         }
         #expect(desk.answers[two]?.finding == .failed(.aliasLoop))

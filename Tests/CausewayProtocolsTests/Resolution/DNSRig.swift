@@ -38,7 +38,7 @@ enum DNSRig {
         return message.encoded()
     }()
 
-    static func message(_ octets: [UInt8]) throws -> DNSMessage { try DNSMessage(parsing: octets.span) }
+    static func message(_ bytes: [UInt8]) throws -> DNSMessage { try DNSMessage(parsing: bytes.span) }
 
     /// The response of a recursive server to a query as it was sent.
     static func response(
@@ -62,7 +62,7 @@ enum DNSRig {
 final class DNSDesk {
     struct Sent: Equatable {
         var exchange: DNSClient.ExchangeID
-        var octets: [UInt8]
+        var bytes: [UInt8]
         var server: DNSServer
         var carrier: DNSCarrier
     }
@@ -88,8 +88,8 @@ final class DNSDesk {
         return id
     }
 
-    func receive(_ octets: [UInt8], for exchange: DNSClient.ExchangeID) {
-        take(client.received(octets, for: exchange, at: now))
+    func receive(_ bytes: [UInt8], for exchange: DNSClient.ExchangeID) {
+        take(client.received(bytes, for: exchange, at: now))
     }
 
     /// The server of the last message answers it.
@@ -99,7 +99,7 @@ final class DNSDesk {
     ) {
         guard let last = sent.last else { return }
         receive(
-            DNSRig.response(to: last.octets, code, answers: answers, authorities: authorities, change: change),
+            DNSRig.response(to: last.bytes, code, answers: answers, authorities: authorities, change: change),
             for: last.exchange)
     }
 
@@ -115,8 +115,8 @@ final class DNSDesk {
     func take(_ actions: [DNSClient.Action]) {
         for action in actions {
             switch action {
-            case .send(let exchange, let octets, _, let server, let carrier):
-                sent.append(Sent(exchange: exchange, octets: octets, server: server, carrier: carrier))
+            case .send(let exchange, let bytes, _, let server, let carrier):
+                sent.append(Sent(exchange: exchange, bytes: bytes, server: server, carrier: carrier))
             case .forget(let exchange): forgotten.insert(exchange)
             case .answer(let question, let answer): answers[question] = answer
             }

@@ -37,15 +37,15 @@ struct SleepProxyClientTests {
         MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0100 + UInt32(number))), port: UInt16(5_000 + number))
     }
 
-    private static func sent(_ actions: [SleepProxyClient.Action]) -> [(octets: [UInt8], peer: MulticastPeer)] {
-        actions.compactMap { if case .send(let octets, let peer) = $0 { (octets, peer) } else { nil } }
+    private static func sent(_ actions: [SleepProxyClient.Action]) -> [(bytes: [UInt8], peer: MulticastPeer)] {
+        actions.compactMap { if case .send(let bytes, let peer) = $0 { (bytes, peer) } else { nil } }
     }
 
     private static func reply(
-        to octets: [UInt8], code: DNSResponseCode = .noError, lease: UInt32? = 7_200
+        to bytes: [UInt8], code: DNSResponseCode = .noError, lease: UInt32? = 7_200
     ) -> [UInt8] {
         var message = DNSMessage()
-        message.id = UInt16(octets[0]) << 8 | UInt16(octets[1])
+        message.id = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
         (message.flags, message.operation, message.responseCode) = ([.isResponse], 5, code)
         if let lease {
             message.extensions = DNSExtensions(payloadByteCount: 1_440)
@@ -86,21 +86,21 @@ struct SleepProxyClientTests {
         #expect(client.reachable == [4, 1, 5, 0].map(Self.peer))
     }
 
-    @Test("C108 C109: the update that gives a record away, octet by octet")
+    @Test("C108 C109: the update that gives a record away, byte by byte")
     func message() throws {
         var client = Self.client([Self.best])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
         let sent = Self.sent(client.takeActions())
         #expect(sent.count == 1 && sent[0].peer == Self.peer(0))
-        let octets = try #require(sent.first?.octets)
-        var expected: [UInt8] = [octets[0], octets[1], 0x28, 0, 0, 1, 0, 0, 0, 1, 0, 1]
+        let bytes = try #require(sent.first?.bytes)
+        var expected: [UInt8] = [bytes[0], bytes[1], 0x28, 0, 0, 1, 0, 0, 0, 1, 0, 1]
         expected += [5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0, 0, 6, 0, 1]
         expected += [1, 0x61, 0xC0, 0x0C, 0, 1, 0x80, 1, 0, 0, 0, 120, 0, 4, 10, 0, 0, 1]
         expected += [0, 0, 41, 0x05, 0xA0, 0, 0, 0, 0, 0, 20]
         expected += [0, 2, 0, 4, 0, 1, 0x51, 0x80]
         expected += [0, 4, 0, 8, 0, 3, 2, 0, 0, 0, 0, 1]
-        #expect(octets == expected)
-        client.received(Self.reply(to: octets).span, from: Self.peer(0), at: .milliseconds(5))
+        #expect(bytes == expected)
+        client.received(Self.reply(to: bytes).span, from: Self.peer(0), at: .milliseconds(5))
         #expect(client.takeActions() == [.registered(leaseSeconds: 7_200)])
         #expect(client.nextDeadline == nil)
     }
@@ -124,11 +124,11 @@ struct SleepProxyClientTests {
         var client = Self.client([Self.best, Self.second])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
         let first = Self.sent(client.takeActions())[0]
-        client.received(Self.reply(to: first.octets, code: .refused).span, from: first.peer, at: .milliseconds(1))
+        client.received(Self.reply(to: first.bytes, code: .refused).span, from: first.peer, at: .milliseconds(1))
         let next = Self.sent(client.takeActions())[0]
         #expect(next.peer == Self.peer(1))
         // One who does not name a time takes it as it was asked.
-        client.received(Self.reply(to: next.octets, lease: nil).span, from: next.peer, at: .milliseconds(2))
+        client.received(Self.reply(to: next.bytes, lease: nil).span, from: next.peer, at: .milliseconds(2))
         #expect(client.takeActions() == [.registered(leaseSeconds: SleepProxyClient.leaseSeconds)])
         var alone = Self.client([])
         alone.sleep(.init([Self.host], of: Self.owner), at: .zero)
@@ -139,8 +139,8 @@ struct SleepProxyClientTests {
     func strangers() {
         var client = Self.client([Self.best])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
-        let octets = Self.sent(client.takeActions())[0].octets
-        let good = Self.reply(to: octets)
+        let bytes = Self.sent(client.takeActions())[0].bytes
+        let good = Self.reply(to: bytes)
         client.received(good.span, from: Self.peer(1), at: .zero)
         for index in good.indices.prefix(4) {
             var bad = good
@@ -148,7 +148,7 @@ struct SleepProxyClientTests {
             if index == 3 { bad.removeLast(bad.count - 11) }
             client.received(bad.span, from: Self.peer(0), at: .zero)
         }
-        client.received(octets.span, from: Self.peer(0), at: .zero)
+        client.received(bytes.span, from: Self.peer(0), at: .zero)
         #expect(client.takeActions() == [])
         client.received(good.span, from: Self.peer(0), at: .zero)
         client.received(good.span, from: Self.peer(0), at: .zero)
@@ -159,10 +159,10 @@ struct SleepProxyClientTests {
     func wakes() {
         var client = Self.client([Self.best])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
-        let octets = Self.sent(client.takeActions())[0].octets
+        let bytes = Self.sent(client.takeActions())[0].bytes
         client.wake()
         #expect(client.nextDeadline == nil)
-        client.received(Self.reply(to: octets).span, from: Self.peer(0), at: .zero)
+        client.received(Self.reply(to: bytes).span, from: Self.peer(0), at: .zero)
         client.advance(to: .seconds(9))
         #expect(client.takeActions() == [])
     }
@@ -172,20 +172,20 @@ struct SleepProxyClientTests {
         var client = Self.client([Self.best])
         let records = (0..<200).flatMap { Printer.records("Printer \($0)") } + [Self.host]
         client.sleep(.init(records, of: Self.owner), at: .zero)
-        let sent = Self.sent(client.takeActions()).map(\.octets)
+        let sent = Self.sent(client.takeActions()).map(\.bytes)
         #expect(sent.count > 5)
         var given: [DNSRecord] = []
-        for octets in sent {
-            #expect(octets.count <= MulticastDNS.messageByteLimit)
-            let message = try DNSMessage(parsing: octets.span)
+        for bytes in sent {
+            #expect(bytes.count <= MulticastDNS.messageByteLimit)
+            let message = try DNSMessage(parsing: bytes.span)
             #expect(message.extensions?.options.compactMap { DNSOwner($0) } == [Self.owner])
             given += message.authorities
         }
         #expect(Set(given) == Set(records) && given.count == records.count)
-        for (number, octets) in sent.enumerated() {
+        for (number, bytes) in sent.enumerated() {
             #expect(client.takeActions() == [])
             client.received(
-                Self.reply(to: octets, lease: UInt32(900 - number)).span, from: Self.peer(0), at: .milliseconds(9))
+                Self.reply(to: bytes, lease: UInt32(900 - number)).span, from: Self.peer(0), at: .milliseconds(9))
         }
         #expect(client.takeActions() == [.registered(leaseSeconds: UInt32(901 - sent.count))])
     }

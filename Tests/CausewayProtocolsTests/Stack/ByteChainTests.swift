@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Byte chain")
 struct ByteChainTests {
-    @Test("Whatever is appended and taken, the octets are those of an array", arguments: 0..<50)
+    @Test("Whatever is appended and taken, the bytes are those of an array", arguments: 0..<50)
     func likeAnArray(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         var chain = ByteChain()
@@ -13,15 +13,15 @@ struct ByteChainTests {
             let count = random.chance(oneIn: 10) ? random.integer(in: 0...9000) : random.integer(in: 0...40)
             switch random.integer(in: 0...6) {
             case 0, 1:
-                let octets = random.octets(count)
-                chain.append(octets)
-                model += octets
+                let bytes = random.bytes(count)
+                chain.append(bytes)
+                model += bytes
             case 2:
-                let octets = random.octets(count + 4)
-                chain.append(octets[2..<(count + 2)])
-                model += octets[2..<(count + 2)]
+                let bytes = random.bytes(count + 4)
+                chain.append(bytes[2..<(count + 2)])
+                model += bytes[2..<(count + 2)]
             case 3:
-                let taken = chain.take(atMost: count).octets
+                let taken = chain.take(atMost: count).bytes
                 #expect(taken == Array(model.prefix(count)))
                 model.removeFirst(taken.count)
             case 4:
@@ -40,7 +40,7 @@ struct ByteChainTests {
             #expect(chain.count == model.count)
             #expect(chain.isEmpty == model.isEmpty)
         }
-        #expect(chain.octets == model)
+        #expect(chain.bytes == model)
     }
 
     @Test("Large pieces stay in their arrays; small ones are gathered")
@@ -60,7 +60,7 @@ struct ByteChainTests {
         let counts = [chain.take(atMost: -1).count, chain.drop(atMost: -1), chain.front(-1).count]
         #expect(pieces == [nil, nil])
         #expect(counts == [0, 0, 0])
-        #expect(chain.octets == [1, 2])
+        #expect(chain.bytes == [1, 2])
     }
 
     @Test("A parcel that is cut ends its message with its last piece only")
@@ -68,16 +68,16 @@ struct ByteChainTests {
         var queue = ParcelQueue()
         queue.append(Parcel([1, 2, 3], endsMessage: true))
         queue.append(Parcel([], endsMessage: true))
-        #expect(queue.octetCount == 3)
+        #expect(queue.byteCount == 3)
         let first = queue.pop(atMost: 2)
-        #expect(first?.octets.octets == [1, 2])
+        #expect(first?.bytes.bytes == [1, 2])
         #expect(first?.endsMessage == false)
-        #expect(queue.octetCount == 1)
+        #expect(queue.byteCount == 1)
         let second = queue.pop(atMost: 2)
-        #expect(second?.octets.octets == [3])
+        #expect(second?.bytes.bytes == [3])
         #expect(second?.endsMessage == true)
         let third = queue.pop(atMost: 1)
-        #expect(third?.octets.isEmpty == true)
-        #expect(queue.isEmpty && queue.octetCount == 0)
+        #expect(third?.bytes.isEmpty == true)
+        #expect(queue.isEmpty && queue.byteCount == 0)
     }
 }

@@ -21,7 +21,7 @@ struct ProtocolStackPropertyTests {
                 pair.ends[end].settle()
             case 3: damage(&pair.wires[end], &random)
             case 4...30:
-                pair.ends[end].send(random.octets(random.integer(in: 0...300)), endsMessage: random.chance(oneIn: 2))
+                pair.ends[end].send(random.bytes(random.integer(in: 0...300)), endsMessage: random.chance(oneIn: 2))
             case 31...50: pair.ends[end].read(atMost: random.integer(in: 0...200))
             case 51: pair.ends[end].stack.advance(to: .seconds(1))
             default: pair.step(longest: 200)
@@ -35,10 +35,10 @@ struct ProtocolStackPropertyTests {
     }
 
     private func damage(_ wire: inout ByteChain, _ random: inout SplitMix64) {
-        var octets = wire.octets
-        guard !octets.isEmpty else { return }
-        octets[random.integer(in: 0...(octets.count - 1))] ^= UInt8(random.integer(in: 1...255))
-        wire = ByteChain(octets)
+        var bytes = wire.bytes
+        guard !bytes.isEmpty else { return }
+        bytes[random.integer(in: 0...(bytes.count - 1))] ^= UInt8(random.integer(in: 1...255))
+        wire = ByteChain(bytes)
     }
 
     private func finish(_ end: inout StackEnd) {

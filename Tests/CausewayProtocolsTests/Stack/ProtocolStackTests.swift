@@ -41,14 +41,14 @@ struct ProtocolStackTests {
             steps += 1
             while sent < count, pair.ends[0].stack.outboundRoom > 0 {
                 let length = random.chance(oneIn: 200) ? random.integer(in: 0...20_000) : random.integer(in: 0...120)
-                let octets =
-                    [UInt8](repeating: UInt8(sent & 255), count: length / 2) + random.octets(length - length / 2)
-                expected.append(octets)
+                let bytes =
+                    [UInt8](repeating: UInt8(sent & 255), count: length / 2) + random.bytes(length - length / 2)
+                expected.append(bytes)
                 sent += 1
                 // Some leave in two pieces.
                 let cut = random.chance(oneIn: 10) ? length / 3 : 0
-                if cut > 0 { pair.ends[0].send(Array(octets[..<cut]), metadata: metadata, endsMessage: false) }
-                pair.ends[0].send(Array(octets[cut...]), metadata: metadata)
+                if cut > 0 { pair.ends[0].send(Array(bytes[..<cut]), metadata: metadata, endsMessage: false) }
+                pair.ends[0].send(Array(bytes[cut...]), metadata: metadata)
                 if random.chance(oneIn: 4) { break }
             }
             pair.step()
@@ -108,7 +108,7 @@ struct ProtocolStackTests {
         var stack = ProtocolStack([RecordStage()])
         func ask() -> (event: Bool, inbound: [UInt8]?, outbound: [UInt8]?) {
             let (inbound, event) = (stack.nextInbound(at: .zero), stack.nextEvent(at: .zero))
-            return (event != nil, inbound?.octets.octets, stack.nextOutbound(at: .zero)?.octets.octets)
+            return (event != nil, inbound?.bytes.bytes, stack.nextOutbound(at: .zero)?.bytes.bytes)
         }
         func expect(_ event: Bool, _ inbound: [UInt8]?, _ outbound: [UInt8]?, _ step: Comment) {
             let first = ask()
@@ -124,9 +124,9 @@ struct ProtocolStackTests {
         expect(false, nil, hello, "started")
         stack.receive(Parcel(hello, endsMessage: false), at: .zero)
         expect(true, nil, nil, "ready")
-        for octet: UInt8 in [1, 2] {
-            stack.receive(Parcel([1, ~octet], endsMessage: false), at: .zero)
-            expect(false, [octet], nil, "received")
+        for byte: UInt8 in [1, 2] {
+            stack.receive(Parcel([1, ~byte], endsMessage: false), at: .zero)
+            expect(false, [byte], nil, "received")
         }
         let isTaken = [UInt8]([3, 4]).withUnsafeBytes { stack.send(lent: $0, in: Parcel(), at: .zero) }
         #expect(isTaken)
@@ -158,7 +158,7 @@ struct ProtocolStackTests {
         while let parcel = pair.ends[0].take() {
             #expect(!sawEnd)
             sawEnd = parcel.isFinal
-            pair.ends[1].receive(parcel.octets)
+            pair.ends[1].receive(parcel.bytes)
         }
         #expect(sawEnd)
         pair.ends[1].receiveEnd()
@@ -166,7 +166,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].messages == [[7]])
         #expect(pair.ends[1].hasEnd)
         pair.ends[1].send([8, 9])
-        while let parcel = pair.ends[1].take() { pair.ends[0].receive(parcel.octets) }
+        while let parcel = pair.ends[1].take() { pair.ends[0].receive(parcel.bytes) }
         while pair.ends[0].read() {}
         #expect(pair.ends[0].messages == [[8, 9]])
     }
@@ -206,7 +206,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].failure == .protocolViolation)
         #expect(pair.ends[0].stack.hasEnded)
         var last: [UInt8] = []
-        while let parcel = pair.ends[0].take() { last += parcel.octets.octets }
+        while let parcel = pair.ends[0].take() { last += parcel.bytes.bytes }
         #expect(last.count > 1)
         pair.ends[0].failure = nil
         pair.ends[0].receive(ByteChain([1, 1]))
@@ -310,8 +310,8 @@ struct ProtocolStackTests {
         #expect(end.news.filter { $0 == "start" }.count == 2)
         #expect(end.stack.insert(FramerStage(), above: end.stack.stageIDs[0]) == nil)
         end.send([1])
-        #expect(end.take()?.octets.octets == [0x47, 0x4F])
-        #expect(end.take()?.octets.octets == [0, 0, 0, 2, 1, 0, 1, 0x7E])
+        #expect(end.take()?.bytes.bytes == [0x47, 0x4F])
+        #expect(end.take()?.bytes.bytes == [0, 0, 0, 2, 1, 0, 1, 0x7E])
     }
 
     @Test("Over datagrams a framed message is one datagram, and each datagram is parsed by itself")
@@ -321,9 +321,9 @@ struct ProtocolStackTests {
         end.send([1, 2, 3])
         end.send([4])
         let first = end.take()
-        #expect(first?.octets.octets == [0, 0, 0, 3, 1, 0, 1, 2, 3])
+        #expect(first?.bytes.bytes == [0, 0, 0, 3, 1, 0, 1, 2, 3])
         #expect(first?.endsMessage == true)
-        #expect(end.take()?.octets.octets == [0, 0, 0, 1, 1, 0, 4])
+        #expect(end.take()?.bytes.bytes == [0, 0, 0, 1, 1, 0, 4])
         // The second one is too short to be anything, and is not in the way of the third.
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 9]), endsMessage: true)
         end.receive(ByteChain([0, 0]), endsMessage: true)

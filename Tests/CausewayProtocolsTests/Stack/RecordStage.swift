@@ -1,9 +1,9 @@
 import CausewayProtocols
 import CausewayTypes
 
-/// A protocol for tests that has what TLS has: a handshake, octets changed on the way, and a goodbye.
+/// A protocol for tests that has what TLS has: a handshake, bytes changed on the way, and a goodbye.
 ///
-/// Both ends say hello with four octets. Then come records: a length from 1 to 255 and as many octets, each inverted; length 0 says
+/// Both ends say hello with four bytes. Then come records: a length from 1 to 255 and as many bytes, each inverted; length 0 says
 /// goodbye.
 struct RecordStage: ProtocolStage {
     private static let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
@@ -16,7 +16,7 @@ struct RecordStage: ProtocolStage {
     private var saidGoodbye = false
     private var isClosing = false
     private var hasEnded = false
-    /// Octets held in each direction.
+    /// Bytes held in each direction.
     let limit: Int
 
     init(limit: Int = 700) { self.limit = limit }
@@ -27,10 +27,10 @@ struct RecordStage: ProtocolStage {
         read()
     }
 
-    var inboundRoom: Int { max(0, limit - raw.count - plain.octetCount) }
+    var inboundRoom: Int { max(0, limit - raw.count - plain.byteCount) }
 
     mutating func receive(_ parcel: Parcel, at now: Duration) {
-        raw.append(parcel.octets)
+        raw.append(parcel.bytes)
         read()
         if parcel.isFinal, !hasEnded { status = .failed(.endedEarly) }
     }
@@ -41,13 +41,13 @@ struct RecordStage: ProtocolStage {
         return parcel
     }
 
-    var outboundRoom: Int { max(0, limit - out.octetCount) }
+    var outboundRoom: Int { max(0, limit - out.byteCount) }
 
     mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         guard !saidGoodbye else { return false }
-        var octets = parcel.octets
-        while octets.count > 0 {
-            let record = octets.take(atMost: 255).octets
+        var bytes = parcel.bytes
+        while bytes.count > 0 {
+            let record = bytes.take(atMost: 255).bytes
             out.append(Parcel([UInt8(record.count)] + record.map { ~$0 }, endsMessage: false))
         }
         if parcel.isFinal { sayGoodbye() }
@@ -80,21 +80,21 @@ struct RecordStage: ProtocolStage {
     private mutating func read() {
         if !peerSaidHello {
             guard raw.count >= 4 else { return }
-            guard raw.take(atMost: 4).octets == Self.hello else {
+            guard raw.take(atMost: 4).bytes == Self.hello else {
                 status = .failed(.protocolViolation)
                 return
             }
             peerSaidHello = true
         }
         if status == .opening { status = .ready }
-        while plain.octetCount < limit, !hasEnded, let length = raw.front(1).first.map(Int.init), raw.count > length {
+        while plain.byteCount < limit, !hasEnded, let length = raw.front(1).first.map(Int.init), raw.count > length {
             raw.drop(atMost: 1)
             guard length > 0 else {
                 hasEnded = true
                 plain.append(.end)
                 return
             }
-            plain.append(Parcel(raw.take(atMost: length).octets.map { ~$0 }, endsMessage: false))
+            plain.append(Parcel(raw.take(atMost: length).bytes.map { ~$0 }, endsMessage: false))
         }
     }
 }

@@ -59,8 +59,8 @@ struct StackEnd {
         }
     }
 
-    mutating func receive(_ octets: ByteChain, endsMessage: Bool = false) {
-        stack.receive(Parcel(octets, endsMessage: endsMessage), at: now)
+    mutating func receive(_ bytes: ByteChain, endsMessage: Bool = false) {
+        stack.receive(Parcel(bytes, endsMessage: endsMessage), at: now)
         settle()
     }
 
@@ -69,8 +69,8 @@ struct StackEnd {
         settle()
     }
 
-    mutating func send(_ octets: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true) {
-        stack.send(Parcel(octets, metadata: metadata, endsMessage: endsMessage), at: now)
+    mutating func send(_ bytes: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true) {
+        stack.send(Parcel(bytes, metadata: metadata, endsMessage: endsMessage), at: now)
         settle()
     }
 
@@ -85,7 +85,7 @@ struct StackEnd {
     mutating func read(atMost limit: Int = .max) -> Bool {
         guard let parcel = stack.nextInbound(atMost: limit, at: now) else { return false }
         settle()
-        partial += parcel.octets.octets
+        partial += parcel.bytes.bytes
         if parcel.isFinal {
             hasEnd = true
         } else if parcel.endsMessage {
@@ -102,12 +102,12 @@ struct StackEnd {
     }
 }
 
-/// Two ends and the octets between them.
+/// Two ends and the bytes between them.
 struct StackPair {
     var ends: [StackEnd]
-    /// Octets on their way to each end.
+    /// Bytes on their way to each end.
     var wires = [ByteChain(), ByteChain()]
-    /// The octets that each end sent, if they are kept.
+    /// The bytes that each end sent, if they are kept.
     var log: [[UInt8]]?
     var random: SplitMix64
 
@@ -119,18 +119,18 @@ struct StackPair {
         ends[1].start()
     }
 
-    /// Each end sends a little, in one step out of a few octet by octet, and each gets a little of what is on the way.
+    /// Each end sends a little, in one step out of a few byte by byte, and each gets a little of what is on the way.
     mutating func step(longest: Int = 3000) {
         for end in 0..<2 {
             let limit = random.chance(oneIn: 8) ? 1 : random.integer(in: 1...longest)
             if wires[1 - end].count < 20_000, let parcel = ends[end].take(atMost: limit) {
-                log?[end] += parcel.octets.octets
-                wires[1 - end].append(parcel.octets)
+                log?[end] += parcel.bytes.bytes
+                wires[1 - end].append(parcel.bytes)
             }
             let drips = random.chance(oneIn: 10) ? random.integer(in: 1...40) : 0
             for _ in 0..<drips where ends[end].stack.inboundRoom > 0 {
-                let octet = wires[end].take(atMost: 1)
-                if !octet.isEmpty { ends[end].receive(octet) }
+                let byte = wires[end].take(atMost: 1)
+                if !byte.isEmpty { ends[end].receive(byte) }
             }
             let room = ends[end].stack.inboundRoom
             guard room > 0 else { continue }
@@ -146,8 +146,8 @@ struct StackPair {
             moved = false
             for end in 0..<2 {
                 while let parcel = ends[end].take() {
-                    log?[end] += parcel.octets.octets
-                    wires[1 - end].append(parcel.octets)
+                    log?[end] += parcel.bytes.bytes
+                    wires[1 - end].append(parcel.bytes)
                     moved = true
                 }
                 if !wires[end].isEmpty, ends[end].stack.inboundRoom > 0 {

@@ -31,7 +31,7 @@ extension TestFramer {
 
 struct LengthMetadata: StageMetadata, Equatable { var tag: UInt8 }
 
-/// Four octets of length, one for the end of the message, one of metadata; content is passed on without a copy.
+/// Four bytes of length, one for the end of the message, one of metadata; content is passed on without a copy.
 struct LengthFramer: TestFramer {
     static let headerLength = 6
     var usesHandshake = false
@@ -56,7 +56,7 @@ struct LengthFramer: TestFramer {
         while true {
             let window = stage.inputWindow(minimum: Self.headerLength, maximum: Self.headerLength)
             guard window.meetsMinimum else { return Self.headerLength }
-            let header = Array(window.octets)
+            let header = Array(window.bytes)
             stage.advanceInput(by: Self.headerLength)
             let length = header[..<4].reduce(0) { $0 << 8 | Int($1) }
             let isWhole = stage.deliverNext(
@@ -73,7 +73,7 @@ struct LengthFramer: TestFramer {
     }
 }
 
-/// A message ends with 0x7E; 0x7D stands before an octet that is one of the two. Everything is copied and changed.
+/// A message ends with 0x7E; 0x7D stands before a byte that is one of the two. Everything is copied and changed.
 struct EscapeFramer: TestFramer {
     private var isEscaped = false
 
@@ -84,18 +84,18 @@ struct EscapeFramer: TestFramer {
             var content: [UInt8] = []
             var taken = 0
             var ends = false
-            for octet in window.octets {
+            for byte in window.bytes {
                 taken += 1
                 if isEscaped {
-                    content.append(octet ^ 0x20)
+                    content.append(byte ^ 0x20)
                     isEscaped = false
-                } else if octet == 0x7D {
+                } else if byte == 0x7D {
                     isEscaped = true
-                } else if octet == 0x7E {
+                } else if byte == 0x7E {
                     ends = true
                     break
                 } else {
-                    content.append(octet)
+                    content.append(byte)
                 }
             }
             stage.advanceInput(by: taken)
@@ -104,16 +104,16 @@ struct EscapeFramer: TestFramer {
     }
 
     mutating func output(_ stage: inout FramerStage, _ call: FramerCall) {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         while true {
             let window = stage.outputWindow(minimum: 1, maximum: 512)
             guard window.meetsMinimum else { break }
-            for octet in window.octets {
-                if octet == 0x7D || octet == 0x7E { octets += [0x7D, octet ^ 0x20] } else { octets.append(octet) }
+            for byte in window.bytes {
+                if byte == 0x7D || byte == 0x7E { bytes += [0x7D, byte ^ 0x20] } else { bytes.append(byte) }
             }
-            stage.advanceOutput(by: window.octets.count)
+            stage.advanceOutput(by: window.bytes.count)
         }
-        if call.isComplete { octets.append(0x7E) }
-        stage.write(ByteChain(octets))
+        if call.isComplete { bytes.append(0x7E) }
+        stage.write(ByteChain(bytes))
     }
 }

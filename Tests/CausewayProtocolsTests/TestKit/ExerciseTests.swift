@@ -2,7 +2,7 @@ import CausewayTestKit
 import CausewayWire
 import Testing
 
-/// The fuzzers' promises, with random octets. A broken one stops the process.
+/// The fuzzers' promises, with random bytes. A broken one stops the process.
 @Suite("Exercises")
 struct ExerciseTests {
     @Test("WebSocket machines meet mutated frames", arguments: 0..<40)
@@ -10,16 +10,16 @@ struct ExerciseTests {
         let opcodes: [UInt8] = [0, 1, 2, 8, 9, 10]
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<50 {
-            var octets = random.octets(2)
-            let mask: UInt32? = octets[0] & 1 != 0 ? UInt32.random(in: 0 ... .max, using: &random) : nil
+            var bytes = random.bytes(2)
+            let mask: UInt32? = bytes[0] & 1 != 0 ? UInt32.random(in: 0 ... .max, using: &random) : nil
             for _ in 0..<random.integer(in: 0...6) {
                 let opcode = opcodes[random.integer(in: 0...5)]
-                octets += frame(
-                    opcode, random.octets(random.integer(in: 0...150)), fin: random.chance(oneIn: 2), mask: mask)
+                bytes += frame(
+                    opcode, random.bytes(random.integer(in: 0...150)), fin: random.chance(oneIn: 2), mask: mask)
             }
-            if random.chance(oneIn: 2) { octets[random.integer(in: 0...(octets.count - 1))] ^= 1 << UInt8(seed & 7) }
-            Exercise.webSocketMachine(octets)
-            Exercise.webSocketFrames(Array(octets.dropFirst(2)))
+            if random.chance(oneIn: 2) { bytes[random.integer(in: 0...(bytes.count - 1))] ^= 1 << UInt8(seed & 7) }
+            Exercise.webSocketMachine(bytes)
+            Exercise.webSocketFrames(Array(bytes.dropFirst(2)))
         }
     }
 
@@ -32,18 +32,18 @@ struct ExerciseTests {
             "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version", "13", " ", ",", "\u{0}", "/", "HTTP/1.1 101 x",
         ]
         for _ in 0..<200 {
-            var octets: [UInt8] = []
+            var bytes: [UInt8] = []
             for _ in 0..<random.integer(in: 0...25) {
-                octets += Array(words[random.integer(in: 0...(words.count - 1))].utf8)
+                bytes += Array(words[random.integer(in: 0...(words.count - 1))].utf8)
             }
-            Exercise.upgradeHead(octets)
+            Exercise.upgradeHead(bytes)
         }
     }
 
     @Test("Framers meet any order of calls", arguments: 0..<200)
     func framers(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        for _ in 0..<20 { Exercise.framer(random.octets(random.integer(in: 0...300))) }
+        for _ in 0..<20 { Exercise.framer(random.bytes(random.integer(in: 0...300))) }
     }
 
     @Test("DNS messages are mutated, and links of multicast DNS hear them", arguments: 0..<40)
@@ -56,14 +56,14 @@ struct ExerciseTests {
             + [0xc0, 0x25, 0, 33, 0x80, 1, 0, 0, 0, 120, 0, 9, 0, 0, 0, 0, 0, 80, 1, 104, 0]
             + [0xc0, 0x25, 0, 16, 0x80, 1, 0, 0, 17, 148, 0, 4, 3, 97, 61, 98]
         for _ in 0..<50 {
-            var octets = answer
+            var bytes = answer
             for _ in 0..<random.integer(in: 0...3) {
-                octets[random.integer(in: 0...(octets.count - 1))] = UInt8(random.integer(in: 0...255))
+                bytes[random.integer(in: 0...(bytes.count - 1))] = UInt8(random.integer(in: 0...255))
             }
-            Exercise.dnsMessage(octets)
+            Exercise.dnsMessage(bytes)
             var life: [UInt8] = [UInt8(seed)]
             for _ in 0..<random.integer(in: 1...6) {
-                life += [UInt8(random.integer(in: 0...127)) << 1, UInt8(octets.count)] + octets
+                life += [UInt8(random.integer(in: 0...127)) << 1, UInt8(bytes.count)] + bytes
                 life += [UInt8(random.integer(in: 0...15)) << 4 | 1, UInt8(random.integer(in: 0...255))]
             }
             Exercise.multicastLink(life)
@@ -99,11 +99,11 @@ struct ExerciseTests {
         signal.body = [.objectPath("/a/b")]
         messages += signal.encoded
         for _ in 0..<100 {
-            var octets = messages
+            var bytes = messages
             for _ in 0..<random.integer(in: 0...3) {
-                octets[random.integer(in: 0...(octets.count - 1))] = UInt8(random.integer(in: 0...255))
+                bytes[random.integer(in: 0...(bytes.count - 1))] = UInt8(random.integer(in: 0...255))
             }
-            Exercise.interfaceManagers(octets)
+            Exercise.interfaceManagers(bytes)
             Exercise.busMessage(signal.encoded.map { random.chance(oneIn: 30) ? $0 ^ 1 : $0 })
         }
     }

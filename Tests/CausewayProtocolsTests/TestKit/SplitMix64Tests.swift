@@ -20,7 +20,7 @@ struct SplitMix64Tests {
         var random = SplitMix64(seed: 1)
         let seen = Set((0..<200).map { _ in random.integer(in: -1...2) })
         #expect(seen == [-1, 0, 1, 2])
-        let (some, none) = (random.octets(9), random.octets(0))
+        let (some, none) = (random.bytes(9), random.bytes(0))
         #expect(some.count == 9 && none.isEmpty)
         let hits = (0..<1_000).count { _ in random.chance(oneIn: 4) }
         #expect((180...320).contains(hits))

@@ -18,16 +18,16 @@ struct TypeLengthStageTests {
         var lines: [String] = []
         while let parcel = stage.nextInbound(atMost: .max) {
             let type = parcel.metadata(of: TypeLengthMetadata.self).map { "\($0.type)/\($0.length)" } ?? "-"
-            let text = String(decoding: parcel.octets.octets, as: UTF8.self)
+            let text = String(decoding: parcel.bytes.bytes, as: UTF8.self)
             lines.append("\(type) '\(text)'\(parcel.endsMessage ? "" : " …")\(parcel.isFinal ? " final" : "")")
         }
         return lines
     }
 
     private static func written(_ stage: inout TypeLengthStage) -> [UInt8] {
-        var octets: [UInt8] = []
-        while let parcel = stage.nextOutbound(atMost: 5) { octets += parcel.octets.octets }
-        return octets
+        var bytes: [UInt8] = []
+        while let parcel = stage.nextOutbound(atMost: 5) { bytes += parcel.bytes.bytes }
+        return bytes
     }
 
     static let layouts: [(TypeLengthHeader, UInt64, [UInt8])] = [
@@ -42,21 +42,21 @@ struct TypeLengthStageTests {
     ]
 
     @Test("Both numbers are in network order, and the length is the value's alone", arguments: layouts)
-    func layout(header: TypeLengthHeader, type: UInt64, octets: [UInt8]) {
+    func layout(header: TypeLengthHeader, type: UInt64, bytes: [UInt8]) {
         var stage = Self.ready(header)
         let isTaken = stage.send(Parcel([97, 98], metadata: [TypeLengthMetadata(type: type)]), at: .zero)
         #expect(isTaken)
-        #expect(Self.written(&stage) == octets)
-        for octet in octets { stage.receive(Parcel([octet], endsMessage: false), at: .zero) }
+        #expect(Self.written(&stage) == bytes)
+        for byte in bytes { stage.receive(Parcel([byte], endsMessage: false), at: .zero) }
         #expect(Self.take(&stage) == ["\(type)/2 'ab'"])
     }
 
-    @Test("A message that comes octet by octet is delivered as it comes, and ends once")
+    @Test("A message that comes byte by byte is delivered as it comes, and ends once")
     func drip() {
         var stage = Self.ready(TypeLengthHeader(typeWidth: 1, lengthWidth: 1))
         var lines: [String] = []
-        for octet: UInt8 in [7, 2, 97, 98, 8, 0, 9, 1, 99] {
-            stage.receive(Parcel([octet], endsMessage: false), at: .zero)
+        for byte: UInt8 in [7, 2, 97, 98, 8, 0, 9, 1, 99] {
+            stage.receive(Parcel([byte], endsMessage: false), at: .zero)
             lines += Self.take(&stage)
         }
         stage.receive(.end, at: .zero)
@@ -72,7 +72,7 @@ struct TypeLengthStageTests {
         #expect(Self.take(&stage) == ["7/1 'a' final"])
     }
 
-    static let failing: [(name: String, octets: [UInt8], isFinal: Bool, failure: Failure)] = [
+    static let failing: [(name: String, bytes: [UInt8], isFinal: Bool, failure: Failure)] = [
         ("cut off in the header", [0, 0], true, .endedEarly),
         ("cut off in the value", [0, 0, 0, 2, 97], true, .endedEarly),
         ("longer than the limit", [0, 0, 0, 101], false, .tooLong),
@@ -80,9 +80,9 @@ struct TypeLengthStageTests {
     ]
 
     @Test("What a peer must not send fails the stage", arguments: failing)
-    func fails(name: String, octets: [UInt8], isFinal: Bool, failure: Failure) {
+    func fails(name: String, bytes: [UInt8], isFinal: Bool, failure: Failure) {
         var stage = Self.ready(TypeLengthHeader(typeWidth: 0), limit: 100)
-        stage.receive(Parcel(octets, isFinal: isFinal), at: .zero)
+        stage.receive(Parcel(bytes, isFinal: isFinal), at: .zero)
         while stage.nextInbound(atMost: .max) != nil {}
         #expect(stage.status == .failed(failure))
     }
@@ -130,7 +130,7 @@ struct TypeLengthStageTests {
         var stage = Self.ready(TypeLengthHeader(typeWidth: 1, lengthWidth: 1), over: .datagrams)
         stage.send(Parcel([97], metadata: [TypeLengthMetadata(type: 5)], isFinal: true), at: .zero)
         let parcel = stage.nextOutbound(atMost: .max)
-        #expect(parcel?.octets.octets == [5, 1, 97] && parcel?.endsMessage == true && parcel?.isFinal == false)
+        #expect(parcel?.bytes.bytes == [5, 1, 97] && parcel?.endsMessage == true && parcel?.isFinal == false)
         let isTaken = stage.send(Parcel([98]), at: .zero)
         let next = stage.nextOutbound(atMost: .max)
         #expect(!isTaken && next == nil)
@@ -146,12 +146,12 @@ struct TypeLengthStageTests {
             [.stream, .messages, .datagrams].randomElement(using: &random) ?? .stream
         var stage = Self.ready(header, over: carrier, limit: 300)
         for _ in 0..<100 {
-            let octets = (0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random)
+            let bytes = (0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...3, using: &random)
             }
             let isFinal = Int.random(in: 0..<60, using: &random) == 0
-            stage.receive(Parcel(octets, endsMessage: .random(using: &random), isFinal: isFinal), at: .zero)
+            stage.receive(Parcel(bytes, endsMessage: .random(using: &random), isFinal: isFinal), at: .zero)
             while let parcel = stage.nextInbound(atMost: .random(in: 1...9, using: &random)) {
-                #expect(parcel.octets.count <= 9)
+                #expect(parcel.bytes.count <= 9)
             }
             if case .failed = stage.status { #expect(stage.inboundRoom == .max) }
         }

@@ -4,7 +4,7 @@ import Testing
 
 /// What a peer does, and what must come of it: RFC 6455 §5 to §8, in rows.
 ///
-/// Rows are written as a server sends them. Each is run against a client in one piece, octet by octet and in halves, and masked
+/// Rows are written as a server sends them. Each is run against a client in one piece, byte by byte and in halves, and masked
 /// against a server.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     struct Frame: Sendable {
@@ -99,20 +99,20 @@ enum ConformanceTable {
         + ([3, 4, 5, 6, 7, 11, 12, 13, 14, 15] as [UInt8]).flatMap { opcode in
             [[], pattern(3)].map { payload in
                 Row(
-                    "opcode \(opcode) with \(payload.count) octets behind a message",
+                    "opcode \(opcode) with \(payload.count) bytes behind a message",
                     [F(opcode: 1, payload: text("ok")), F(opcode: opcode, payload: payload)],
                     told: [.message(.text, text("ok")), .ended(.protocolError("opcode"))], answer: [protocolError])
             }
         }
         + [
             Row(
-                "2 octets in the form for 16 bits", [F(opcode: 2, payload: [1, 2], length: .two)],
+                "2 bytes in the form for 16 bits", [F(opcode: 2, payload: [1, 2], length: .two)],
                 told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
             Row(
-                "2 octets in the form for 64 bits", [F(opcode: 2, payload: [1, 2], length: .eight)],
+                "2 bytes in the form for 64 bits", [F(opcode: 2, payload: [1, 2], length: .eight)],
                 told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
             Row(
-                "300 octets in the form for 64 bits", [F(opcode: 2, payload: pattern(300), length: .eight)],
+                "300 bytes in the form for 64 bits", [F(opcode: 2, payload: pattern(300), length: .eight)],
                 told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
         ]
 
@@ -189,14 +189,14 @@ enum ConformanceTable {
         "\u{FFFD}",
         "\u{FFFF}", "\u{10000}", "\u{10FFFF}", "\u{FFFC}\u{1F600}", "日本語", "👩‍👩‍👧",
     ].enumerated().flatMap { index, string in
-        let octets = text(string)
+        let bytes = text(string)
         return [
-            Row("good text \(index)", [F(opcode: 1, payload: octets)], told: [.message(.text, octets)]),
+            Row("good text \(index)", [F(opcode: 1, payload: bytes)], told: [.message(.text, bytes)]),
             Row(
-                "good text \(index) in a frame for each octet",
-                octets.enumerated().map {
-                    F(opcode: $0 == 0 ? 1 : 0, payload: [$1], fin: $0 == octets.count - 1)
-                }, told: [.message(.text, octets)]),
+                "good text \(index) in a frame for each byte",
+                bytes.enumerated().map {
+                    F(opcode: $0 == 0 ? 1 : 0, payload: [$1], fin: $0 == bytes.count - 1)
+                }, told: [.message(.text, bytes)]),
         ]
     }
 
@@ -211,19 +211,19 @@ enum ConformanceTable {
 
     /// The whole frame is a mistake; so is an unfinished character where the message ends.
     static let badText: [Row] =
-        badSequences.enumerated().map { index, octets in
+        badSequences.enumerated().map { index, bytes in
             Row(
-                "bad text \(index)", [F(opcode: 1, payload: octets)], told: [.ended(.invalidText)],
+                "bad text \(index)", [F(opcode: 1, payload: bytes)], told: [.ended(.invalidText)],
                 answer: [.close(1007)])
         }
-        + ([[0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98]] as [[UInt8]]).flatMap { octets in
+        + ([[0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98]] as [[UInt8]]).flatMap { bytes in
             [
                 Row(
-                    "text that ends inside a character of \(octets.count + 1)", [F(opcode: 1, payload: octets)],
+                    "text that ends inside a character of \(bytes.count + 1)", [F(opcode: 1, payload: bytes)],
                     told: [.ended(.invalidText)], answer: [.close(1007)]),
                 Row(
-                    "binary that is no text, \(octets.count)", [F(opcode: 2, payload: octets)],
-                    told: [.message(.binary, octets)]),
+                    "binary that is no text, \(bytes.count)", [F(opcode: 2, payload: bytes)],
+                    told: [.message(.binary, bytes)]),
             ]
         }
 
@@ -283,7 +283,7 @@ enum ConformanceTable {
                 [F(opcode: 2, payload: pattern(600), fin: false), F(opcode: 0, payload: pattern(400))],
                 told: [.message(.binary, pattern(600) + pattern(400))], maximumMessageSize: 1000),
             Row(
-                "one octet too long", [F(opcode: 2, payload: pattern(1001))], told: [.ended(.messageTooBig)],
+                "one byte too long", [F(opcode: 2, payload: pattern(1001))], told: [.ended(.messageTooBig)],
                 answer: [.close(1009)], maximumMessageSize: 1000),
             Row(
                 "fragments together one too long",
@@ -322,7 +322,7 @@ struct WebSocketConformanceTests {
     func server(_ row: ConformanceCase) { run(row, isServer: true) }
 
     private func run(_ row: ConformanceCase, isServer: Bool) {
-        let octets = row.input.flatMap {
+        let bytes = row.input.flatMap {
             frame(
                 $0.opcode, $0.payload, fin: $0.fin, rsv: $0.rsv, mask: isServer ? 0x5AF0_0FA7 : nil, length: $0.length)
         }
@@ -331,12 +331,12 @@ struct WebSocketConformanceTests {
         if isServer, row.closes, !told.contains(.ended(nil)) {
             told.insert(.ended(nil), at: told.lastIndex { if case .closed = $0 { true } else { false } }! + 1)
         }
-        for segmentation in Segmentation.allCases where segmentation != .drip || octets.count <= 2000 {
+        for segmentation in Segmentation.allCases where segmentation != .drip || bytes.count <= 2000 {
             var peer = WebSocketPeer.upgraded(isServer: isServer) {
                 $0.repliesToPings = row.repliesToPings
                 $0.maximumMessageSize = row.maximumMessageSize
             }
-            feed(octets, to: &peer, segmentation)
+            feed(bytes, to: &peer, segmentation)
             // How much of bad text was good is a matter of how it came.
             let actual = told == [.ended(.invalidText)] ? peer.told : peer.everything
             #expect(actual == told, "\(segmentation)")
@@ -345,18 +345,18 @@ struct WebSocketConformanceTests {
         }
     }
 
-    private func feed(_ octets: [UInt8], to peer: inout WebSocketPeer, _ segmentation: Segmentation) {
+    private func feed(_ bytes: [UInt8], to peer: inout WebSocketPeer, _ segmentation: Segmentation) {
         switch segmentation {
-        case .whole: peer.receive(octets)
-        case .drip: for octet in octets { peer.receive([octet]) }
+        case .whole: peer.receive(bytes)
+        case .drip: for byte in bytes { peer.receive([byte]) }
         case .halves:
-            peer.receive(octets[..<(octets.count / 2)])
-            peer.receive(octets[(octets.count / 2)...])
+            peer.receive(bytes[..<(bytes.count / 2)])
+            peer.receive(bytes[(bytes.count / 2)...])
         }
     }
 
-    private func answers(in octets: [UInt8]) -> [ConformanceCase.Answer] {
-        frames(in: octets).map { frame in
+    private func answers(in bytes: [UInt8]) -> [ConformanceCase.Answer] {
+        frames(in: bytes).map { frame in
             guard frame.opcode == .close else { return .pong(frame.payload) }
             return .close(frame.payload.count < 2 ? nil : UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1]))
         }

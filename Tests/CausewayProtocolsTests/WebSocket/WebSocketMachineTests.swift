@@ -69,12 +69,12 @@ struct WebSocketMachineTests {
         // Frames wait for the answer.
         let head = client.sent
         #expect(String(decoding: head, as: UTF8.self).hasSuffix("\r\n\r\n"))
-        for octet in head { server.receive([octet]) }
+        for byte in head { server.receive([byte]) }
         server.machine.send(.text, ByteChain(Array("hello".utf8)))
         server.machine.respond(UpgradeResponse())
         server.settle()
         client.sent = []
-        for octet in server.sent { client.receive([octet]) }
+        for byte in server.sent { client.receive([byte]) }
         server.sent = []
         exchange(&client, &server)
         #expect(client.told == [.opened, .message(.text, Array("hello".utf8))])
@@ -206,13 +206,13 @@ struct WebSocketMachineTests {
     private func sent(afterPings count: Int, of length: Int) -> [[UInt8]] {
         var peer = WebSocketPeer.upgraded(isServer: true) { $0.repliesToPings = true }
         peer.machine.send(.binary, ByteChain([UInt8](repeating: 5, count: 5000)))
-        var sent = peer.machine.nextOutput(atMost: 1000)?.octets ?? []
+        var sent = peer.machine.nextOutput(atMost: 1000)?.bytes ?? []
         for number in 0..<count {
             let payload = [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 0, count: length - 2)
             peer.machine.received(ByteChain(frame(9, payload, mask: 1)))
             while peer.machine.nextEvent() != nil {}
         }
-        while let octets = peer.machine.nextOutput(atMost: 1000) { sent += octets.octets }
+        while let bytes = peer.machine.nextOutput(atMost: 1000) { sent += bytes.bytes }
         let all = frames(in: sent)
         #expect(all.first?.opcode == .binary && all.dropFirst().allSatisfy { $0.opcode == .pong })
         return all.dropFirst().map { Array($0.payload.prefix(2)) }
@@ -273,16 +273,16 @@ struct WebSocketMachineTests {
         #expect(machine.nextEvent(atMost: 0) == nil)
         var all: [UInt8] = []
         var ends = 0
-        while case .content(_, let octets, let endsMessage) = machine.nextEvent(atMost: 33) {
-            #expect(octets.count <= 33)
-            all += octets.octets
+        while case .content(_, let bytes, let endsMessage) = machine.nextEvent(atMost: 33) {
+            #expect(bytes.count <= 33)
+            all += bytes.bytes
             if endsMessage { ends += 1 }
         }
         #expect(all == payload)
         #expect(ends == 1)
     }
 
-    @Test("Bad text is refused at its first wrong octet, long before its frame is there")
+    @Test("Bad text is refused at its first wrong byte, long before its frame is there")
     func failsFast() {
         var peer = WebSocketPeer.upgraded(isServer: false)
         peer.receive([0x81, 0x7E, 0x10, 0x00, 0x41, 0xFF])
@@ -364,9 +364,9 @@ struct WebSocketMachineTests {
         var isRight = true
         for _ in 0..<(count / chunk.count) {
             machine.received(ByteChain(chunk))
-            while case .content(_, var octets, let endsMessage) = machine.nextEvent() {
-                delivered += octets.count
-                while let piece = octets.popPiece() { isRight = isRight && piece.first == 0x5A && piece.last == 0x5A }
+            while case .content(_, var bytes, let endsMessage) = machine.nextEvent() {
+                delivered += bytes.count
+                while let piece = bytes.popPiece() { isRight = isRight && piece.first == 0x5A && piece.last == 0x5A }
                 ended = ended || endsMessage
             }
             #expect(machine.inputRoom == WebSocketMachine.inputLimit)

@@ -22,7 +22,7 @@ struct WebSocketPeer {
     var machine: WebSocketMachine
     var told: [Told] = []
     var sent: [UInt8] = []
-    private var open: (opcode: WebSocketOpcode, octets: [UInt8])?
+    private var open: (opcode: WebSocketOpcode, bytes: [UInt8])?
 
     init(_ machine: WebSocketMachine) { self.machine = machine }
 
@@ -42,8 +42,8 @@ struct WebSocketPeer {
         return peer
     }
 
-    mutating func receive(_ octets: some Sequence<UInt8>) {
-        machine.received(ByteChain(Array(octets)))
+    mutating func receive(_ bytes: some Sequence<UInt8>) {
+        machine.received(ByteChain(Array(bytes)))
         settle()
     }
 
@@ -55,19 +55,19 @@ struct WebSocketPeer {
     /// Takes everything the machine has.
     mutating func settle() {
         while let event = machine.nextEvent() { note(event) }
-        while let octets = machine.nextOutput() { sent += octets.octets }
+        while let bytes = machine.nextOutput() { sent += bytes.bytes }
         while let event = machine.nextEvent() { note(event) }
     }
 
     /// Everything told, with a message that did not end.
-    var everything: [Told] { told + (open.map { [.unfinished($0.opcode, $0.octets)] } ?? []) }
+    var everything: [Told] { told + (open.map { [.unfinished($0.opcode, $0.bytes)] } ?? []) }
 
     private mutating func note(_ event: WebSocketMachine.Event) {
         switch event {
         case .requested: told.append(.requested)
         case .opened: told.append(.opened)
-        case .content(let opcode, let octets, let endsMessage):
-            let all = (open?.octets ?? []) + octets.octets
+        case .content(let opcode, let bytes, let endsMessage):
+            let all = (open?.bytes ?? []) + bytes.bytes
             open = endsMessage ? nil : (opcode, all)
             if endsMessage { told.append(.message(opcode, all)) }
         case .ping(let payload): told.append(.ping(payload))
@@ -80,24 +80,24 @@ struct WebSocketPeer {
     }
 }
 
-/// The octets of one frame, right or wrong.
+/// The bytes of one frame, right or wrong.
 func frame(
     _ opcode: UInt8, _ payload: [UInt8] = [], fin: Bool = true, rsv: UInt8 = 0, mask: UInt32? = nil,
     length: LengthForm = .shortest
 ) -> [UInt8] {
-    var octets: [UInt8] = [(fin ? 0x80 : 0) | rsv << 4 | opcode]
+    var bytes: [UInt8] = [(fin ? 0x80 : 0) | rsv << 4 | opcode]
     let maskBit: UInt8 = mask == nil ? 0 : 0x80
     let count = payload.count
     switch length {
-    case .shortest where count < 126: octets.append(maskBit | UInt8(count))
-    case .shortest where count < 65536, .two: octets += [maskBit | 126, UInt8(count >> 8), UInt8(count & 255)]
+    case .shortest where count < 126: bytes.append(maskBit | UInt8(count))
+    case .shortest where count < 65536, .two: bytes += [maskBit | 126, UInt8(count >> 8), UInt8(count & 255)]
     case .shortest, .eight:
-        octets.append(maskBit | 127)
-        octets += (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }
+        bytes.append(maskBit | 127)
+        bytes += (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }
     }
-    guard let mask else { return octets + payload }
+    guard let mask else { return bytes + payload }
     let key = (0..<4).map { UInt8(truncatingIfNeeded: mask >> (24 - 8 * $0)) }
-    return octets + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
+    return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
 }
 
 enum LengthForm: Sendable { case shortest, two, eight }
@@ -105,12 +105,12 @@ enum LengthForm: Sendable { case shortest, two, eight }
 /// The payload of a close frame.
 func closing(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] + reason }
 
-/// The frames in some octets, unmasked.
-func frames(in octets: [UInt8]) -> [(opcode: WebSocketOpcode, payload: [UInt8], fin: Bool, masked: Bool)] {
+/// The frames in some bytes, unmasked.
+func frames(in bytes: [UInt8]) -> [(opcode: WebSocketOpcode, payload: [UInt8], fin: Bool, masked: Bool)] {
     var found: [(WebSocketOpcode, [UInt8], Bool, Bool)] = []
-    var reader = ByteReader(octets.span)
+    var reader = ByteReader(bytes.span)
     while !reader.isAtEnd, let header = try? WebSocketFrameHeader(parsing: &reader),
-        var payload = try? reader.readOctets(header.payloadLength)
+        var payload = try? reader.readBytes(header.payloadLength)
     {
         header.mask?.apply(to: &payload)
         found.append((header.opcode, payload, header.isFinal, header.mask != nil))

@@ -25,7 +25,7 @@ struct ServiceRecordTests {
         #expect(Set(pointers.map(\.name)) == names)
     }
 
-    @Test("C83: without entries the TXT record is one zero octet, never none")
+    @Test("C83: without entries the TXT record is one zero byte, never none")
     func emptyText() throws {
         let records = try Self.description("A").records(on: "alpha.local").records
         #expect(records.contains { $0.data == .text([0]) })
@@ -49,7 +49,7 @@ struct ServiceRecordTests {
         #expect(records.contains { $0.data == .service(priority: 0, weight: 0, port: 631, target: "alpha.local") })
     }
 
-    @Test("C78: a name is normal text of 1 to 63 octets without control characters")
+    @Test("C78: a name is normal text of 1 to 63 bytes without control characters")
     func names() throws {
         let composed = try Self.description("e\u{301}").name
         #expect(composed.unicodeScalars.map(\.value) == [0xE9])

@@ -9,7 +9,7 @@ extension Runtime {
     struct DatagramInboxTests {
         typealias Train = DatagramBatch.Train
 
-        /// A train of datagrams, numbered by their octets.
+        /// A train of datagrams, numbered by their bytes.
         static func train(_ count: Int, of segment: Int, last: Int? = nil, first: UInt8 = 0, trafficClass: UInt8? = nil)
             -> Train
         {
@@ -71,14 +71,14 @@ extension Runtime {
             #expect(pieces.flatMap(\.bytes) == Array(repeating: 0, count: 10) + Array(repeating: 1, count: 4))
         }
 
-        @Test("A maximum below one takes one octet", arguments: [0, -5])
+        @Test("A maximum below one takes one byte", arguments: [0, -5])
         func tinyMaximum(_ maximum: Int) {
             var inbox = DatagramInbox()
             _ = inbox.append(Self.train(1, of: 2))
             #expect(Self.drain(&inbox, maximum: maximum).map(\.bytes.count) == [1, 1])
         }
 
-        @Test("Octets are bounded: what finds no room is lost, what is there stays")
+        @Test("Bytes are bounded: what finds no room is lost, what is there stays")
         func byteBound() {
             var inbox = DatagramInbox()
             let train = Self.train(40, of: 1_000)
@@ -142,7 +142,7 @@ extension Runtime {
                 switch random.integer(in: 0...9) {
                 case 0...3:
                     let segment = random.integer(in: 1...30)
-                    let bytes = random.octets(random.integer(in: 0...200))
+                    let bytes = random.bytes(random.integer(in: 0...200))
                     let train = Train(bytes: Data(bytes), segment: bytes.isEmpty ? 0 : segment, mark: PacketMark())
                     #expect(inbox.append(train) == true)
                     model +=

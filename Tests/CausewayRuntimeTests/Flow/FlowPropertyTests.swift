@@ -103,7 +103,7 @@ extension Runtime {
                 let count = draw(0...120)
                 let (id, bytes) = state.withLock { state in
                     state.sendCount += 1
-                    let bytes = state.random.octets(count)
+                    let bytes = state.random.bytes(count)
                     state.sent += bytes
                     state.sendEnds[state.sendCount] = state.sent.count
                     return (state.sendCount, bytes)
@@ -123,7 +123,7 @@ extension Runtime {
                 let count = draw(1...200)
                 let bytes = state.withLock { state -> [UInt8] in
                     guard !state.hasEnded else { return [] }
-                    let bytes = state.random.octets(count)
+                    let bytes = state.random.bytes(count)
                     state.arrived += bytes
                     return bytes
                 }
@@ -177,9 +177,9 @@ extension Runtime {
                 #expect(state.receiveAnswers == Array(1..<(state.receiveCount + 1)), "seed \(seed)")
                 #expect(state.sendAnswers.count == state.sendCount && state.answeredTwice == 0, "seed \(seed)")
                 #expect(
-                    state.arrived.starts(with: state.received), "seed \(seed): octets lost, doubled or out of order")
+                    state.arrived.starts(with: state.received), "seed \(seed): bytes lost, doubled or out of order")
                 #expect(
-                    state.sent.starts(with: stage.kernel.written), "seed \(seed): octets lost, doubled or out of order")
+                    state.sent.starts(with: stage.kernel.written), "seed \(seed): bytes lost, doubled or out of order")
                 for (id, isSent) in state.sendAnswers where isSent {
                     #expect(
                         (state.sendEnds[id] ?? .max) <= stage.kernel.written.count,
@@ -191,7 +191,7 @@ extension Runtime {
             }
         }
 
-        @Test("Every request is answered once, in order, and no octet is lost", arguments: 0..<20 as Range<UInt64>)
+        @Test("Every request is answered once, in order, and no byte is lost", arguments: 0..<20 as Range<UInt64>)
         func everythingAnswered(_ block: UInt64) {
             for seed in (block * 25)..<(block * 25 + 25) {
                 let run = Run(seed: seed)

@@ -184,7 +184,7 @@ extension Runtime {
             #expect(stage.log.all == (reason > 0 ? [first] + sends : sends + [first]) + ["failed \(told)"])
         }
 
-        @Test("Octets arriving one at a time, each with an edge of its own, are all there")
+        @Test("Bytes arriving one at a time, each with an edge of its own, are all there")
         func dripFeed() {
             let stage = Stage()
             let text = "the quick brown fox"

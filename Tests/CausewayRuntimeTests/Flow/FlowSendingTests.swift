@@ -126,7 +126,7 @@ extension Runtime {
             #expect(stage.kernel.shutdownPositions == [0] && stage.log.all == ["1 sent"] && stage.kernel.writes.isEmpty)
         }
 
-        @Test("Content without octets is answered at its turn and costs no call")
+        @Test("Content without bytes is answered at its turn and costs no call")
         func empty() {
             let stage = Stage(room: 1)
             stage.send("1", "ab")

@@ -23,7 +23,7 @@ extension Runtime {
             #expect(stage.log.all.sorted() == ["0 'abc'", "1 'd'", "2 'ef'"])
         }
 
-        @Test("Cancelling a task ends its receive alone and loses no octet")
+        @Test("Cancelling a task ends its receive alone and loses no byte")
         func cancelOne() async {
             let stage = Stage()
             let tasks = [4, 4, 2].enumerated().map { Self.receive(stage, "\($0)", $1, $1) }
@@ -50,7 +50,7 @@ extension Runtime {
             await small.value
         }
 
-        @Test("A task that was cancelled before it asked gets no octet")
+        @Test("A task that was cancelled before it asked gets no byte")
         func cancelledBefore() async {
             let stage = Stage()
             let task = Task(executorPreference: stage.loop.executor) { [stage] in
@@ -65,7 +65,7 @@ extension Runtime {
             await task.value
         }
 
-        @Test("Whoever cancels the home ends its receive alone, and loses no octet")
+        @Test("Whoever cancels the home ends its receive alone, and loses no byte")
         func cancelHome() async {
             let stage = Stage()
             let home = stage.task { [stage] in
@@ -153,7 +153,7 @@ extension Runtime {
             await other.value
         }
 
-        @Test("Cancelling a receive that has to wait for others loses no octet")
+        @Test("Cancelling a receive that has to wait for others loses no byte")
         func cancelInBurst() async {
             let stage = Stage()
             let piece = 16_384

@@ -39,7 +39,7 @@ extension Runtime {
             #expect(found == [[1, 2], [3, 4], [5], [], [6]] && inbox.isEmpty)
         }
 
-        @Test("It holds so many octets and datagrams and no more, and room that was given back counts")
+        @Test("It holds so many bytes and datagrams and no more, and room that was given back counts")
         func bounds() {
             var inbox = GroupInbox()
             let large = arrival(Array(repeating: 0, count: 65_000))

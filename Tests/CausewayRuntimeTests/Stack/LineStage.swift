@@ -26,7 +26,7 @@ struct LineStage: ProtocolStage {
     var inboundRoom: Int { messages.count < 3 ? 64 : 0 }
 
     mutating func receive(_ parcel: Parcel, at now: Duration) {
-        inbound += parcel.octets.octets
+        inbound += parcel.bytes.bytes
         if status == .opening, inbound.first == UInt8(ascii: "H") {
             inbound.removeFirst()
             status = .ready
@@ -60,7 +60,7 @@ struct LineStage: ProtocolStage {
 
     mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
         guard status == .ready else { return false }
-        if !parcel.isBareEnd { outbound += parcel.octets.octets + (parcel.endsMessage ? Array("\n".utf8) : []) }
+        if !parcel.isBareEnd { outbound += parcel.bytes.bytes + (parcel.endsMessage ? Array("\n".utf8) : []) }
         if parcel.isFinal { hasOutboundEnded = true }
         return true
     }

@@ -128,7 +128,7 @@ extension Runtime {
             #expect(rig.stage.log.all.last == "3 error \(ECONNRESET)")
         }
 
-        @Test("Whoever cancels the home ends its receive alone, and loses no octet")
+        @Test("Whoever cancels the home ends its receive alone, and loses no byte")
         func cancelHome() async {
             let rig = Rig()
             _ = rig.stage.log.take()

@@ -29,7 +29,7 @@ struct PacketsTests {
         }
     }
 
-    /// Sends packets, each in two pieces: octets, segment length, traffic class.
+    /// Sends packets, each in two pieces: bytes, segment length, traffic class.
     static func send(_ fd: CInt, _ packets: [([UInt8], Int, UInt8?)], to peer: SocketAddress?) -> IOResult {
         var blocks = packets.map { packet in
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, packet.0.count), alignment: 1)

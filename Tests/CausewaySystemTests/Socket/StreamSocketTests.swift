@@ -37,7 +37,7 @@ struct StreamSocketTests {
         return text.withUTF8 { Socket.send(fd, UnsafeRawBufferPointer($0)) }
     }
 
-    @Test("Moves octets, ends one side, and says what happened", arguments: SocketAddressTests.loopbacks)
+    @Test("Moves bytes, ends one side, and says what happened", arguments: SocketAddressTests.loopbacks)
     func conversation(_ address: SocketAddress) throws {
         let ends = try Self.connect(address)
         defer { Self.close(ends) }
@@ -88,7 +88,7 @@ struct StreamSocketTests {
         var results: [IOResult] = []
         for _ in 0..<100 where results.last != .failed(EPIPE) {
             results.append(Self.write(ends.client, "x"))
-            // The peer's answer to the first octet is a reset.
+            // The peer's answer to the first byte is a reset.
             if results.count == 1 { Self.awaitEvent(ends.client, POLLERR | POLLHUP) }
         }
         #expect(results.last == .failed(EPIPE) || results.contains(.failed(ECONNRESET)))

@@ -111,7 +111,7 @@ struct AuthenticationTests {
             return
         }
         #expect(trust.certificates.first == identity.certificates[0] && trust.role == .client)
-        #expect(pair.server.readAll().octets.isEmpty && pair.server.negotiation == nil)
+        #expect(pair.server.readAll().bytes.isEmpty && pair.server.negotiation == nil)
         // In TLS 1.2 the server has the last word of the handshake: it must not have said it.
         if version == .tls12 { #expect(pair.client.negotiation == nil) }
         pair.server.trustEvaluated(isTrusted: isTrusted)
@@ -186,7 +186,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "The identity of a pre-shared key ends before its first zero octet", arguments: versions,
+        "The identity of a pre-shared key ends before its first zero byte", arguments: versions,
         [[], [0xff, 0xfe, 0x54]])
     func preSharedKeyIdentity(_ version: TLSVersion, _ visible: [UInt8]) throws {
         let pair = try EnginePair(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged handshakes")
 struct DamageTests {
-    /// Changes, drops, doubles and invents octets on the way, by a seed.
+    /// Changes, drops, doubles and invents bytes on the way, by a seed.
     private struct Vandal {
         var state: UInt64
 

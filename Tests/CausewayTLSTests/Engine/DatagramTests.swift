@@ -26,7 +26,7 @@ struct DatagramTests {
         pair.carry(from: pair.client, to: pair.server)
         var block = [UInt8](repeating: 0, count: 2_000)
         var heard: [String] = []
-        while case .octets(let count) = block.withUnsafeMutableBytes({ pair.server.read(into: $0) }) {
+        while case .bytes(let count) = block.withUnsafeMutableBytes({ pair.server.read(into: $0) }) {
             heard.append(String(decoding: block[..<count], as: UTF8.self))
         }
         #expect(heard == ["one", "two", "three"])

@@ -24,7 +24,7 @@ struct HandshakeTests {
         #expect(!negotiation.isResumed)
     }
 
-    @Test("Octet by octet", arguments: versions)
+    @Test("Byte by byte", arguments: versions)
     func drip(_ version: TLSVersion) throws {
         let pair = try EnginePair(.client { $0.maximumVersion = version }, .server())
         pair.cut = { _ in 1 }

@@ -185,7 +185,7 @@ struct ResumptionTests {
         let second = try EnginePair(client, server)
         second.hand(flight, to: second.server)
         second.server.ciphertextEnded()
-        #expect(second.server.readAll().octets.isEmpty)
+        #expect(second.server.readAll().bytes.isEmpty)
     }
 
     @Test("More than the limit is not taken")

@@ -43,7 +43,7 @@ struct TransferTests {
         let taken = try content.withUnsafeBytes { bytes throws(TLSFailure) in try pair.client.write(bytes) }
         #expect(taken == content.count)
         pair.carry(from: pair.client, to: pair.server)
-        #expect(pair.server.readAll(blockSize: blockSize).octets == content)
+        #expect(pair.server.readAll(blockSize: blockSize).bytes == content)
     }
 
     @Test("Plaintext is read while ciphertext is lent: nothing is left behind")
@@ -89,7 +89,7 @@ struct TransferTests {
         #expect(throws: TLSFailure.self) { try first.write("more") }
         pair.carry(from: first, to: second)
         let heard = second.readAll()
-        #expect(String(decoding: heard.octets, as: UTF8.self) == "last words" && heard.end == .ended)
+        #expect(String(decoding: heard.bytes, as: UTF8.self) == "last words" && heard.end == .ended)
         #expect(second.readAll().end == .ended)
         // The other direction stays open (RFC 8446 §6.1).
         if version == .tls13 {
@@ -111,7 +111,7 @@ struct TransferTests {
         pair.carry(from: pair.client, to: pair.server)
         pair.server.ciphertextEnded()
         let heard = pair.server.readAll()
-        #expect(String(decoding: heard.octets, as: UTF8.self) == "half of")
+        #expect(String(decoding: heard.bytes, as: UTF8.self) == "half of")
         guard case .failed(let failure) = heard.end else {
             Issue.record("taken for complete: \(heard.end)")
             return

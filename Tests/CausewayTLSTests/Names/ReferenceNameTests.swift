@@ -59,7 +59,7 @@ struct ReferenceNameTests {
         Row("mail address", "example.org", .email("a@example.org"), matches: false),
         Row("URI", "example.org", .uri("https://example.org"), matches: false),
         Row("nothing", "example.org", matches: false),
-        Row("zero octet in the certificate", "example.org", .name("example.org\0.evil.test"), matches: false),
+        Row("zero byte in the certificate", "example.org", .name("example.org\0.evil.test"), matches: false),
         Row("a letter that only looks alike", "example.org", .name("ex\u{430}mple.org"), matches: false),
         Row("the Kelvin sign is no k", "k.example", .name("\u{212a}.example"), matches: false),
     ]

@@ -56,7 +56,7 @@ struct DatagramLossTests {
             pair.run()
         }
         try #require(pair.client.isReady && pair.server.isReady, "\(pair.client.reason.debugDescription)")
-        let messages = (0..<200).map { number in [UInt8(number)] + pair.random.octets(number) }
+        let messages = (0..<200).map { number in [UInt8(number)] + pair.random.bytes(number) }
         for message in messages {
             let isTaken = pair.client.stack.send(Parcel(message), at: .zero)
             try #require(isTaken)

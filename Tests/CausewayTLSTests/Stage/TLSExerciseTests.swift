@@ -2,7 +2,7 @@ import CausewayTestKit
 import CausewayTLS
 import Testing
 
-/// The fuzzers' promises about TLS and certificates, with random octets. A broken one stops the process.
+/// The fuzzers' promises about TLS and certificates, with random bytes. A broken one stops the process.
 @Suite("Exercises with TLS")
 struct TLSExerciseTests {
     @Test("Two ends with anything between them", arguments: 0..<40)
@@ -10,10 +10,10 @@ struct TLSExerciseTests {
         var random = SplitMix64(seed: UInt64(seed))
         let quiet: [UInt8] = [0, 255, 0x80, 255, 14, 1]
         for kind in UInt8(0)..<5 {
-            var octets = [kind]
+            var bytes = [kind]
             // Half of them get through their handshake unharmed.
-            if random.chance(oneIn: 2) { for _ in 0..<8 { octets += quiet } }
-            Exercise.tls(octets + random.octets(random.integer(in: 0...120)))
+            if random.chance(oneIn: 2) { for _ in 0..<8 { bytes += quiet } }
+            Exercise.tls(bytes + random.bytes(random.integer(in: 0...120)))
         }
     }
 
@@ -23,7 +23,7 @@ struct TLSExerciseTests {
         for _ in 0..<5 {
             // Deliveries, sends and reads of all lengths, and no other steps.
             let steps = (0..<60).flatMap { _ -> [UInt8] in
-                [UInt8(random.integer(in: 0...7)) | (random.chance(oneIn: 2) ? 0x80 : 0)] + random.octets(1)
+                [UInt8(random.integer(in: 0...7)) | (random.chance(oneIn: 2) ? 0x80 : 0)] + random.bytes(1)
             }
             Exercise.tls([kind] + steps)
         }
@@ -32,6 +32,6 @@ struct TLSExerciseTests {
     @Test("Certificates and keys of every form, damaged", arguments: UInt8(0)..<8)
     func certificates(form: UInt8) {
         var random = SplitMix64(seed: UInt64(form))
-        for _ in 0..<40 { Exercise.certificates([form] + random.octets(3 * random.integer(in: 0...4))) }
+        for _ in 0..<40 { Exercise.certificates([form] + random.bytes(3 * random.integer(in: 0...4))) }
     }
 }

@@ -19,7 +19,7 @@ struct TLSStageTests {
         var pair = try ready { random, count in random.integer(in: 1...min(count, 30_000)) }
         pair.random = SplitMix64(seed: seed)
         pair.client.readLimit = 1_000
-        let (up, down) = (pair.random.octets(1 << 20), pair.random.octets(1 << 20))
+        let (up, down) = (pair.random.bytes(1 << 20), pair.random.bytes(1 << 20))
         pair.transfer(up, from: \.client)
         pair.transfer(down, from: \.server)
         #expect(pair.server.received == up)
@@ -36,7 +36,7 @@ struct TLSStageTests {
         try #require(pair.client.isReady && pair.server.isReady)
         pair.cut = { random, count in random.integer(in: 1...min(count, 30_000)) }
         pair.random = SplitMix64(seed: seed)
-        let (up, down) = (pair.random.octets(1 << 20), pair.random.octets(1 << 20))
+        let (up, down) = (pair.random.bytes(1 << 20), pair.random.bytes(1 << 20))
         pair.transfer(up, from: \.client)
         pair.transfer(down, from: \.server)
         #expect(pair.straightCount > 50)
@@ -84,7 +84,7 @@ struct TLSStageTests {
             try #require(pair.client.isReady && pair.server.isReady, "\(String(describing: pair.client.reason))")
             #expect(pair.client.stepCount > 0 && pair.server.stepCount > 0)
             pair.random = SplitMix64(seed: seed)
-            let content = pair.random.octets(20_000)
+            let content = pair.random.bytes(20_000)
             pair.transfer(content, from: \.client, isFinal: true)
             pair.transfer(content, from: \.server, isFinal: true)
             #expect(pair.server.received == content && pair.client.received == content)
@@ -126,12 +126,12 @@ struct TLSStageTests {
         #expect(!stack.isReady)
     }
 
-    @Test("Octet by octet is the same")
+    @Test("Byte by byte is the same")
     func drip() throws {
         var pair = try ready { _, _ in 1 }
         pair.client.readLimit = 1
         pair.server.readLimit = 1
-        let content = pair.random.octets(5_000)
+        let content = pair.random.bytes(5_000)
         pair.transfer(content, from: \.client, isFinal: true)
         pair.transfer(content, from: \.server, isFinal: true)
         #expect(pair.client.received == content && pair.server.received == content)
@@ -142,7 +142,7 @@ struct TLSStageTests {
     func halfClose(isClientFirst: Bool) throws {
         var pair = try ready()
         let (first, second) = isClientFirst ? (\StackPair.client, \StackPair.server) : (\.server, \.client)
-        let (ask, answer) = (pair.random.octets(100_000), pair.random.octets(200_000))
+        let (ask, answer) = (pair.random.bytes(100_000), pair.random.bytes(200_000))
         pair.transfer(ask, from: first, isFinal: true)
         #expect(pair[keyPath: second].received == ask)
         #expect(pair[keyPath: second].endCount == 1)
@@ -244,7 +244,7 @@ struct TLSStageTests {
     func backpressure() throws {
         var pair = try ready()
         pair.server.isReading = false
-        let content = pair.random.octets(1 << 20)
+        let content = pair.random.bytes(1 << 20)
         pair.transfer(content, from: \.client)
         // What left the client waits in front of the server.
         #expect(pair.server.stack.inboundRoom == 0)
@@ -308,7 +308,7 @@ struct TLSStageTests {
         var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })
         pair.start()
         try #require(pair.client.isReady && pair.server.isReady)
-        let messages = (1...20).map { pair.random.octets($0 * 50) }
+        let messages = (1...20).map { pair.random.bytes($0 * 50) }
         for message in messages {
             let isTaken = pair.client.stack.send(Parcel(message), at: .zero)
             #expect(isTaken)

@@ -6,7 +6,7 @@ import Testing
 final class EnginePair {
     let client: OpenSSLEngine
     let server: OpenSSLEngine
-    /// How the octets of a flight are cut on the way: the lengths of the pieces. `nil` for one piece.
+    /// How the bytes of a flight are cut on the way: the lengths of the pieces. `nil` for one piece.
     var cut: ((Int) -> Int)?
     /// What becomes of a datagram or piece: `nil` when it is lost.
     var deliver: (([UInt8]) -> [UInt8]?)?
@@ -82,7 +82,7 @@ final class EnginePair {
             isEstablished, "client: \(clientProgress), server: \(serverProgress)", sourceLocation: sourceLocation)
     }
 
-    /// Sends `content` and returns what arrives, octets carried whenever the sender is full.
+    /// Sends `content` and returns what arrives, bytes carried whenever the sender is full.
     func transfer(_ content: [UInt8], from sender: OpenSSLEngine, to receiver: OpenSSLEngine) throws -> [UInt8] {
         var rest = content[...]
         var result: [UInt8] = []
@@ -90,7 +90,7 @@ final class EnginePair {
             let taken = try rest.withUnsafeBytes { bytes throws(TLSFailure) in try sender.write(bytes) }
             rest = rest.dropFirst(taken)
             guard carry(from: sender, to: receiver) || taken > 0 else { return result }
-            result += receiver.readAll().octets
+            result += receiver.readAll().bytes
         }
         return result
     }
@@ -98,12 +98,12 @@ final class EnginePair {
 
 extension OpenSSLEngine {
     /// Everything that can be read now, and how it ended.
-    func readAll(blockSize: Int = 65_536) -> (octets: [UInt8], end: TLSReadResult) {
+    func readAll(blockSize: Int = 65_536) -> (bytes: [UInt8], end: TLSReadResult) {
         var result: [UInt8] = []
         var block = [UInt8](repeating: 0, count: blockSize)
         while true {
             let outcome = block.withUnsafeMutableBytes { read(into: $0) }
-            guard case .octets(let count) = outcome else { return (result, outcome) }
+            guard case .bytes(let count) = outcome else { return (result, outcome) }
             result += block[..<count]
         }
     }
@@ -112,5 +112,5 @@ extension OpenSSLEngine {
         _ = try Array(text.utf8).withUnsafeBytes { bytes throws(TLSFailure) in try write(bytes) }
     }
 
-    var readText: String { String(decoding: readAll().octets, as: UTF8.self) }
+    var readText: String { String(decoding: readAll().bytes, as: UTF8.self) }
 }

@@ -5,7 +5,7 @@ import CausewayTestKit
 enum HostileKeys {
     private static func number(bits: Int, _ seed: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: seed)
-        var bytes = random.octets((bits + 7) / 8)
+        var bytes = random.bytes((bits + 7) / 8)
         let unused = bytes.count * 8 - bits
         bytes[0] = bytes[0] & (0xff >> UInt8(unused)) | (0x80 >> UInt8(unused))
         bytes[bytes.count - 1] |= 1
@@ -36,7 +36,7 @@ enum HostileKeys {
         let parameters = DERWriter.sequence(
             DERWriter.integer([1]),
             DERWriter.sequence(DERWriter.identifier(1, 2, 840, 10_045, 1, 1), DERWriter.integer(prime)),
-            DERWriter.sequence(DERWriter.octets([1]), DERWriter.octets([2])), DERWriter.octets(point),
+            DERWriter.sequence(DERWriter.bytes([1]), DERWriter.bytes([2])), DERWriter.bytes(point),
             DERWriter.integer(prime))
         return DERWriter.sequence(
             DERWriter.sequence(DERWriter.identifier(1, 2, 840, 10_045, 2, 1), parameters), DERWriter.bits(point))
@@ -54,7 +54,7 @@ enum HostileKeys {
         let parameters = DERWriter.sequence(
             DERWriter.integer([1]),
             DERWriter.sequence(DERWriter.identifier(1, 2, 840, 10_045, 1, 1), DERWriter.integer(prime)),
-            DERWriter.sequence(DERWriter.octets(a), DERWriter.octets(b)), DERWriter.octets(generator),
+            DERWriter.sequence(DERWriter.bytes(a), DERWriter.bytes(b)), DERWriter.bytes(generator),
             DERWriter.integer(order), DERWriter.integer([1]))
         return DERWriter.sequence(
             DERWriter.sequence(DERWriter.identifier(1, 2, 840, 10_045, 2, 1), parameters), DERWriter.bits(generator))

@@ -30,7 +30,7 @@ struct StackPair {
         var identity: TLSIdentity?
         /// Whether this side's program reads.
         var isReading = true
-        /// Octets read at once at most.
+        /// Bytes read at once at most.
         var readLimit = Int.max
 
         init(_ context: TLSContext, host: NWEndpoint.Host? = nil, stepsElsewhere: Bool = false) throws {
@@ -46,7 +46,7 @@ struct StackPair {
 
     var client: Side
     var server: Side
-    /// How many of the octets that are on their way arrive at once, of how many.
+    /// How many of the bytes that are on their way arrive at once, of how many.
     var cut: (inout SplitMix64, Int) -> Int = { $1 }
     var random = SplitMix64(seed: 7)
     let usesDatagrams: Bool
@@ -54,7 +54,7 @@ struct StackPair {
     var copies: (inout SplitMix64) -> Int = { _ in 1 }
     /// Whether datagrams overtake each other.
     var isReordering = false
-    /// Whether octets go straight through wherever the stack allows it.
+    /// Whether bytes go straight through wherever the stack allows it.
     var goesStraight = false
     /// How often they did.
     var straightCount = 0
@@ -88,10 +88,10 @@ struct StackPair {
         while let parcel = self[keyPath: own].stack.nextOutbound(atMost: 50_000, at: .zero) {
             moved = true
             if usesDatagrams {
-                let count = parcel.octets.isEmpty ? 0 : copies(&random)
-                self[keyPath: other].datagrams += Array(repeating: parcel.octets.octets, count: count)
+                let count = parcel.bytes.isEmpty ? 0 : copies(&random)
+                self[keyPath: other].datagrams += Array(repeating: parcel.bytes.bytes, count: count)
             } else {
-                self[keyPath: other].arriving += parcel.octets.octets
+                self[keyPath: other].arriving += parcel.bytes.bytes
             }
             if parcel.isFinal { self[keyPath: other].hasEnd = true }
         }
@@ -148,9 +148,9 @@ struct StackPair {
     private mutating func takeStraight(
         _ own: WritableKeyPath<StackPair, Side>, _ other: WritableKeyPath<StackPair, Side>
     ) -> Bool {
-        var octets = [UInt8](repeating: 0, count: random.integer(in: 1...60_000))
-        let count = octets.withUnsafeMutableBytes { self[keyPath: own].stack.takeOutbound(into: $0, at: .zero) }
-        self[keyPath: other].arriving += octets[..<count]
+        var bytes = [UInt8](repeating: 0, count: random.integer(in: 1...60_000))
+        let count = bytes.withUnsafeMutableBytes { self[keyPath: own].stack.takeOutbound(into: $0, at: .zero) }
+        self[keyPath: other].arriving += bytes[..<count]
         straightCount += count > 0 ? 1 : 0
         return count > 0
     }
@@ -161,9 +161,9 @@ struct StackPair {
         let limit = self[keyPath: own].readLimit
         while let parcel = self[keyPath: own].stack.nextInbound(atMost: limit, at: .zero) {
             moved = true
-            self[keyPath: own].received += parcel.octets.octets
+            self[keyPath: own].received += parcel.bytes.bytes
             if parcel.isFinal { self[keyPath: own].endCount += 1 }
-            if usesDatagrams, !parcel.isFinal { self[keyPath: own].messages.append(parcel.octets.octets) }
+            if usesDatagrams, !parcel.isFinal { self[keyPath: own].messages.append(parcel.bytes.bytes) }
         }
         return moved
     }

@@ -163,7 +163,7 @@ struct ChainSearchTests {
         #expect(rule(try chain(9), .anchored(.shared)) == .chainTooLong)
     }
 
-    @Test("No octet of a certificate that is changed makes a trap, and none makes it trusted", arguments: 0..<40)
+    @Test("No byte of a certificate that is changed makes a trap, and none makes it trusted", arguments: 0..<40)
     func damage(_ seed: Int) throws {
         let original = try Identities.server.get().certificates[0].der
         let accepted = rule([try Certificate(der: original)], .anchored(.shared))
@@ -175,7 +175,7 @@ struct ChainSearchTests {
                 _ = try? CertificateFields(der)
                 _ = try? CertificateFields(Array(der.prefix(position)))
                 guard let certificate = try? Certificate(der: der) else { continue }
-                #expect(rule([certificate], .anchored(.shared)) != nil, "octet \(position) as \(value)")
+                #expect(rule([certificate], .anchored(.shared)) != nil, "byte \(position) as \(value)")
             }
         }
     }

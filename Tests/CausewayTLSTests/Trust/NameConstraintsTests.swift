@@ -90,7 +90,7 @@ struct NameConstraintsTests {
         case .mail(let text): DERWriter.value(0x81, Array(text.utf8))
         case .dns(let text): DERWriter.value(0x82, Array(text.utf8))
         case .uri(let text): DERWriter.value(0x86, Array(text.utf8))
-        case .address(let octets): DERWriter.value(0x87, octets)
+        case .address(let bytes): DERWriter.value(0x87, bytes)
         case .directory: []
         case .other(let number): DERWriter.value(number == 8 ? 0x88 : 0xa0 | number, [])
         }

@@ -28,7 +28,7 @@ struct StapledStatusTests {
             body, CertificateTemplate.signatureAlgorithm(signer.key, usesSHA1: false), DERWriter.bits(signature))
         let kind = DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 48, 1, 1)
         return DERWriter.sequence(
-            DERWriter.value(0x0a, [0]), DERWriter.tagged(0, DERWriter.sequence(kind, DERWriter.octets(basic))))
+            DERWriter.value(0x0a, [0]), DERWriter.tagged(0, DERWriter.sequence(kind, DERWriter.bytes(basic))))
     }
 
     private func judge(_ der: [UInt8]?, _ leaf: Certificate) throws -> StapledStatus {

@@ -88,8 +88,8 @@ final class StackDouble: Sendable {
         run()
     }
 
-    func receive(_ octets: ByteChain) {
-        state.withLock { $0.stack.receive(Parcel(octets, endsMessage: false), at: .zero) }
+    func receive(_ bytes: ByteChain) {
+        state.withLock { $0.stack.receive(Parcel(bytes, endsMessage: false), at: .zero) }
         run()
     }
 
@@ -109,18 +109,18 @@ final class StackDouble: Sendable {
         run()
         guard let parcel else { return nil }
         let context = NWConnection.ContentContext.context(of: parcel.metadata, isFinal: parcel.isFinal)
-        return (String(decoding: parcel.octets.octets, as: UTF8.self), context, parcel.endsMessage)
+        return (String(decoding: parcel.bytes.bytes, as: UTF8.self), context, parcel.endsMessage)
     }
 
     /// All that is to be sent now.
     func output() -> ByteChain {
         var all = ByteChain()
-        while let parcel = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(parcel.octets) }
+        while let parcel = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(parcel.bytes) }
         run()
         return all
     }
 
-    var outputText: String { String(decoding: output().octets, as: UTF8.self) }
+    var outputText: String { String(decoding: output().bytes, as: UTF8.self) }
 
     func advance(to time: Duration) {
         state.withLock { $0.stack.advance(to: time) }

@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Messages of the bus")
 struct DBusMessageTests {
-    private static func parse(_ octets: [UInt8]) throws -> DBusMessage { try DBusMessage(parsing: octets.span) }
-    private static func byteCount(_ octets: [UInt8]) throws -> Int? { try DBusMessage.byteCount(of: octets.span) }
+    private static func parse(_ bytes: [UInt8]) throws -> DBusMessage { try DBusMessage(parsing: bytes.span) }
+    private static func byteCount(_ bytes: [UInt8]) throws -> Int? { try DBusMessage.byteCount(of: bytes.span) }
 
     @Test(
         "A message of another program is read, in either byte order", arguments: [DBusVectors.little, DBusVectors.big])
-    func reads(_ octets: [UInt8]) throws {
-        #expect(try Self.byteCount(octets) == octets.count)
-        #expect(try Self.parse(octets) == DBusVectors.message)
+    func reads(_ bytes: [UInt8]) throws {
+        #expect(try Self.byteCount(bytes) == bytes.count)
+        #expect(try Self.parse(bytes) == DBusVectors.message)
     }
 
     @Test("What is written is read as the same, and a call is as another program writes it")
@@ -55,15 +55,15 @@ struct DBusMessageTests {
     @Test("Lengths beyond a mebibyte, other versions, and byte orders that do not exist are refused at the beginning")
     func prefixes() throws {
         func prefix(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
-            var octets = Array(DBusVectors.little[..<16])
-            change(&octets)
-            return octets
+            var bytes = Array(DBusVectors.little[..<16])
+            change(&bytes)
+            return bytes
         }
-        for octets in [
+        for bytes in [
             prefix { $0[6] = 0x10 }, prefix { $0[14] = 0x10 }, prefix { $0[15] = 0xFF }, prefix { $0[3] = 2 },
             prefix { $0[0] = 0 }, prefix { $0[1] = 0 }, prefix { $0[8] = 0 },
         ] {
-            #expect(throws: WireError.self) { try Self.byteCount(octets) }
+            #expect(throws: WireError.self) { try Self.byteCount(bytes) }
         }
         #expect(try Self.byteCount(Array(DBusVectors.little[..<15])) == nil)
     }
@@ -97,15 +97,15 @@ struct DBusMessageTests {
         }
     }
 
-    @Test("Messages with a few octets changed, and noise, never trap", arguments: 0..<100)
+    @Test("Messages with a few bytes changed, and noise, never trap", arguments: 0..<100)
     func mutation(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<100 {
-            var octets = [DBusVectors.little, DBusVectors.big, DBusVectors.hello].randomElement(using: &random) ?? []
+            var bytes = [DBusVectors.little, DBusVectors.big, DBusVectors.hello].randomElement(using: &random) ?? []
             for _ in 0..<Int.random(in: 1...6, using: &random) {
-                octets[Int.random(in: 0..<octets.count, using: &random)] = .random(in: 0...255, using: &random)
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
             }
-            guard let message = try? Self.parse(octets) else { continue }
+            guard let message = try? Self.parse(bytes) else { continue }
             #expect((try? Self.parse(message.encoded)) == message)
         }
     }

@@ -2,7 +2,7 @@ import CausewayWire
 
 /// One signal as GLib's GDBus writes it in both byte orders, and what it says.
 enum DBusVectors {
-    static let little = octets(
+    static let little = bytes(
         """
         6c040101d80000004d0000007000000007017300040000003a312e350000000001016f00060000002f612f625f310000020173000d0000
         006f72672e6578616d706c652e49000000080167001d73617b73767d6173796e716975787464626f676179287361692961617800000000
@@ -13,7 +13,7 @@ enum DBusVectors {
         0000000000000700000000000000
         """)
 
-    static let big = octets(
+    static let big = bytes(
         """
         42040101000000d80000004d0000007007017300000000043a312e350000000001016f00000000062f612f625f31000002017300000000
         0d6f72672e6578616d706c652e49000000080167001d73617b73767d6173796e716975787464626f676179287361692961617800000000
@@ -25,7 +25,7 @@ enum DBusVectors {
         """)
 
     /// A call as GDBus writes it.
-    static let hello = octets(
+    static let hello = bytes(
         """
         6c01000100000000010000006e00000001016f00150000002f6f72672f667265656465736b746f702f4442757300000002017300140000
         006f72672e667265656465736b746f702e444275730000000006017300140000006f72672e667265656465736b746f702e444275730000
@@ -44,14 +44,14 @@ enum DBusVectors {
             .string("hé"), .array(.entry(key: .string, value: .variant), [metered, deep]), .array(.string, []),
             .byte(200), .int16(-2), .uint16(65_535), .int32(-3), .uint32(4_000_000_000), .int64(-5), .uint64(.max),
             .double(bits: (1.5).bitPattern), .boolean(true), .objectPath("/org/x"), .signature(Array("a{sv}".utf8)),
-            .octets([1, 2, 3]),
+            .bytes([1, 2, 3]),
             .structure([.string("z"), .array(.int32, [.int32(1), .int32(-1)])]),
             .array(.array(.int64), [.array(.int64, []), .array(.int64, [.int64(7)])]),
         ]
         return message
     }
 
-    private static func octets(_ text: String) -> [UInt8] {
+    private static func bytes(_ text: String) -> [UInt8] {
         let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue.map { UInt8($0) } }
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }

@@ -18,52 +18,52 @@ struct DNSHostileTests {
     }
 
     @Test("Kinds of labels that were never standardized are refused", arguments: [0x40, 0x41, 0x80, 0xBF] as [UInt8])
-    func labelKinds(_ octet: UInt8) {
-        #expect(throws: WireError.self) { try DNSMessage(parsing: Self.message([octet, 0, 0]).span) }
+    func labelKinds(_ byte: UInt8) {
+        #expect(throws: WireError.self) { try DNSMessage(parsing: Self.message([byte, 0, 0]).span) }
     }
 
-    @Test("A name may not grow beyond 255 octets by pointers")
+    @Test("A name may not grow beyond 255 bytes by pointers")
     func length() throws {
-        // Names of 64 octets that each point to the one before.
-        var octets: [UInt8] = [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
+        // Names of 64 bytes that each point to the one before.
+        var bytes: [UInt8] = [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
         var last: Int?
         for _ in 0..<5 {
-            let start = octets.count
-            octets += [63] + [UInt8](repeating: 0x61, count: 63)
-            octets += last.map { [0xC0 | UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } ?? [0]
-            octets += [0, 1, 0, 1]
+            let start = bytes.count
+            bytes += [63] + [UInt8](repeating: 0x61, count: 63)
+            bytes += last.map { [0xC0 | UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } ?? [0]
+            bytes += [0, 1, 0, 1]
             last = start
         }
-        #expect(throws: WireError.self) { try DNSMessage(parsing: octets.span) }
-        octets[5] = 3
-        #expect(try DNSMessage(parsing: octets.span).questions[2].name.wire.count == 193)
+        #expect(throws: WireError.self) { try DNSMessage(parsing: bytes.span) }
+        bytes[5] = 3
+        #expect(try DNSMessage(parsing: bytes.span).questions[2].name.wire.count == 193)
     }
 
     @Test("C77: a row of pointers is cut")
     func pointerBomb() {
         // 2,000 pointers, each to the one before, behind the name that the first one means.
-        var octets: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 16, 0, 1, 0, 0, 0, 0, 0x0F, 0xA0]
-        let start = octets.count
-        octets += [0xC0, 12]
+        var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 16, 0, 1, 0, 0, 0, 0, 0x0F, 0xA0]
+        let start = bytes.count
+        bytes += [0xC0, 12]
         for index in 0..<1_999 {
             let target = start + 2 * index
-            octets += [0xC0 | UInt8(target >> 8), UInt8(truncatingIfNeeded: target)]
+            bytes += [0xC0 | UInt8(target >> 8), UInt8(truncatingIfNeeded: target)]
         }
-        octets[5] = 0
-        octets[9] = 1
-        let end = octets.count - 2
-        octets += [0xC0 | UInt8(end >> 8), UInt8(truncatingIfNeeded: end), 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
-        #expect(throws: WireError.self) { try DNSMessage(parsing: octets.span) }
+        bytes[5] = 0
+        bytes[9] = 1
+        let end = bytes.count - 2
+        bytes += [0xC0 | UInt8(end >> 8), UInt8(truncatingIfNeeded: end), 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
+        #expect(throws: WireError.self) { try DNSMessage(parsing: bytes.span) }
     }
 
-    @Test("C77: any change of any octet is refused or read, and what was read can be written")
+    @Test("C77: any change of any byte is refused or read, and what was read can be written")
     func mutations() throws {
         let original = DNSMessageTests.answer
         for index in original.indices {
             for value in [0, 1, 0x3F, 0x40, 0x7F, 0x80, 0xC0, 0xFF] as [UInt8] {
-                var octets = original
-                octets[index] = value
-                guard let message = try? DNSMessage(parsing: octets.span) else { continue }
+                var bytes = original
+                bytes[index] = value
+                guard let message = try? DNSMessage(parsing: bytes.span) else { continue }
                 let again = try DNSMessage(parsing: message.encoded().span)
                 #expect(again.questions == message.questions && again.answers == message.answers)
             }

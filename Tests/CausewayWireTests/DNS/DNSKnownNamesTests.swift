@@ -27,22 +27,22 @@ struct DNSKnownNamesTests {
                     DNSRecord(owner, .txt, timeToLive: 9, .text([1, 65])),
                 ][pick(4)])
         }
-        let octets = message.encoded(limit: 9_000)
-        #expect(octets.count < 2_000)
-        #expect(try DNSMessage(parsing: octets.span).answers == message.answers)
+        let bytes = message.encoded(limit: 9_000)
+        #expect(bytes.count < 2_000)
+        #expect(try DNSMessage(parsing: bytes.span).answers == message.answers)
     }
 
     @Test("A pointer to where no name ended is none, though a name was read that begins there otherwise")
     func broken() throws {
         // Two records: the first's owner at 12 is whole; the second's points forwards, to itself.
-        var octets: [UInt8] = [
+        var bytes: [UInt8] = [
             0, 0, 0x84, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 65, 0, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4,
         ]
-        let start = UInt8(octets.count)
-        octets += [0xC0, start, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4]
-        #expect(throws: WireError.self) { try DNSMessage(parsing: octets.span) }
-        octets[Int(start) + 1] = 12
-        #expect(try DNSMessage(parsing: octets.span).answers.map(\.name) == ["A", "a"])
+        let start = UInt8(bytes.count)
+        bytes += [0xC0, start, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4]
+        #expect(throws: WireError.self) { try DNSMessage(parsing: bytes.span) }
+        bytes[Int(start) + 1] = 12
+        #expect(try DNSMessage(parsing: bytes.span).answers.map(\.name) == ["A", "a"])
     }
 
     @Test("A record is no larger than its tables can bear")

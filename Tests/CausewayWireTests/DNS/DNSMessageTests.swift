@@ -36,7 +36,7 @@ struct DNSMessageTests {
         #expect(Self.decoded.encoded() == Self.answer)
     }
 
-    @Test("Cut off anywhere, a message is refused, and octets behind it are ignored")
+    @Test("Cut off anywhere, a message is refused, and bytes behind it are ignored")
     func truncation() throws {
         for count in 0..<Self.answer.count {
             #expect(throws: WireError.self) { try DNSMessage(parsing: Array(Self.answer.prefix(count)).span) }
@@ -79,15 +79,15 @@ struct DNSMessageTests {
         }
     }
 
-    @Test("C35 C77: content that makes no sense is kept as octets, and the records behind it are read")
+    @Test("C35 C77: content that makes no sense is kept as bytes, and the records behind it are read")
     func brokenContent() throws {
-        for (type, octets) in [
+        for (type, bytes) in [
             (DNSRecordType.a, [UInt8(1), 2, 3]), (.aaaa, [1]), (.txt, [5, 1]), (.srv, [0, 0]), (.nsec, [0, 0, 33, 0]),
             (.ptr, [0xC0, 0xFF]), (.https, [0, 1, 0, 0, 3, 0, 0, 0, 3, 0, 0]), (.a, [1, 2, 3, 4, 5]),
         ] {
             var message = DNSMessage()
             message.answers = [
-                DNSRecord("a", type, timeToLive: 1, .opaque(octets)), DNSRecord("b", .txt, timeToLive: 1, .text([0])),
+                DNSRecord("a", type, timeToLive: 1, .opaque(bytes)), DNSRecord("b", .txt, timeToLive: 1, .text([0])),
             ]
             #expect(try DNSMessage(parsing: message.encoded().span) == message)
         }
@@ -110,9 +110,9 @@ struct DNSMessageTests {
     func multicastBits() throws {
         var message = DNSMessage()
         message.questions = [DNSQuestion("a.local", .any, acceptsUnicast: true)]
-        let octets = message.encoded()
-        #expect(octets.suffix(2) == [0x80, 1])
-        #expect(try DNSMessage(parsing: octets.span) == message)
+        let bytes = message.encoded()
+        #expect(bytes.suffix(2) == [0x80, 1])
+        #expect(try DNSMessage(parsing: bytes.span) == message)
     }
 
     @Test("The uppermost bit of a time to live means none (RFC 2181 §8)")
@@ -125,9 +125,9 @@ struct DNSMessageTests {
     @Test("What does not fit is left out whole, and the message says so")
     func limit() throws {
         for limit in 12..<Self.answer.count {
-            let octets = Self.decoded.encoded(limit: limit)
-            #expect(octets.count <= limit)
-            let message = try DNSMessage(parsing: octets.span)
+            let bytes = Self.decoded.encoded(limit: limit)
+            #expect(bytes.count <= limit)
+            let message = try DNSMessage(parsing: bytes.span)
             #expect(message.flags.contains(.isTruncated))
             #expect(Self.decoded.answers.starts(with: message.answers))
         }
@@ -183,10 +183,10 @@ struct DNSCompressionTests {
         for inMulticast in [true, false] {
             var writer = DNSMessageWriter([.isResponse], limit: 1_000)
             for record in records { _ = writer.add(record, to: .answer, inMulticast: inMulticast) }
-            let octets = writer.finish()
-            #expect(try DNSMessage(parsing: octets.span).answers == records)
+            let bytes = writer.finish()
+            #expect(try DNSMessage(parsing: bytes.span).answers == records)
             let label = [UInt8]("local".utf8)
-            let whole = octets.indices.filter { octets[$0...].starts(with: label) }.count
+            let whole = bytes.indices.filter { bytes[$0...].starts(with: label) }.count
             // Else the targets of SRV and NSEC stand in full.
             #expect(whole == (inMulticast ? 1 : 3))
         }

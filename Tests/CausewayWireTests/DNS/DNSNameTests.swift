@@ -24,7 +24,7 @@ struct DNSNameTests {
         #expect(DNSName(text) == nil)
     }
 
-    @Test("C76: a label has at most 63 octets, a name 255 without its root")
+    @Test("C76: a label has at most 63 bytes, a name 255 without its root")
     func limits() {
         let label = String(repeating: "a", count: 63)
         #expect(DNSName(label)?.wire.count == 65)

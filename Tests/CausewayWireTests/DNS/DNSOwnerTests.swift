@@ -19,7 +19,7 @@ struct DNSOwnerTests {
         Vector(name: "one address", owner: DNSOwner(sequence: 7, primary: primary), value: head),
         Vector(name: "two", owner: DNSOwner(sequence: 7, primary: primary, wakeup: wakeup), value: head + other),
         Vector(
-            name: "four octets of password",
+            name: "four bytes of password",
             owner: DNSOwner(sequence: 7, primary: primary, wakeup: wakeup, password: [1, 2, 3, 4]),
             value: head + other + [1, 2, 3, 4]),
         Vector(
@@ -28,7 +28,7 @@ struct DNSOwnerTests {
             value: head + head[2...] + [1, 2, 3, 4, 5, 6]),
     ]
 
-    @Test("C108: the owner option, octet by octet", arguments: vectors)
+    @Test("C108: the owner option, byte by byte", arguments: vectors)
     func option(_ vector: Vector) {
         #expect(vector.owner.option == DNSExtensions.Option(code: 4, value: vector.value))
         #expect(DNSOwner(vector.owner.option) == vector.owner)

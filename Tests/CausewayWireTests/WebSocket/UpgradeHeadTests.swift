@@ -271,14 +271,14 @@ struct UpgradeResponseTests {
 struct UpgradeHeadScannerTests {
     @Test("Cut anywhere, the head ends in the same place and what follows is left")
     func cuts() throws {
-        let octets = head("GET / HTTP/1.1", "Host: h") + [0x81, 0x00]
-        for cut in 0...octets.count {
+        let bytes = head("GET / HTTP/1.1", "Host: h") + [0x81, 0x00]
+        for cut in 0...bytes.count {
             var scanner = UpgradeHeadScanner()
-            let first = try scanner.take(octets[..<cut])
-            let second = try scanner.take(octets[cut...])
-            #expect(first + second == octets.count - 2)
+            let first = try scanner.take(bytes[..<cut])
+            let second = try scanner.take(bytes[cut...])
+            #expect(first + second == bytes.count - 2)
             #expect(scanner.isComplete)
-            #expect(scanner.head == Array(octets.dropLast(2)))
+            #expect(scanner.head == Array(bytes.dropLast(2)))
         }
     }
 

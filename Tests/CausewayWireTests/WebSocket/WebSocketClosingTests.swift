@@ -34,7 +34,7 @@ struct WebSocketClosingTests {
         #expect(WebSocketAccept.value(for: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
-    @Test("Keys are 16 octets in base64")
+    @Test("Keys are 16 bytes in base64")
     func keys() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<100 { #expect(WebSocketAccept.isKey(WebSocketAccept.key(using: &random))) }

@@ -5,7 +5,7 @@ import Testing
 struct WebSocketFrameHeaderTests {
     struct Vector: Sendable, CustomTestStringConvertible {
         let name: String
-        let octets: [UInt8]
+        let bytes: [UInt8]
         let expected: Result<WebSocketFrameHeader, WireError>
         var testDescription: String { name }
     }
@@ -14,82 +14,82 @@ struct WebSocketFrameHeaderTests {
 
     static let vectors: [Vector] = [
         Vector(
-            name: "text, 5 octets", octets: [0x81, 0x05],
+            name: "text, 5 bytes", bytes: [0x81, 0x05],
             expected: .success(WebSocketFrameHeader(opcode: .text, payloadLength: 5))),
         Vector(
-            name: "masked text", octets: [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D],
+            name: "masked text", bytes: [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D],
             expected: .success(WebSocketFrameHeader(opcode: .text, mask: mask, payloadLength: 5))),
         Vector(
-            name: "first fragment", octets: [0x01, 0x03],
+            name: "first fragment", bytes: [0x01, 0x03],
             expected: .success(WebSocketFrameHeader(isFinal: false, opcode: .text, payloadLength: 3))),
         Vector(
-            name: "256 octets", octets: [0x82, 0x7E, 0x01, 0x00],
+            name: "256 bytes", bytes: [0x82, 0x7E, 0x01, 0x00],
             expected: .success(WebSocketFrameHeader(opcode: .binary, payloadLength: 256))),
         Vector(
-            name: "65536 octets", octets: [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0],
+            name: "65536 bytes", bytes: [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0],
             expected: .success(WebSocketFrameHeader(opcode: .binary, payloadLength: 65536))),
         Vector(
-            name: "the longest", octets: [0x82, 0x7F, 0x7F, 255, 255, 255, 255, 255, 255, 255],
+            name: "the longest", bytes: [0x82, 0x7F, 0x7F, 255, 255, 255, 255, 255, 255, 255],
             expected: .success(WebSocketFrameHeader(opcode: .binary, payloadLength: .max))),
         Vector(
-            name: "highest bit of the length", octets: [0x82, 0x7F, 0x80, 0, 0, 0, 0, 0, 0, 0],
+            name: "highest bit of the length", bytes: [0x82, 0x7F, 0x80, 0, 0, 0, 0, 0, 0, 0],
             expected: .failure(.invalid("length", at: 2))),
         Vector(
-            name: "125 in 16 bits", octets: [0x82, 0x7E, 0, 125],
+            name: "125 in 16 bits", bytes: [0x82, 0x7E, 0, 125],
             expected: .failure(.invalid("length that is not the shortest", at: 2))),
         Vector(
-            name: "65535 in 64 bits", octets: [0x82, 0x7F, 0, 0, 0, 0, 0, 0, 255, 255],
+            name: "65535 in 64 bits", bytes: [0x82, 0x7F, 0, 0, 0, 0, 0, 0, 255, 255],
             expected: .failure(.invalid("length that is not the shortest", at: 2))),
-        Vector(name: "RSV1", octets: [0xC1], expected: .failure(.invalid("reserved bits", at: 0))),
-        Vector(name: "RSV2", octets: [0xA1], expected: .failure(.invalid("reserved bits", at: 0))),
-        Vector(name: "RSV3", octets: [0x91], expected: .failure(.invalid("reserved bits", at: 0))),
-        Vector(name: "opcode 3", octets: [0x83], expected: .failure(.invalid("opcode", at: 0))),
-        Vector(name: "opcode 11", octets: [0x8B], expected: .failure(.invalid("opcode", at: 0))),
+        Vector(name: "RSV1", bytes: [0xC1], expected: .failure(.invalid("reserved bits", at: 0))),
+        Vector(name: "RSV2", bytes: [0xA1], expected: .failure(.invalid("reserved bits", at: 0))),
+        Vector(name: "RSV3", bytes: [0x91], expected: .failure(.invalid("reserved bits", at: 0))),
+        Vector(name: "opcode 3", bytes: [0x83], expected: .failure(.invalid("opcode", at: 0))),
+        Vector(name: "opcode 11", bytes: [0x8B], expected: .failure(.invalid("opcode", at: 0))),
         Vector(
-            name: "fragmented ping", octets: [0x09], expected: .failure(.invalid("fragmented control frame", at: 0))),
+            name: "fragmented ping", bytes: [0x09], expected: .failure(.invalid("fragmented control frame", at: 0))),
         Vector(
-            name: "ping of 126", octets: [0x89, 0x7E],
+            name: "ping of 126", bytes: [0x89, 0x7E],
             expected: .failure(.invalid("length of a control frame", at: 1))),
-        Vector(name: "nothing", octets: [], expected: .failure(.truncated(needed: 1, available: 0, at: 0))),
+        Vector(name: "nothing", bytes: [], expected: .failure(.truncated(needed: 1, available: 0, at: 0))),
         Vector(
-            name: "half a key", octets: [0x81, 0x85, 1, 2],
+            name: "half a key", bytes: [0x81, 0x85, 1, 2],
             expected: .failure(.truncated(needed: 4, available: 2, at: 2))),
     ]
 
     @Test("What a header means", arguments: vectors)
     func parses(_ vector: Vector) {
-        var reader = ByteReader(vector.octets.span)
+        var reader = ByteReader(vector.bytes.span)
         let parsed: Result<WebSocketFrameHeader, WireError>
         do { parsed = .success(try WebSocketFrameHeader(parsing: &reader)) } catch { parsed = .failure(error) }
         #expect(parsed == vector.expected)
         guard case .success(let header) = parsed else { return }
-        #expect(header.byteCount == vector.octets.count)
+        #expect(header.byteCount == vector.bytes.count)
         var written: [UInt8] = []
         header.serialize(into: &written)
-        #expect(written == vector.octets)
+        #expect(written == vector.bytes)
     }
 
-    @Test("Every first and second octet has an answer, and what is accepted is written the same")
-    func firstOctets() {
+    @Test("Every first and second byte has an answer, and what is accepted is written the same")
+    func firstBytes() {
         var accepted = 0
         for pair in 0..<65536 {
-            let octets = [UInt8(pair >> 8), UInt8(pair & 255)] + [UInt8](repeating: 0x01, count: 12)
-            var reader = ByteReader(octets.span)
+            let bytes = [UInt8(pair >> 8), UInt8(pair & 255)] + [UInt8](repeating: 0x01, count: 12)
+            var reader = ByteReader(bytes.span)
             guard let header = try? WebSocketFrameHeader(parsing: &reader) else { continue }
             accepted += 1
             var written: [UInt8] = []
             header.serialize(into: &written)
-            #expect(written == Array(octets[..<reader.offset]))
+            #expect(written == Array(bytes[..<reader.offset]))
         }
         // 3 data opcodes with and without the last bit, 128 lengths; 3 control opcodes, 126 lengths; masked or not.
         #expect(accepted == (3 * 2 * 128 + 3 * 126) * 2)
     }
 
-    @Test("Octet by octet: more is asked for until the header is whole")
+    @Test("Byte by byte: more is asked for until the header is whole")
     func drips() {
-        let octets: [UInt8] = [0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3, 4]
-        for count in 0..<octets.count {
-            let part = Array(octets[..<count])
+        let bytes: [UInt8] = [0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0, 0, 1, 2, 3, 4]
+        for count in 0..<bytes.count {
+            let part = Array(bytes[..<count])
             var reader = ByteReader(part.span)
             var isTruncated = false
             do { _ = try WebSocketFrameHeader(parsing: &reader) } catch {
@@ -104,12 +104,12 @@ struct WebSocketFrameHeaderTests {
 struct WebSocketMaskTests {
     @Test("The masked Hello of RFC 6455 §5.7")
     func hello() {
-        var octets: [UInt8] = [0x7F, 0x9F, 0x4D, 0x51, 0x58]
-        WebSocketMask(key: 0x37FA_213D).apply(to: &octets)
-        #expect(String(decoding: octets, as: UTF8.self) == "Hello")
+        var bytes: [UInt8] = [0x7F, 0x9F, 0x4D, 0x51, 0x58]
+        WebSocketMask(key: 0x37FA_213D).apply(to: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == "Hello")
     }
 
-    @Test("Any length from any place is combined with the key octet that belongs there")
+    @Test("Any length from any place is combined with the key byte that belongs there")
     func anyPlace() {
         let mask = WebSocketMask(key: 0x0102_0408)
         let key: [UInt8] = [1, 2, 4, 8]
@@ -117,9 +117,9 @@ struct WebSocketMaskTests {
             for offset in 0..<9 {
                 let plain = (0..<count).map { UInt8($0 * 7 & 255) }
                 let expected = plain.enumerated().map { $1 ^ key[($0 + offset) % 4] }
-                var octets = plain
-                mask.apply(to: &octets, offset: offset)
-                #expect(octets == expected)
+                var bytes = plain
+                mask.apply(to: &bytes, offset: offset)
+                #expect(bytes == expected)
                 var slice = ([9, 9, 9] + plain)[3...]
                 mask.apply(to: &slice, offset: offset)
                 #expect(Array(slice) == expected)
@@ -129,8 +129,8 @@ struct WebSocketMaskTests {
 
     @Test("From a place in the array on")
     func tail() {
-        var octets: [UInt8] = [1, 2, 3, 4, 5, 6]
-        WebSocketMask(key: 0xFF00_0000).apply(to: &octets, from: 2)
-        #expect(octets == [1, 2, 3 ^ 0xFF, 4, 5, 6])
+        var bytes: [UInt8] = [1, 2, 3, 4, 5, 6]
+        WebSocketMask(key: 0xFF00_0000).apply(to: &bytes, from: 2)
+        #expect(bytes == [1, 2, 3 ^ 0xFF, 4, 5, 6])
     }
 }

@@ -184,7 +184,7 @@ final class Forge {
         return path(name)
     }
 
-    /// Changes the last octet of a certificate, which belongs to the signature.
+    /// Changes the last byte of a certificate, which belongs to the signature.
     func damage(_ id: String, as name: String) async throws {
         let text = try String(contentsOfFile: try await certificate(id), encoding: .utf8)
         let body = text.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()

@@ -76,7 +76,7 @@ extension MatrixRecipes {
             "spaced",
             changing: ["subjectAltName": "", "2.5.29.17": "DER:30:0E:82:0C:73:65:72:76:65:72:2E:74:65:73:74:20"]),
         .leaf("directory", names: "dirName:here\n[here]\nCN=server.test", subject: "/CN=server.test"),
-        .leaf("fiveOctets", changing: ["subjectAltName": "", "2.5.29.17": "DER:30:07:87:05:7F:00:00:01:00"]),
+        .leaf("fiveBytes", changing: ["subjectAltName": "", "2.5.29.17": "DER:30:07:87:05:7F:00:00:01:00"]),
         .leaf("emptyName", changing: ["subjectAltName": "", "2.5.29.17": "DER:30:0F:82:00:\(serverName)"]),
         .leaf("poison", changing: ["1.3.6.1.4.1.11129.2.4.3": "critical,DER:05:00"]),
         .leaf("agreement", changing: ["keyUsage": "critical,keyAgreement"]),

@@ -13,7 +13,7 @@ extension MatrixRow {
         bad("dot before the name", ["leadingDot"], errSSLHostNameMismatch, host: "www.server.test"),
         bad("space behind the name", ["spaced"], errSSLHostNameMismatch),
         bad("directory name and a common name", ["directory"], errSSLHostNameMismatch, others: commonNames),
-        bad("address of five octets", ["fiveOctets"], nil, host: "127.0.0.1"),
+        bad("address of five bytes", ["fiveBytes"], nil, host: "127.0.0.1"),
         good("an empty name before the right one", ["emptyName"]),
         good(
             "wildcard and a final dot in the request", ["wildcard"], host: "www.server.test.",
@@ -43,7 +43,7 @@ extension MatrixRow {
             others: "an anchor must be a root to them"),
         bad("the server's own trusted, expired", ["old"], errSSLCertExpired, anchors: ["old"]),
         bad("precertificate", ["poison"]), bad("key for agreement alone", ["agreement"], others: "RFC 8446 §4.4.2.2"),
-        good("serial number of 20 octets", ["serial20"]), good("valid to the end of the year 9999", ["forEver"]),
+        good("serial number of 20 bytes", ["serial20"]), good("valid to the end of the year 9999", ["forEver"]),
         good("valid beyond 2049", ["year2051"]), good("valid from 1950", ["year1950"]),
     ]
 

@@ -85,7 +85,7 @@ extension MatrixRow {
         bad("U-label in the certificate", ["uLabel"], errSSLHostNameMismatch, host: "xn--bcher-kva.test"),
         bad("URI alone", ["uri"], errSSLHostNameMismatch), bad("mail address alone", ["mail"], errSSLHostNameMismatch),
         bad("URI and a common name", ["uriAndCommonName"], errSSLHostNameMismatch, others: commonNames),
-        bad("zero octet behind the name", ["zero"], errSSLHostNameMismatch),
+        bad("zero byte behind the name", ["zero"], errSSLHostNameMismatch),
         bad("list of names that is empty", ["noNames"], errSSLBadCert),
         bad("no subject, names not critical", ["emptySubjectPlain"], errSSLBadCert, others: lenient),
     ]
@@ -103,7 +103,7 @@ extension MatrixRow {
         bad("no identifier of the issuer", ["noIdentifier"], errSSLBadCert, others: lenient),
         bad("serial number below zero", ["serialNegative"], errSSLBadCert, others: lenient),
         bad("serial number zero", ["serialZero"], errSSLBadCert, others: lenient),
-        bad("serial number of 24 octets", ["serialLong"], errSSLBadCert, others: lenient),
+        bad("serial number of 24 bytes", ["serialLong"], errSSLBadCert, others: lenient),
         bad("version 1", ["version1"], errSSLHostNameMismatch, others: commonNames),
         bad("140 KB of names", ["tooManyNames"], nil),
     ]

@@ -342,7 +342,7 @@ extension MobilityScenario {
 
     private static func lines(_ commands: [String]) -> String { commands.joined(separator: "\n") }
 
-    /// Many commands that count as one change: `%` is two octets of an address.
+    /// Many commands that count as one change: `%` is two bytes of an address.
     private static func flood(_ command: String, _ count: Int) -> String {
         (0..<count).map { number in
             command.split(separator: "%").joined(separator: "\(100 + number / 250).\(number % 250)")

@@ -73,7 +73,7 @@ extension Interop {
             }
         }
 
-        @Test("A transfer goes on by itself after an outage, with every octet")
+        @Test("A transfer goes on by itself after an outage, with every byte")
         func outage() async throws {
             try await TwoPaths.run { hosts, scratch in
                 let payload = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })

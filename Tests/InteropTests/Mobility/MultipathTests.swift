@@ -82,7 +82,7 @@ extension Interop {
             return Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 9) &+ seed })
         }
 
-        /// Sends a file and returns how many octets each network carried, as the sender was told.
+        /// Sends a file and returns how many bytes each network carried, as the sender was told.
         private func send(
             _ name: String, to hosts: TwoPaths, in scratch: Scratch, meanwhile: () async throws -> Void
         ) async throws -> [String: UInt64] {

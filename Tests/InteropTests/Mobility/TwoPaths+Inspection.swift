@@ -35,7 +35,7 @@ extension TwoPaths {
         return PathManager(endpoints: endpoints, limits: try listed("limits").joined())
     }
 
-    /// How many octets the client has sent over an interface.
+    /// How many bytes the client has sent over an interface.
     func sent(over link: String) throws -> UInt64 {
         let path = "/sys/class/net/\(link)/statistics/tx_bytes"
         let text = try TwoPathsCommand.output(["ip", "netns", "exec", client, "cat", path])

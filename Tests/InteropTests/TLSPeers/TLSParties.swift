@@ -110,7 +110,7 @@ final class InProcessServer: Sendable {
 }
 
 extension NWConnection {
-    /// Receives until this many octets have come, or the end.
+    /// Receives until this many bytes have come, or the end.
     func receive(exactly count: Int) async throws -> Data {
         var content = Data()
         while content.count < count, let more = try await receive(atMost: count - content.count) {

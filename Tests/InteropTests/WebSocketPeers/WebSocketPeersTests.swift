@@ -66,7 +66,7 @@ extension Interop {
                     try await connection.say(content, .binary)
                     let message = try await connection.hear()
                     #expect(message.opcode == .binary)
-                    #expect(message.data == content ? true : false, "\(size) octets differ")
+                    #expect(message.data == content ? true : false, "\(size) bytes differ")
                 }
                 let text = String(repeating: "Grüße, 世界 ", count: 1_000)
                 try await connection.say(Data(text.utf8), .text)

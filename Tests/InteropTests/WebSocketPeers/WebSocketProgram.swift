@@ -103,9 +103,9 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
                 print("agreed", ws.subprotocol, ws.response_headers.get("X-Server"))
                 async def back(m):
                     await ws.send(m); return await ws.recv()
-                text, octets = "Grüße, 世界 " * 1000, os.urandom(16 << 20)
+                text, data = "Grüße, 世界 " * 1000, os.urandom(16 << 20)
                 print("text", await back(text) == text)
-                print("binary", await back(octets) == octets)
+                print("binary", await back(data) == data)
                 print("empty", await back("") == "" and await back(b"") == b"")
                 print("fragments", await back(iter(["one ", "two ", "three"])) == "one two three")
                 print("headers", await back("headers"))
@@ -129,9 +129,9 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
                 print("agreed", ws.selected_subprotocol, ws.headers.get("X-Server"))
                 async def back(m):
                     await ws.write_message(m, binary=isinstance(m, bytes)); return await ws.read_message()
-                text, octets = "Grüße, 世界 " * 1000, os.urandom(16 << 20)
+                text, data = "Grüße, 世界 " * 1000, os.urandom(16 << 20)
                 print("text", await back(text) == text)
-                print("binary", await back(octets) == octets)
+                print("binary", await back(data) == data)
                 print("empty", await back("") == "" and await back(b"") == b"")
                 print("fragments", await back("one two three") == "one two three")
                 print("headers", await back("headers"))

@@ -68,7 +68,7 @@ extension Loopback {
             }
         }
 
-        @Test("useMinimumMTU keeps IPv6 to 1,280 octets")
+        @Test("useMinimumMTU keeps IPv6 to 1,280 bytes")
         func minimumMTU() async throws {
             func tune(_ parameters: NWParameters) {
                 let ip = parameters.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Does somebody have to log in?")
     struct CaptiveNetworkProbeTests {
-        /// Asks a server that answers with these octets, or that never answers.
+        /// Asks a server that answers with these bytes, or that never answers.
         private func outcome(
             _ answer: String?, expecting expectation: CaptiveNetworkProbe.Expectation = .status(204),
             within limit: Duration = .seconds(30)

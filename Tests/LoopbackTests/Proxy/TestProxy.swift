@@ -144,9 +144,9 @@ final class TestProxy: Sendable {
     }
 
     private func head(_ client: Probe) async throws -> [String] {
-        var octets: [UInt8] = []
-        while !octets.suffix(4).elementsEqual([13, 10, 13, 10]) { octets += try await exactly(1, client) }
-        return String(decoding: octets, as: UTF8.self).split(separator: "\r\n").map(String.init)
+        var bytes: [UInt8] = []
+        while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]) { bytes += try await exactly(1, client) }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
     }
 
     private func http(_ client: Probe, _ credential: String?) async throws -> String? {

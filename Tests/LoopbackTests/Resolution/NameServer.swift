@@ -42,11 +42,11 @@ final class NameServer: Sendable {
             while let count = try? reader.receive(socket.fd, wantsPeer: true), count > 0 {
                 for index in 0..<count {
                     guard let peer = reader[index].peer else { continue }
-                    let octets = reader.withBytes(of: index) { [UInt8]($0) }
-                    if let query = try? DNSMessage(parsing: octets.span) {
+                    let bytes = reader.withBytes(of: index) { [UInt8]($0) }
+                    if let query = try? DNSMessage(parsing: bytes.span) {
                         for forgery in forge(query) { Self.send(forgery.encoded(), to: peer, socket.fd) }
                     }
-                    guard let reply = Self.reply(to: octets, .udp, peer.port, log, answer) else { continue }
+                    guard let reply = Self.reply(to: bytes, .udp, peer.port, log, answer) else { continue }
                     Self.send(reply, to: peer, socket.fd)
                 }
             }
@@ -94,17 +94,17 @@ final class NameServer: Sendable {
     }
 
     private static func reply(
-        to octets: [UInt8], _ carrier: DNSCarrier, _ port: UInt16, _ log: Log, _ answer: Answer
+        to bytes: [UInt8], _ carrier: DNSCarrier, _ port: UInt16, _ log: Log, _ answer: Answer
     ) -> [UInt8]? {
-        guard let query = try? DNSMessage(parsing: octets.span), let question = query.questions.first else {
+        guard let query = try? DNSMessage(parsing: bytes.span), let question = query.questions.first else {
             return nil
         }
         log.heard.withLock { $0.append(Heard(question: question, carrier: carrier, port: port)) }
         return answer(query, carrier)?.encoded()
     }
 
-    private static func send(_ octets: [UInt8], to peer: SocketAddress, _ fd: CInt) {
-        octets.withUnsafeBytes { bytes in
+    private static func send(_ bytes: [UInt8], to peer: SocketAddress, _ fd: CInt) {
+        bytes.withUnsafeBytes { bytes in
             var piece = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
             withUnsafePointer(to: &piece) { pointer in
                 let packet = OutgoingPacket(

@@ -34,7 +34,7 @@ extension Loopback {
     }
 }
 
-/// Connects, exchanges an octet and closes, over and over, in every way of closing.
+/// Connects, exchanges a byte and closes, over and over, in every way of closing.
 final class ConnectionCycles: Sendable {
     private let medium: Medium
     private let queue = DispatchQueue(label: "cycles")

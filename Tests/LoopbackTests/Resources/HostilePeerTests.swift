@@ -79,7 +79,7 @@ extension Loopback {
             }
         }
 
-        @Test("Content in single octets, at once and in a storm, arrives whole", arguments: [UInt64](1...3))
+        @Test("Content in single bytes, at once and in a storm, arrives whole", arguments: [UInt64](1...3))
         func drip(seed: UInt64) async throws {
             let raw = try RawSocket.listening(.tcp6)
             let port = try #require(NWEndpoint.Port(rawValue: raw.port))

@@ -14,7 +14,7 @@ extension Loopback {
     @Suite("Memory of idle tasks")
     struct IdleTaskTests {
         /// `CAUSEWAY_IDLE=10000` for the full run.
-        @Test("An idle connection with a waiting receive takes at most 3,072 octets, 4,096 without optimization")
+        @Test("An idle connection with a waiting receive takes at most 3,072 bytes, 4,096 without optimization")
         func idle() async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
                 Watchdog.arm(seconds: 300)
@@ -34,7 +34,7 @@ extension Loopback {
                     for _ in 0..<count { clients.append(try await RawSocket.connected(to: address)) }
                     _ = try await waiting.next(count)
                     let each = (Machine.residentMemory.current - before) / count
-                    print("octets for each idle connection: \(each)")
+                    print("bytes for each idle connection: \(each)")
                     #expect(each <= idleLimit)
                     for client in clients { client.close() }
                 }

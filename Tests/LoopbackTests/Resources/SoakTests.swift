@@ -21,7 +21,7 @@ extension Loopback {
 
 /// Connections of every kind, one round after the other, each with its conversation.
 private struct Soak {
-    /// Octets that memory may grow by once everything has been used.
+    /// Bytes that memory may grow by once everything has been used.
     private static let allowance = 8 << 20
     private static let messages = 50
 

@@ -107,7 +107,7 @@ extension Loopback {
             #expect(report.attemptStartedAfterInterval == 0)
         }
 
-        @Test("A transfer report tells the program's octets from the transport's")
+        @Test("A transfer report tells the program's bytes from the transport's")
         func transfer() async throws {
             try await StackPair.with(
                 client: try Self.parameters(isServer: false), server: try Self.parameters(isServer: true)

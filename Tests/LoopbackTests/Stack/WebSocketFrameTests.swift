@@ -107,9 +107,9 @@ extension Loopback {
         }
 
         /// What a client's short frames hold.
-        private static func payloads(of octets: Data) -> [String] {
+        private static func payloads(of bytes: Data) -> [String] {
             var payloads: [String] = []
-            var rest = Array(octets)[...]
+            var rest = Array(bytes)[...]
             while rest.count >= 6 {
                 let start = rest.startIndex
                 let (count, key) = (Int(rest[start + 1] & 0x7F), Array(rest[(start + 2)..<(start + 6)]))

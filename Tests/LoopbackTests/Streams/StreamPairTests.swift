@@ -9,7 +9,7 @@ extension Loopback {
     struct StreamPairTests {
         // MARK: Events
 
-        @Test("Events on a queue: open first, octets once until read, the end last")
+        @Test("Events on a queue: open first, bytes once until read, the end last")
         func events() async throws {
             try await StreamEnds.with { ends in
                 ends.schedule(on: DispatchQueue(label: "streams"))
@@ -182,7 +182,7 @@ extension Loopback {
                 ends.schedule(on: DispatchQueue(label: "streams"))
                 ends.open()
                 let peer = try await ends.peer()
-                // Of text, so that nothing has to be guessed about its octets.
+                // Of text, so that nothing has to be guessed about its bytes.
                 let content = Data(repeating: 97, count: 32 << 20)
                 let outcome = peer.send(content)
                 #expect(await outcome.take(within: Patience.silence) == nil)
@@ -386,7 +386,7 @@ private final class StreamEnds {
         return count < 0 ? nil : String(decoding: block[..<count], as: UTF8.self)
     }
 
-    /// Reads so many octets as they come.
+    /// Reads so many bytes as they come.
     func readAll(_ count: Int) async -> String? {
         var all = ""
         var left = count

@@ -14,7 +14,7 @@ final class Transcript: Sendable {
 
     func note(_ received: Received) {
         let text =
-            received.data.map { $0.count <= 16 ? String(decoding: $0, as: UTF8.self) : "\($0.count) octets" } ?? "-"
+            received.data.map { $0.count <= 16 ? String(decoding: $0, as: UTF8.self) : "\($0.count) bytes" } ?? "-"
         let error = received.error.map { "\($0)" } ?? "-"
         note("received \(text) complete \(received.isComplete) final \(received.isFinal) error \(error)")
     }

@@ -28,7 +28,7 @@ enum Hall {
         #expect(states.history == [.ready, .cancelled])
     }
 
-    /// Answers octets with the same until the peer has ended.
+    /// Answers bytes with the same until the peer has ended.
     static func echo<Top: StreamProtocol>(_ connection: NetworkConnection<Top>) async throws
     where Top.Metadata: EndTeller {
         while true {

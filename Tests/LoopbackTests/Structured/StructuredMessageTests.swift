@@ -191,7 +191,7 @@ extension Loopback {
             }
         }
 
-        @Test("WebSocket: texts, octets, parts, pings and the closing")
+        @Test("WebSocket: texts, bytes, parts, pings and the closing")
         func webSocket() async throws {
             try await Hall.open(.parameters { WebSocket { TCP() } }) { connection in
                 for try await (content, metadata) in connection.messages {
@@ -212,8 +212,8 @@ extension Loopback {
                     try await send(Data("b"), false)
                     try await send(Data("c"), true)
                 }
-                let octets = try await connection.receive()
-                #expect(octets.content == Data("abc") && octets.metadata.opcode == .binary)
+                let bytes = try await connection.receive()
+                #expect(bytes.content == Data("abc") && bytes.metadata.opcode == .binary)
                 try await connection.startSend("1") { send in try await send("2", false) }
                 try await connection.startReceive { receive in
                     let (first, rest) = (try await receive(1, 1).content, try await receive(1, 9).content)

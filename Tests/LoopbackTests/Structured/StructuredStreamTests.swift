@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Streams of the structured interface")
     struct StructuredStreamTests {
-        @Test("The first operation starts the connection; octets and the end go both ways, then nothing more comes")
+        @Test("The first operation starts the connection; bytes and the end go both ways, then nothing more comes")
         func echoes() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let states = Mailbox<NetworkChannel<TCP>.State>()

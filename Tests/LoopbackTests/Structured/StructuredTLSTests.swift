@@ -8,7 +8,7 @@ import Testing
 extension Loopback {
     @Suite("TLS in the structured interface")
     struct StructuredTLSTests {
-        @Test("A program's validator decides; octets go both ways, and cancelled receives lose none")
+        @Test("A program's validator decides; bytes go both ways, and cancelled receives lose none")
         func echoes() async throws {
             let identity = try Self.identity()
             let server = TLS().localIdentity(try #require(sec_identity_create(SecIdentity(identity))))

@@ -58,7 +58,7 @@ enum Scratch {
 extension Data {
     init(_ text: String) { self.init(text.utf8) }
 
-    /// Octets that tell their place, so that a gap or a swap is noticed.
+    /// Bytes that tell their place, so that a gap or a swap is noticed.
     static func pattern(_ count: Int, from start: Int = 0) -> Data {
         Data((start..<(start + count)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }

@@ -21,7 +21,7 @@ extension Loopback {
             }
         }
 
-        @Test("The same number twice reads exactly that many octets", arguments: Medium.streams)
+        @Test("The same number twice reads exactly that many bytes", arguments: Medium.streams)
         func exactLength(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let content = Data.pattern(10_000)
@@ -183,7 +183,7 @@ extension Loopback {
             }
         }
 
-        @Test("Content keeps its order and its octets in both directions at once", arguments: Medium.streams)
+        @Test("Content keeps its order and its bytes in both directions at once", arguments: Medium.streams)
         func bothDirections(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 async let up: Void = Self.move(from: pair.client, to: pair.server)

@@ -47,15 +47,15 @@ extension NWConnection {
             public let receivedIPPacketCount: UInt64
             /// IP packets sent.
             public let sentIPPacketCount: UInt64
-            /// Octets that the transport received.
+            /// Bytes that the transport received.
             public let receivedTransportByteCount: UInt64
-            /// Octets that the transport received more than once.
+            /// Bytes that the transport received more than once.
             public let receivedTransportDuplicateByteCount: UInt64
-            /// Octets that the transport received out of order.
+            /// Bytes that the transport received out of order.
             public let receivedTransportOutOfOrderByteCount: UInt64
-            /// Octets that the transport sent.
+            /// Bytes that the transport sent.
             public let sentTransportByteCount: UInt64
-            /// Octets that the transport sent again.
+            /// Bytes that the transport sent again.
             public let retransmittedTransportByteCount: UInt64
             /// The smoothed round-trip time, in seconds.
             public let transportSmoothedRTT: TimeInterval
@@ -63,9 +63,9 @@ extension NWConnection {
             public let transportMinimumRTT: TimeInterval
             /// The variation of the round-trip time (RFC 6298 §2), in seconds.
             public let transportRTTVariance: TimeInterval
-            /// Octets that the program received.
+            /// Bytes that the program received.
             public let receivedApplicationByteCount: UInt64
-            /// Octets that the program sent.
+            /// Bytes that the program sent.
             public let sentApplicationByteCount: UInt64
 
             private let radio: NWInterface.RadioType?

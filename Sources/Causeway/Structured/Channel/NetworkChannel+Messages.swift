@@ -46,7 +46,7 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Content: DataProtocol
     {
-        try await sendOctets(content.octets, isFinal: false, builder())
+        try await sendBytes(content.bytes, isFinal: false, builder())
     }
 
     /// Receives a datagram.
@@ -113,7 +113,7 @@ extension NetworkChannel where ApplicationProtocol == UDP {
 extension NetworkChannel where ApplicationProtocol == TLV {
     /// Sends a message of a type; suspends until the transport has taken it.
     ///
-    /// - Throws: `.posix(.EINVAL)` for a type that does not fit into its octets, `.posix(.EMSGSIZE)` for content that is longer than its
+    /// - Throws: `.posix(.EINVAL)` for a type that does not fit into its bytes, `.posix(.EMSGSIZE)` for content that is longer than its
     ///   length can tell, or than 16 MiB over other messages.
     nonisolated(nonsending)
         public func send<Content>(
@@ -122,7 +122,7 @@ extension NetworkChannel where ApplicationProtocol == TLV {
         ) async throws where Content: DataProtocol
     {
         let metadata = try typeMetadata(type, length: content.count)
-        try await sendMessage(content.octets, [metadata], other: builder(), isFinal: lastMessage)
+        try await sendMessage(content.bytes, [metadata], other: builder(), isFinal: lastMessage)
     }
 
     /// Sends a message of a type that does no harm when it arrives more than once. One that ``send(_:type:lastMessage:metadata:)`` would
@@ -132,7 +132,7 @@ extension NetworkChannel where ApplicationProtocol == TLV {
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
         guard let metadata = try? typeMetadata(type, length: content.count) else { return begin() }
-        sendUnheard(content.octets, [metadata], other: builder(), isFinal: lastMessage)
+        sendUnheard(content.bytes, [metadata], other: builder(), isFinal: lastMessage)
     }
 
     /// Receives a message.
@@ -178,7 +178,7 @@ extension NetworkChannel {
     {
         let data = try ApplicationProtocol.coder(in: topOptions).makeEncoder().encode(content)
         guard data.count <= TypeLengthStage.messageLimit else { throw NWError.posix(.EMSGSIZE) }
-        try await sendOctets(data, isFinal: false, builder())
+        try await sendBytes(data, isFinal: false, builder())
     }
 
     /// Receives a value.

@@ -2,12 +2,12 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: StreamProtocol {
-    /// Sends octets; suspends until the transport has taken them.
+    /// Sends bytes; suspends until the transport has taken them.
     ///
     /// Cancelled while it waits, it takes back what has not begun to leave; what has begun leaves whole.
     ///
     /// - Parameters:
-    ///   - content: The octets.
+    ///   - content: The bytes.
     ///   - endOfStream: Whether the program sends no more. Receiving goes on.
     ///   - builder: What to tell the protocols below.
     // Inlined where the stack is known, as what it receives is: a generic frame for each waiting task would be larger and slower.
@@ -18,7 +18,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
             @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Content: DataProtocol
     {
-        try await sendOctets(content.octets, isFinal: endOfStream, builder())
+        try await sendBytes(content.bytes, isFinal: endOfStream, builder())
     }
 
     /// Sends an integer in network byte order; suspends until the transport has taken it.
@@ -28,15 +28,15 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
             @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Value: NetworkFixedWidthInteger
     {
-        try await sendOctets(value.networkData, isFinal: endOfStream, builder())
+        try await sendBytes(value.networkData, isFinal: endOfStream, builder())
     }
 
-    /// Sends octets that do no harm when they arrive more than once: they may leave before the channel is ready.
+    /// Sends bytes that do no harm when they arrive more than once: they may leave before the channel is ready.
     public func sendIdempotent<Content>(
         _ content: Content, endOfStream: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
-        sendUnheard(content.octets, other: builder(), isFinal: endOfStream)
+        sendUnheard(content.bytes, other: builder(), isFinal: endOfStream)
     }
 
     /// Sends an integer in network byte order that does no harm when it arrives more than once.
@@ -47,18 +47,18 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         sendUnheard(value.networkData, other: builder(), isFinal: endOfStream)
     }
 
-    /// Receives as many octets as there are, within bounds; fewer only where the stream ends, which the metadata tell.
+    /// Receives as many bytes as there are, within bounds; fewer only where the stream ends, which the metadata tell.
     ///
     /// - Throws: `.posix(.ENODATA)` once the end was told.
     @inlinable
     nonisolated(nonsending)
         public func receive(atLeast: Int = 1, atMost: Int) async throws -> ApplicationProtocol.Message<Data>
     {
-        let (content, isFinal) = try await receiveOctets(atLeast, atMost)
+        let (content, isFinal) = try await receiveBytes(atLeast, atMost)
         return (content ?? Data(), try Self.metadata(endOfStream: isFinal))
     }
 
-    /// Receives so many octets, never fewer.
+    /// Receives so many bytes, never fewer.
     ///
     /// - Throws: `.posix(.ENODATA)` if the stream ends before them.
     @inlinable
@@ -66,7 +66,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         public func receive(exactly: Int) async throws -> ApplicationProtocol.Message<Data>
     {
         guard exactly > 0 else { return (Data(), try Self.metadata(endOfStream: false)) }
-        let (content, isFinal) = try await receiveOctets(exactly, exactly)
+        let (content, isFinal) = try await receiveBytes(exactly, exactly)
         // A cut must not pass for the whole.
         guard let content, content.count == exactly else { throw Self.noMoreContent }
         return (content, try Self.metadata(endOfStream: isFinal))
@@ -79,7 +79,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         public func receive<Value>(as type: Value.Type) async throws -> ApplicationProtocol.Message<Value>
     where Value: NetworkFixedWidthInteger {
         let width = MemoryLayout<Value>.size
-        let (content, isFinal) = try await receiveOctets(width, width)
+        let (content, isFinal) = try await receiveBytes(width, width)
         guard let content, let value = Value(networkData: content) else { throw NWError.posix(.ENODATA) }
         return (value, try Self.metadata(endOfStream: isFinal))
     }

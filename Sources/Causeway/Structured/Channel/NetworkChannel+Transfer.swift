@@ -8,13 +8,13 @@ public import FoundationEssentials
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives octets of a stream, and whether they are the last. Once the end was given, it fails with `ENODATA`.
+    /// Receives bytes of a stream, and whether they are the last. Once the end was given, it fails with `ENODATA`.
     @usableFromInline
     nonisolated(nonsending)
-        func receiveOctets(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
+        func receiveBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
     {
         begin()
-        guard let plainFlow else { return try await receiveStackOctets(minimum, maximum) }
+        guard let plainFlow else { return try await receiveStackBytes(minimum, maximum) }
         guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
         // Waits here and in no function below: the frame of each would be memory that is fetched anew for each message.
         let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
@@ -39,7 +39,7 @@ extension NetworkChannel {
 
     @inline(never)
     nonisolated(nonsending)
-        private func receiveStackOctets(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
+        private func receiveStackBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
     {
         let content = try await receivePart(minimum, maximum)
         return (content.data, content.isFinal)
@@ -90,7 +90,7 @@ extension NetworkChannel {
     /// Sends a piece of a stream, or a datagram.
     @usableFromInline
     nonisolated(nonsending)
-        func sendOctets(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws
+        func sendBytes(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws
     {
         begin()
         if isContentAwaited { connection.driver.contentCame() }
@@ -167,7 +167,7 @@ extension NetworkChannel {
 }
 
 extension DataProtocol {
-    /// The same octets; without a copy where they are `Data` already.
+    /// The same bytes; without a copy where they are `Data` already.
     @inlinable
-    var octets: Data { (self as? Data) ?? Data(self) }
+    var bytes: Data { (self as? Data) ?? Data(self) }
 }

@@ -19,20 +19,20 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         sendUnheard(Data(content.utf8), .text, other: builder())
     }
 
-    /// Sends octets; suspends until the transport has taken them.
+    /// Sends bytes; suspends until the transport has taken them.
     nonisolated(nonsending)
         public func send<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
         ) async throws where Content: DataProtocol
     {
-        try await sendMessage(content.octets, .binary, other: builder())
+        try await sendMessage(content.bytes, .binary, other: builder())
     }
 
-    /// Sends octets that do no harm when they arrive more than once.
+    /// Sends bytes that do no harm when they arrive more than once.
     public func sendIdempotent<Content>(
         _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
-        sendUnheard(content.octets, .binary, other: builder())
+        sendUnheard(content.bytes, .binary, other: builder())
     }
 
     /// Sends one text in parts, `content` first: `handler` gets a function that sends a part and says whether it is the last.
@@ -52,7 +52,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         }
     }
 
-    /// Sends one message of octets in parts, as ``startSend(_:metadata:handler:)`` does with a text.
+    /// Sends one message of bytes in parts, as ``startSend(_:metadata:handler:)`` does with a text.
     nonisolated(nonsending)
         public func startSend<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -61,8 +61,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     {
         let parts = MessageParts(of: self, .binary, builder())
         try await parts.whole {
-            try await parts.send(content.octets, isLast: false)
-            try await handler { part, isComplete in try await parts.send(part.octets, isLast: isComplete) }
+            try await parts.send(content.bytes, isLast: false)
+            try await handler { part, isComplete in try await parts.send(part.bytes, isLast: isComplete) }
         }
     }
 
@@ -74,7 +74,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         ) async throws where Content: DataProtocol
     {
         try await sendMessage(
-            content?.octets ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .ping)] + builder())
+            content?.bytes ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .ping)] + builder())
     }
 
     /// Answers a ping (RFC 6455 §5.5.3).
@@ -84,12 +84,12 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         ) async throws where Content: DataProtocol
     {
         try await sendMessage(
-            content?.octets ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .pong)] + builder())
+            content?.bytes ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .pong)] + builder())
     }
 
     /// Ends the conversation (RFC 6455 §5.5.1): nothing can be sent afterwards. The peer's answer is a message of the kind `.close`, and the
     /// end follows it.
-    /// A reason has at most 123 octets; a longer one is cut.
+    /// A reason has at most 123 bytes; a longer one is cut.
     nonisolated(nonsending)
         public func close(
             code: NWProtocolWebSocket.CloseCode = .protocolCode(.normalClosure), reason: String? = nil,

@@ -8,7 +8,7 @@ internal import Synchronization
 /// and receive that the top of the stack allows.
 ///
 /// Every operation may be called from any task and any actor, and changes no thread by itself. Cancelling the task that waits for an
-/// operation ends that operation alone, with `.posix(.ECANCELED)`: no octet is lost, and the channel stays usable. Several
+/// operation ends that operation alone, with `.posix(.ECANCELED)`: no byte is lost, and the channel stays usable. Several
 /// receives may wait at once; they are answered in the order in which they were called.
 ///
 /// Counterpart: macOS 26, iOS 26.
@@ -72,7 +72,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// connections. An addition of Causeway.
     public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
-    /// The most octets of one datagram; 0 before the channel is ready, and on a stream.
+    /// The most bytes of one datagram; 0 before the channel is ready, and on a stream.
     public var maximumDatagramSize: Int { connection.maximumDatagramSize }
 
     /// The metadata of one protocol of the stack. `nil` before the channel is ready.

@@ -32,7 +32,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     /// Two-way streams that the program may open.
     public var remoteMaxStreamsBidirectional: Int { tunnel.remoteMaxStreamsBidirectional }
 
-    /// The largest datagram that can be sent now, in octets; 0 for none.
+    /// The largest datagram that can be sent now, in bytes; 0 for none.
     public var usableDatagramFrameSize: Int { tunnel.usableDatagramFrameSize }
 
     /// Whether packets keep an idle tunnel alive.

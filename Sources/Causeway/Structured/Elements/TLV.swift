@@ -34,26 +34,26 @@ public struct TLV: MessageProtocol {
         stack = below.stackElement
     }
 
-    /// Makes an element whose type and length have four octets each, over a stream.
+    /// Makes an element whose type and length have four bytes each, over a stream.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: StreamProtocol {
         self.init(builder())
     }
 
-    /// Makes an element whose type and length have four octets each, over messages.
+    /// Makes an element whose type and length have four bytes each, over messages.
     public init<BelowProtocol>(@ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol)
     where BelowProtocol: MessageProtocol {
         self.init(builder())
     }
 
-    /// Makes an element over a stream. Type and length have as many octets as the given integers.
+    /// Makes an element over a stream. Type and length have as many bytes as the given integers.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: StreamProtocol {
         self.init(builder(), header: .init(typeWidth: MemoryLayout<T>.size, lengthWidth: MemoryLayout<L>.size))
     }
 
-    /// Makes an element over messages. Type and length have as many octets as the given integers.
+    /// Makes an element over messages. Type and length have as many bytes as the given integers.
     public init<T, L, BelowProtocol>(
         type: T.Type, length: L.Type, @ProtocolStackBuilder<BelowProtocol> _ builder: () -> BelowProtocol
     ) where T: Sendable, T: UnsignedInteger, L: Sendable, L: UnsignedInteger, BelowProtocol: MessageProtocol {

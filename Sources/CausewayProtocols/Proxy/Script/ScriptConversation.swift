@@ -1,6 +1,6 @@
 /// What the process that runs a proxy script says, and what it is told.
 ///
-/// A message is one octet, its kind, and text: `Q` asks for the addresses of a name and is answered by `A` with addresses between
+/// A message is one byte, its kind, and text: `Q` asks for the addresses of a name and is answered by `A` with addresses between
 /// semicolons; `L` is something to write down; `R` is the script's result, `F` what went wrong in it, `C` why the process could not be
 /// confined. The last three end the conversation. Nothing that the process says is trusted.
 package struct ScriptConversation: Sendable {
@@ -10,7 +10,7 @@ package struct ScriptConversation: Sendable {
         case end(Result<String, ScriptProblem>)
     }
 
-    /// Octets of the longest message, and how many of them a process may send.
+    /// Bytes of the longest message, and how many of them a process may send.
     package static let messageLimit = 16 << 10
     private static let messageCountLimit = 256
     /// The most names that one evaluation may ask for.

@@ -65,11 +65,11 @@ package enum ScriptPrelude {
             }
             return all;
         }
-        function octets(text) { return v4(text) || v6(text); }
+        function bytes(text) { return v4(text) || v6(text); }
         function bits(all) { return (all[0] << 24) | (all[1] << 16) | (all[2] << 8) | all[3]; }
         function addresses(name) {
             name = String(name);
-            if (octets(name)) return [name];
+            if (bytes(name)) return [name];
             if (!name || name.length > 253) return [];
             var key = "$" + name.toLowerCase();
             if (!known.hasOwnProperty(key)) {
@@ -126,15 +126,15 @@ package enum ScriptPrelude {
         global.dnsResolveEx = function (host) { return addresses(host).join(";"); };
         global.isResolvableEx = function (host) { return addresses(host).length > 0; };
         global.isInNetEx = function (host, network) {
-            var parts = String(network).split("/"), base = octets(parts[0]), length = Number(parts[1]), all = addresses(host);
+            var parts = String(network).split("/"), base = bytes(parts[0]), length = Number(parts[1]), all = addresses(host);
             if (!base || parts.length !== 2 || !/^\d+$/.test(parts[1]) || length > base.length * 8) return false;
-            for (var i = 0; i < all.length; i++) if (within(octets(all[i]), base, length)) return true;
+            for (var i = 0; i < all.length; i++) if (within(bytes(all[i]), base, length)) return true;
             return false;
         };
         global.sortIpAddressList = function (list) {
             var all = String(list).split(";"), keys = [];
             for (var i = 0; i < all.length; i++) {
-                var text = all[i].replace(/\s/g, ""), value = octets(text);
+                var text = all[i].replace(/\s/g, ""), value = bytes(text);
                 if (!value) return false;
                 keys.push([value, text]);
             }

@@ -45,8 +45,8 @@ package struct ScriptSubject: Equatable, Sendable {
         }
     }
 
-    private static func isAllowedInScheme(_ octet: UInt8) -> Bool {
-        switch octet {
+    private static func isAllowedInScheme(_ byte: UInt8) -> Bool {
+        switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
         default: false
         }

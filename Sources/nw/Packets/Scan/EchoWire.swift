@@ -36,10 +36,10 @@ final class EchoWire: ScanWire {
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
         let (index, isRaw, identifier, isIPv6) = (index, isRaw, identifier, sockets.families)
-        sockets.collect(milliseconds: milliseconds) { octets, peer, report, place in
-            guard let host = index.host(peer), !octets.isEmpty else { return }
-            let view = Octets(octets)
-            let offset = isRaw[place] && !isIPv6[place] && report == nil ? Int(octets[0] & 15) * 4 : 0
+        sockets.collect(milliseconds: milliseconds) { bytes, peer, report, place in
+            guard let host = index.host(peer), !bytes.isEmpty else { return }
+            let view = ByteView(bytes)
+            let offset = isRaw[place] && !isIPv6[place] && report == nil ? Int(bytes[0] & 15) * 4 : 0
             guard let header = try? ICMPHeader(view, at: offset), !isRaw[place] || header.identifier == identifier
             else { return }
             let probe = PortSurvey.Probe(host: host, port: 0, attempt: Int(header.sequence))

@@ -65,7 +65,7 @@ final class NeighbourLink {
     private let sender: Descriptor
     private var ring: PacketRing
 
-    /// Octets for answers that nobody has looked at yet: some ten thousand.
+    /// Bytes for answers that nobody has looked at yet: some ten thousand.
     private static let room = 2 << 20
 
     /// The links of Ethernet's kind that some of the targets are on; none where this process may not send frames.
@@ -137,8 +137,8 @@ final class NeighbourLink {
         guard (try? ring.wait(milliseconds: milliseconds)) == true else { return }
         var packet = RingPacket()
         while ring.next(&packet) {
-            let octets = UnsafeRawBufferPointer(start: packet.data, count: Int(packet.captured))
-            if let address = probes.answer(Octets(octets.bytes)) { body(address) }
+            let bytes = UnsafeRawBufferPointer(start: packet.data, count: Int(packet.captured))
+            if let address = probes.answer(ByteView(bytes.bytes)) { body(address) }
         }
     }
 }

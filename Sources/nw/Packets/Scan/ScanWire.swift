@@ -67,7 +67,7 @@ struct ScanSockets: ~Copyable {
     /// Of answers only the headers matter: those of IPv4 with options and of TCP.
     private var intake = PacketIntake(byteCount: 120)
 
-    /// Octets of room for answers: some thousands of packets, each of which the kernel counts as about 800.
+    /// Bytes of room for answers: some thousands of packets, each of which the kernel counts as about 800.
     private static let room = 8 << 20
 
     mutating func add(_ socket: consuming Descriptor, isIPv6: Bool) {
@@ -79,13 +79,13 @@ struct ScanSockets: ~Copyable {
     deinit { for socket in sockets { Descriptor(adopting: socket).close() } }
 
     /// Sends, and says what became of it. `place` is the socket's, in order of adding.
-    func send(_ octets: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
+    func send(_ bytes: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
         let socket = sockets[place]
         var last: CInt = 0
         // A report that waits fails one call, and is taken out of the way by it.
         for _ in 0..<3 {
             do {
-                _ = try octets.withUnsafeBytes { bytes throws(SystemError) in
+                _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
                     try PacketSockets.send(socket, bytes, to: address)
                 }
                 return .sent
@@ -115,7 +115,7 @@ struct ScanSockets: ~Copyable {
         }
     }
 
-    /// Hands over what came in: the octets, from whom, the report where the network reported an error, and the place of the socket.
+    /// Hands over what came in: the bytes, from whom, the report where the network reported an error, and the place of the socket.
     mutating func collect(milliseconds: CInt, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
         for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
             // In both orders bounded, so that an endless stream does not keep the scan from sending.
@@ -139,7 +139,7 @@ struct ScanSockets: ~Copyable {
         _ place: Int, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void
     ) {
         for _ in 0..<64 {
-            let count = try? intake.take(sockets[place]) { octets, peer in body(octets, peer, nil, place) }
+            let count = try? intake.take(sockets[place]) { bytes, peer in body(bytes, peer, nil, place) }
             // Fewer than there is room for: then that was all.
             guard count == PacketIntake.most else { return }
         }

@@ -75,9 +75,9 @@ final class SynWire: ScanWire {
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
         let (index, probes) = (index, probes)
         let isIPv6 = sockets.families
-        sockets.collect(milliseconds: milliseconds) { octets, peer, report, place in
+        sockets.collect(milliseconds: milliseconds) { bytes, peer, report, place in
             guard let host = index.host(peer) else { return }
-            let view = Octets(octets)
+            let view = ByteView(bytes)
             if let report {
                 guard let (number, attempt) = probes.repeated(view, at: 0), let port = index.port(number),
                     let reason = ScanFinding.Reason(
@@ -87,7 +87,7 @@ final class SynWire: ScanWire {
                     ScanAnswer(probe: .init(host: host, port: port, attempt: attempt), reason: reason))
             }
             // IPv4's raw sockets give the IP header too.
-            let offset = isIPv6[place] ? 0 : octets.isEmpty ? 0 : Int(octets[0] & 15) * 4
+            let offset = isIPv6[place] ? 0 : bytes.isEmpty ? 0 : Int(bytes[0] & 15) * 4
             guard let answer = probes.synAnswer(view, at: offset, host: host), let port = index.port(answer.port)
             else { return }
             answers.append(

@@ -8,7 +8,7 @@ import Testing
 struct ScriptResultTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var text: String
-        /// `http h:1`, with the octets of an IPv6 address as they are.
+        /// `http h:1`, with the bytes of an IPv6 address as they are.
         var ways: [String]
         var unusable: [String]
         var testDescription: String { text.isEmpty ? "(empty)" : text }
@@ -145,12 +145,12 @@ struct ScriptConversationTests {
         #expect(step == .end(.failure(.broken)) && noisy.alerts.count <= 32)
     }
 
-    @Test("Any octets are text")
-    func octets() {
-        for octet in UInt8.min...UInt8.max {
+    @Test("Any bytes are text")
+    func bytes() {
+        for byte in UInt8.min...UInt8.max {
             var conversation = ScriptConversation()
-            guard case .end(.success) = conversation.received([UInt8(ascii: "R"), octet, 0xFF]) else {
-                Issue.record("\(octet)")
+            guard case .end(.success) = conversation.received([UInt8(ascii: "R"), byte, 0xFF]) else {
+                Issue.record("\(byte)")
                 continue
             }
         }

@@ -46,7 +46,7 @@ extension Loopback {
             #expect(try await Script.failure("throw null;").contains("null"))
         }
 
-        @Test("A long script, of 300,000 octets, has room")
+        @Test("A long script, of 300,000 bytes, has room")
         func large() async throws {
             let domains = (0..<10_000).map { "'host\($0).example.test.long'" }.joined(separator: ",\n")
             let script = """

@@ -2,7 +2,7 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// A web server on this host that says what a test wants, octet by octet.
+/// A web server on this host that says what a test wants, byte by byte.
 final class ScriptServer: Sendable {
     /// The first lines of the requests.
     let requests = Mailbox<String>()

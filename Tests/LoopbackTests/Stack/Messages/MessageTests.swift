@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Every stack moves messages of random sizes in random pieces, both ways at once, octet by octet the same.
+    /// Every stack moves messages of random sizes in random pieces, both ways at once, byte by byte the same.
     ///
     /// `CAUSEWAY_MESSAGES=100000` moves so many each way.
     @Suite("Messages through stacks")
@@ -32,10 +32,10 @@ extension Loopback {
                 let started = Machine.now
                 async let there = move(stack, from: pair.client, to: pair.server, seed: 11)
                 async let back = move(stack, from: pair.server, to: pair.client, seed: 12)
-                let octets = try await (there, back)
+                let bytes = try await (there, back)
                 let seconds = Double((Machine.now - started).nanoseconds) / 1e9
                 if count >= 10_000 {
-                    print("\(stack.rawValue), \(medium): \(count) messages each way, \(octets) octets, \(seconds) s")
+                    print("\(stack.rawValue), \(medium): \(count) messages each way, \(bytes) bytes, \(seconds) s")
                 }
                 guard !stack.isDatagram else { return }
                 try await pair.client.sendEnd()
@@ -46,7 +46,7 @@ extension Loopback {
             }
         }
 
-        /// Returns how many octets were moved.
+        /// Returns how many bytes were moved.
         private static func move(
             _ stack: MessageStack, from one: Probe, to other: Probe, seed: UInt64
         ) async throws -> Int {
@@ -59,7 +59,7 @@ extension Loopback {
             let outcome = try await receiver.outcome.next(within: Patience.limit + .milliseconds(20 * count))
             #expect(outcome == .all)
             #expect(await eventually { sender.isAnswered } && sender.failure == nil)
-            return receiver.octets
+            return receiver.bytes
         }
     }
 }

@@ -25,7 +25,7 @@ struct MessageSequence: Sendable {
         return Message(kind: random.integer(in: 0...127), content: Data(Self.block[start..<(start + count)]))
     }
 
-    /// Mostly small, sometimes nothing or one octet, now and then at the bounds of buffers and beyond them.
+    /// Mostly small, sometimes nothing or one byte, now and then at the bounds of buffers and beyond them.
     private mutating func size() -> Int {
         switch random.integer(in: 0...999) {
         case 0: 65_536
@@ -151,7 +151,7 @@ final class MessageReceiver: Sendable {
         var expected: MessageSequence.Message
         var content = Data()
         var received = 0
-        var octets = 0
+        var bytes = 0
     }
 
     private let stack: MessageStack
@@ -175,7 +175,7 @@ final class MessageReceiver: Sendable {
         state = Guarded(State(sequence: sequence, random: SplitMix64(seed: seed &* 3), expected: first))
     }
 
-    var octets: Int { state.withLock { $0.octets } }
+    var bytes: Int { state.withLock { $0.bytes } }
 
     func ask() {
         let bounds = state.withLock { state -> (Int, Int)? in
@@ -209,13 +209,13 @@ final class MessageReceiver: Sendable {
         let (content, expected) = (state.content, state.expected.content)
         guard isComplete else {
             let isPrefix = content.count <= expected.count && expected.prefix(content.count) == content
-            return (isPrefix ? nil : .mistake("message \(number): a part of \(content.count) octets"), nil)
+            return (isPrefix ? nil : .mistake("message \(number): a part of \(content.count) bytes"), nil)
         }
         guard content == expected else {
-            return (.mistake("message \(number): \(content.count) octets for \(expected.count)"), nil)
+            return (.mistake("message \(number): \(content.count) bytes for \(expected.count)"), nil)
         }
         state.received += 1
-        state.octets += content.count
+        state.bytes += content.count
         state.content = Data()
         guard state.received < count else { return (.all, (number, content.count)) }
         state.expected = state.sequence.next()

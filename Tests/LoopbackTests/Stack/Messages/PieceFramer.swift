@@ -3,7 +3,7 @@ import CausewaySystem
 import CausewayTestKit
 import FoundationEssentials
 
-/// A framer for messages in pieces: each with a header of four octets, which says whether the message ends with it, of what kind the
+/// A framer for messages in pieces: each with a header of four bytes, which says whether the message ends with it, of what kind the
 /// message is (7 bits), and how long the piece is (24 bits).
 ///
 /// It does everything in as many ways as the framer interface has: which one, a seeded generator decides for each piece.

@@ -1,6 +1,6 @@
 public import Dispatch
 
-// Functions of C take text from pointers to octets with a sign or without. These are the latter; where both would do, as with a
+// Functions of C take text from pointers to bytes with a sign or without. These are the latter; where both would do, as with a
 // string, the former are meant.
 
 /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). `nil` before the handshake is done, and for a
@@ -54,7 +54,7 @@ public func sec_protocol_options_set_tls_server_name(
 }
 
 private func signed<Result>(
-    _ octets: UnsafePointer<UInt8>, _ count: Int, _ body: (UnsafePointer<CChar>) -> Result
+    _ bytes: UnsafePointer<UInt8>, _ count: Int, _ body: (UnsafePointer<CChar>) -> Result
 ) -> Result {
-    octets.withMemoryRebound(to: CChar.self, capacity: max(0, count), body)
+    bytes.withMemoryRebound(to: CChar.self, capacity: max(0, count), body)
 }

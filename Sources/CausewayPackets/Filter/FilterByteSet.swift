@@ -1,7 +1,7 @@
-/// Finds where a program loads an octet and goes one way for some values of it, and another for all others.
-enum FilterOctetSet {
+/// Finds where a program loads a byte and goes one way for some values of it, and another for all others.
+enum FilterByteSet {
     /// Eight values, of which some may be the same, and where the program goes on.
-    typealias Found = (at: UInt32, octets: UInt64, jt: Int, jf: Int)
+    typealias Found = (at: UInt32, bytes: UInt64, jt: Int, jf: Int)
 
     static func branch(_ instructions: [FilterInstruction], _ position: Int) -> Found? {
         let load = instructions[position]
@@ -17,8 +17,8 @@ enum FilterOctetSet {
         guard ways.count == 2, let few = ways.min(by: { $0.value.count < $1.value.count }), few.value.count <= 8,
             let rest = ways.keys.first(where: { $0 != few.key })
         else { return nil }
-        let octets = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(few.value[min($1, few.value.count - 1)]) }
-        return (load.k, octets, few.key, rest)
+        let bytes = (0..<8).reduce(UInt64(0)) { $0 << 8 | UInt64(few.value[min($1, few.value.count - 1)]) }
+        return (load.k, bytes, few.key, rest)
     }
 
     private static func isJump(_ instruction: FilterInstruction) -> Bool {

@@ -6,9 +6,9 @@ internal import Dispatch
 ///
 /// It holds back the writer when it is full, and the reader when it is empty. Observers are called without a lock after every
 /// change, on the thread that made it.
-final class OctetPipe: Sendable {
+final class BytePipe: Sendable {
     private struct State: Sendable {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         /// Where those begin that nobody has read.
         var offset = 0
         var hasFinished = false
@@ -17,14 +17,14 @@ final class OctetPipe: Sendable {
         var observers: [@Sendable () -> Void] = []
         var sleepers: [DispatchSemaphore] = []
 
-        var count: Int { octets.count - offset }
+        var count: Int { bytes.count - offset }
     }
 
     /// How it stands at one moment.
     struct Level: Sendable {
-        /// Octets to read.
+        /// Bytes to read.
         var count = 0
-        /// Octets that may be written; 0 when nobody takes any more.
+        /// Bytes that may be written; 0 when nobody takes any more.
         var room = 0
         /// Everything was read, and nothing follows.
         var isAtEnd = false
@@ -33,7 +33,7 @@ final class OctetPipe: Sendable {
         var failure: NWError?
     }
 
-    /// The most octets that it holds.
+    /// The most bytes that it holds.
     let capacity: Int
     private let state = Guarded(State())
 
@@ -58,31 +58,31 @@ final class OctetPipe: Sendable {
     /// Nothing more is written.
     var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
-    /// Takes as many octets as there is room for.
+    /// Takes as many bytes as there is room for.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = state.withLock { state -> Int in
             guard !state.hasFinished, !state.isAbandoned, state.failure == nil else { return 0 }
             let count = min(bytes.count, capacity - state.count)
-            if state.offset > 0, state.offset == state.octets.count {
-                state.octets.removeAll(keepingCapacity: true)
+            if state.offset > 0, state.offset == state.bytes.count {
+                state.bytes.removeAll(keepingCapacity: true)
                 state.offset = 0
             }
-            state.octets.append(contentsOf: bytes.prefix(count))
+            state.bytes.append(contentsOf: bytes.prefix(count))
             return count
         }
         if count > 0 { changed() }
         return count
     }
 
-    /// Gives as many octets as there are and fit.
+    /// Gives as many bytes as there are and fit.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = state.withLock { state -> Int in
             let count = min(buffer.count, state.count)
-            buffer.copyBytes(from: state.octets[state.offset..<(state.offset + count)])
+            buffer.copyBytes(from: state.bytes[state.offset..<(state.offset + count)])
             state.offset += count
-            // What was read goes, but not octet by octet.
-            if state.offset >= capacity || state.offset == state.octets.count {
-                state.octets.removeFirst(state.offset)
+            // What was read goes, but not byte by byte.
+            if state.offset >= capacity || state.offset == state.bytes.count {
+                state.bytes.removeFirst(state.offset)
                 state.offset = 0
             }
             return count
@@ -98,7 +98,7 @@ final class OctetPipe: Sendable {
     func abandon() {
         change { state in
             state.isAbandoned = true
-            (state.octets, state.offset) = ([], 0)
+            (state.bytes, state.offset) = ([], 0)
         }
     }
 

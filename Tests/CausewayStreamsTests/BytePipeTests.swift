@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Pipes")
 struct PipeTests {
-    private func write(_ text: String, to pipe: OctetPipe) -> Int {
+    private func write(_ text: String, to pipe: BytePipe) -> Int {
         Data(text.utf8).withUnsafeBytes { pipe.write($0) }
     }
 
-    private func read(_ limit: Int, from pipe: OctetPipe) -> String {
+    private func read(_ limit: Int, from pipe: BytePipe) -> String {
         var buffer = [UInt8](repeating: 0, count: limit)
         let count = buffer.withUnsafeMutableBytes { pipe.read(into: $0) }
         return String(decoding: buffer[..<count], as: UTF8.self)
@@ -18,7 +18,7 @@ struct PipeTests {
 
     @Test("A full pipe takes no more until somebody reads")
     func bounds() {
-        let pipe = OctetPipe(capacity: 5)
+        let pipe = BytePipe(capacity: 5)
         #expect(write("abcdefg", to: pipe) == 5 && pipe.room == 0 && pipe.count == 5)
         #expect(write("x", to: pipe) == 0)
         #expect(read(2, from: pipe) == "ab" && pipe.room == 2)
@@ -27,9 +27,9 @@ struct PipeTests {
         #expect(read(100, from: pipe) == "" && pipe.count == 0 && pipe.room == 5)
     }
 
-    @Test("Many octets pass in order, in pieces of any size")
+    @Test("Many bytes pass in order, in pieces of any size")
     func order() {
-        let pipe = OctetPipe(capacity: 7)
+        let pipe = BytePipe(capacity: 7)
         let text = (0..<2_000).map { "\($0) " }.joined()
         var (rest, result) = (Substring(text), "")
         var step = 0
@@ -43,7 +43,7 @@ struct PipeTests {
 
     @Test("The end comes behind what was written, and nothing is taken after it")
     func end() {
-        let pipe = OctetPipe(capacity: 5)
+        let pipe = BytePipe(capacity: 5)
         #expect(write("ab", to: pipe) == 2)
         pipe.finish()
         #expect(!pipe.isAtEnd && pipe.room == 0 && write("c", to: pipe) == 0)
@@ -52,7 +52,7 @@ struct PipeTests {
 
     @Test("A failure leaves what was there to be read; the first one counts")
     func failure() {
-        let pipe = OctetPipe(capacity: 5)
+        let pipe = BytePipe(capacity: 5)
         #expect(write("ab", to: pipe) == 2)
         pipe.fail(.posix(.ECONNRESET))
         pipe.fail(.posix(.EPIPE))
@@ -62,7 +62,7 @@ struct PipeTests {
 
     @Test("When the reader has gone, nothing is kept")
     func abandoned() {
-        let pipe = OctetPipe(capacity: 5)
+        let pipe = BytePipe(capacity: 5)
         #expect(write("ab", to: pipe) == 2)
         pipe.abandon()
         #expect(pipe.count == 0 && pipe.room == 0 && write("c", to: pipe) == 0 && pipe.isAbandoned)
@@ -70,7 +70,7 @@ struct PipeTests {
 
     @Test("Every change is told, and nothing else")
     func observers() {
-        let pipe = OctetPipe(capacity: 2)
+        let pipe = BytePipe(capacity: 2)
         let calls = DispatchQueue(label: "calls")
         nonisolated(unsafe) var count = 0
         pipe.observe { calls.sync { count += 1 } }
