@@ -1,14 +1,14 @@
 package import CausewayTypes
 
-/// A 48-bit address of a link such as Ethernet.
+/// A 48-bit link-layer (MAC) address, as Ethernet uses it.
 package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
     /// The first byte on the wire is the most significant; the upper 16 bits are 0.
     package let bits: UInt64
 
-    /// Takes the lower 48 bits.
+    /// Keeps the lower 48 bits of `bits`.
     package init(bits: UInt64) { self.bits = bits & 0xFFFF_FFFF_FFFF }
 
-    /// `nil` for anything but six bytes.
+    /// Returns `nil` unless `bytes` has exactly six bytes.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == 6 else { return nil }
         self.init(bits: bytes.reduce(0) { $0 << 8 | UInt64($1) })
@@ -23,7 +23,7 @@ package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Who has which IPv4 address on a link: the frames of ARP for Ethernet and its kin (RFC 826).
+/// An ARP request or reply that maps an IPv4 address to a link-layer address, on Ethernet and similar links (RFC 826).
 package struct ARPMessage: Hashable, Sendable {
     package enum Operation: UInt16, Sendable {
         case request = 1
@@ -47,20 +47,20 @@ package struct ARPMessage: Hashable, Sendable {
         self.target = target
     }
 
-    /// Bytes of a frame's header: two addresses and a type.
+    /// Size of the Ethernet header in bytes: two addresses and a type.
     private static let headerByteCount = 14
     private static let frameType: UInt16 = 0x0806
 
-    /// Reads a whole frame; what stands behind the packet is padding.
+    /// Parses a whole Ethernet frame. Bytes after the ARP packet are padding.
     ///
-    /// - Throws: ``WireError`` for anything but a request or a reply about IPv4.
+    /// - Throws: ``WireError`` unless the frame is an ARP request or reply for IPv4.
     package init(parsingFrame bytes: Span<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         _ = try reader.readBytes(Self.headerByteCount - 2)
         guard try reader.readInteger(as: UInt16.self) == Self.frameType else {
             throw .invalid("type of an ARP frame", at: Self.headerByteCount - 2)
         }
-        // Ethernet, IPv4, and the lengths of their addresses.
+        // Hardware type Ethernet, protocol type IPv4, and the lengths of their addresses.
         guard try reader.readInteger(as: UInt64.self) >> 16 == 0x0001_0800_0604 else {
             throw .invalid("kind of ARP addresses", at: Self.headerByteCount)
         }
@@ -76,7 +76,7 @@ package struct ARPMessage: Hashable, Sendable {
         target = IPv4Address(bits: try reader.readInteger())
     }
 
-    /// The frame for everybody on the link.
+    /// The message in an Ethernet frame to the broadcast address.
     package var broadcastFrame: [UInt8] {
         var bytes = LinkAddress.broadcast.bytes + senderLink.bytes + [0x08, 0x06, 0, 1, 0x08, 0x00, 6, 4]
         bytes += [0, UInt8(operation.rawValue)]

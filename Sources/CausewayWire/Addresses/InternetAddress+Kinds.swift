@@ -1,7 +1,7 @@
 package import CausewayTypes
 
 extension InternetAddress {
-    /// The same address, limited to `interface` if it means nothing without one (RFC 4007 §6).
+    /// Returns the address with the scope `interface` if it is a link-local address, else the address unchanged (RFC 4007 §6).
     package func scoped(to interface: NWInterface) -> InternetAddress {
         guard case .ipv6(let address) = self, address.isLinkLocal || address.multicastScope == .linkLocal else {
             return self
@@ -9,7 +9,7 @@ extension InternetAddress {
         return .ipv6(IPv6Address(high: address.high, low: address.low, interface: interface))
     }
 
-    /// The same address without an interface: as routes and packets have it.
+    /// The address without its interface scope, as routes and packets carry it.
     package var unscoped: InternetAddress {
         switch self {
         case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))
@@ -17,7 +17,7 @@ extension InternetAddress {
         }
     }
 
-    /// The interface that the address is limited to.
+    /// The interface that scopes the address.
     package var interface: NWInterface? {
         switch self {
         case .ipv4(let address): address.interface
@@ -25,7 +25,7 @@ extension InternetAddress {
         }
     }
 
-    /// Whether every host has it for itself: all of 127/8, and `::1` (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+    /// Whether the address is a loopback address: 127/8 or `::1` (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
     package var isLoopback: Bool {
         switch self {
         case .ipv4(let address): address.bits >> 24 == 127
@@ -47,7 +47,7 @@ extension InternetAddress {
         }
     }
 
-    /// Whether it is `0.0.0.0` or `::`.
+    /// Whether the address is `0.0.0.0` or `::`.
     package var isUnspecified: Bool {
         switch self {
         case .ipv4(let address): address.bits == 0

@@ -1,11 +1,11 @@
 package import CausewayTypes
 
-/// An IPv4 or IPv6 address, where either may stand.
+/// An IPv4 or IPv6 address.
 package enum InternetAddress: Hashable, Sendable {
     case ipv4(IPv4Address)
     case ipv6(IPv6Address)
 
-    /// An address family as the kernel numbers it (`AF_INET` and its kin).
+    /// An address family, with the kernel's number for it (`AF_INET` and so on).
     package struct Family: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -13,14 +13,14 @@ package enum InternetAddress: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// No family in particular: every family, in a request; an interface itself, in an answer.
+        /// `AF_UNSPEC`: every family in a request, the interface itself in an answer.
         package static let unspecified = Family(rawValue: 0)
         package static let ipv4 = Family(rawValue: 2)
-        /// A bridge's ports: link messages of this family tell of membership, not of the interface.
+        /// `AF_BRIDGE`: link messages of this family describe the membership of a bridge port, not the interface.
         package static let bridge = Family(rawValue: 7)
         package static let ipv6 = Family(rawValue: 10)
 
-        /// Bits in an address of the family; 0 for families whose addresses are not known here.
+        /// Number of bits in an address of the family; 0 for families that this library does not know.
         package var bitWidth: Int {
             switch self {
             case .ipv4: 32
@@ -30,10 +30,10 @@ package enum InternetAddress: Hashable, Sendable {
         }
     }
 
-    /// Reads an address of `family` from `reader`, which must hold exactly one.
+    /// Reads an address of `family` from `reader`, which must hold exactly one address.
     ///
-    /// - Returns: `nil`, having read nothing, for a family that is neither IPv4 nor IPv6.
-    /// - Throws: ``WireError`` if the bytes are too few or too many for the family.
+    /// - Returns: `nil`, without reading, for a family that is neither IPv4 nor IPv6.
+    /// - Throws: ``WireError`` if the reader holds fewer or more bytes than one address of the family.
     package init?(parsing reader: inout ByteReader, family: Family) throws(WireError) {
         switch family {
         case .ipv4:
@@ -55,10 +55,9 @@ package enum InternetAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the address is in the block that starts at `prefix`: their first `length` bits agree.
+    /// Whether the first `length` bits of the address equal those of `prefix`.
     ///
-    /// `false` for addresses of different families and for lengths that the family does not have. Scopes are not
-    /// compared.
+    /// `false` for addresses of different families and for lengths that the family does not have. Scopes are not compared.
     package func isInside(_ prefix: InternetAddress, length: Int) -> Bool {
         guard family == prefix.family, length >= 0, length <= family.bitWidth else { return false }
         let (mine, its) = (halves, prefix.halves)
@@ -66,7 +65,7 @@ package enum InternetAddress: Hashable, Sendable {
         return Self.agree(mine.high, its.high, bits: high) && Self.agree(mine.low, its.low, bits: low)
     }
 
-    /// The address's bits from the left, filled up with zeros.
+    /// The bits of the address, left-aligned and padded with zeros to 128 bits.
     private var halves: (high: UInt64, low: UInt64) {
         switch self {
         case .ipv4(let address): (UInt64(address.bits) << 32, 0)
@@ -75,7 +74,7 @@ package enum InternetAddress: Hashable, Sendable {
     }
 
     private static func agree(_ one: UInt64, _ other: UInt64, bits: Int) -> Bool {
-        // A shift by the full width yields zero, so no bits compared means agreement.
+        // In Swift a shift by the full width yields zero, so the comparison of zero bits is true.
         (one ^ other) >> UInt64(64 - bits) == 0
     }
 }

@@ -1,17 +1,17 @@
 /// A bounds-checked cursor over borrowed bytes.
 ///
-/// Every read either consumes exactly what it returns or throws and consumes nothing. No input can make it trap,
-/// read outside the bytes it was given, or allocate more than it was asked to return.
+/// Each read either consumes exactly the bytes that it returns, or throws and consumes nothing. No input makes the reader trap, read
+/// outside its bytes, or allocate more than the caller requested.
 package struct ByteReader: ~Escapable {
     private let bytes: RawSpan
-    /// Where the first byte of this reader lies in the outermost buffer; non-zero only for sub-readers.
+    /// Position of the first byte in the outermost buffer; not zero only for sub-readers.
     private let base: Int
-    /// Bytes consumed so far.
+    /// Number of bytes consumed.
     package private(set) var offset: Int
 
-    /// Reads `bytes` from their beginning.
+    /// Creates a reader at the start of `bytes`.
     ///
-    /// - Parameter base: What to add to positions in errors, when `bytes` are a part of a larger buffer.
+    /// - Parameter base: Offset to add to positions in errors, for `bytes` that are part of a larger buffer.
     @_lifetime(copy bytes)
     package init(_ bytes: RawSpan, base: Int = 0) {
         self.bytes = bytes
@@ -19,19 +19,19 @@ package struct ByteReader: ~Escapable {
         self.offset = 0
     }
 
-    /// Reads an array's bytes from their beginning.
+    /// Creates a reader at the start of `bytes`.
     @_lifetime(copy bytes)
     package init(_ bytes: Span<UInt8>) {
-        // Every UInt8 is one initialized byte, so viewing them as raw bytes cannot expose padding.
+        // A UInt8 is one initialized byte, so a view of raw bytes cannot expose padding.
         self.init(unsafe bytes.bytes)
     }
 
-    /// Bytes not yet consumed.
+    /// Number of bytes not yet consumed.
     package var remaining: Int { bytes.byteCount - offset }
 
     package var isAtEnd: Bool { remaining == 0 }
 
-    /// The cursor's place in the outermost buffer, as errors report it.
+    /// Position of the cursor in the outermost buffer, as errors report it.
     package var position: Int { base + offset }
 
     /// Reads one integer in network byte order.
@@ -41,26 +41,26 @@ package struct ByteReader: ~Escapable {
         T(bigEndian: try readHostInteger())
     }
 
-    /// Reads one integer whose least significant byte comes first.
+    /// Reads one little-endian integer.
     package mutating func readLittleEndian<T: FixedWidthInteger & BitwiseCopyable>(
         as type: T.Type = T.self
     ) throws(WireError) -> T {
         T(littleEndian: try readHostInteger())
     }
 
-    /// Reads one integer in this machine's byte order, which is what the kernel's own interfaces use.
+    /// Reads one integer in the host's byte order, which kernel interfaces use.
     package mutating func readHostInteger<T: FixedWidthInteger & BitwiseCopyable>(
         as type: T.Type = T.self
     ) throws(WireError) -> T {
         let size = MemoryLayout<T>.size
         try require(size)
-        // In bounds by the line above, and every bit pattern is a valid integer.
+        // The line above checks the bounds, and every bit pattern is a valid integer.
         let value = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: T.self)
         offset += size
         return value
     }
 
-    /// The byte `distance` places ahead, left unread; `nil` where the input has none.
+    /// Returns the byte at `distance` without consuming it; `nil` past the end of the input.
     package func peek(at distance: Int = 0) -> UInt8? {
         guard distance >= 0, distance < remaining else { return nil }
         return unsafe bytes.unsafeLoad(fromByteOffset: offset + distance, as: UInt8.self)
@@ -75,7 +75,7 @@ package struct ByteReader: ~Escapable {
         return slice
     }
 
-    /// Borrows everything that is left without copying. May be empty.
+    /// Borrows all remaining bytes without copying. The result may be empty.
     @_lifetime(copy self)
     package mutating func readRest() -> RawSpan {
         let slice = bytes.extracting(offset..<bytes.byteCount)
@@ -83,7 +83,8 @@ package struct ByteReader: ~Escapable {
         return slice
     }
 
-    /// A reader confined to the next `count` bytes, which this one skips. Errors keep outer positions.
+    /// Returns a reader for the next `count` bytes, and skips them in this reader. Errors of the new reader report positions in the
+    /// outermost buffer.
     @_lifetime(copy self)
     package mutating func readScope(_ count: Int) throws(WireError) -> ByteReader {
         let start = position
@@ -102,7 +103,7 @@ package struct ByteReader: ~Escapable {
         return copy
     }
 
-    /// Copies the next `count` bytes to the end of an array, which takes no other one on the way.
+    /// Copies the next `count` bytes to the end of `bytes`, without a temporary array.
     package mutating func readBytes(_ count: Int, appendingTo bytes: inout [UInt8]) throws(WireError) {
         unsafe try readSpan(count).withUnsafeBytes { source in unsafe bytes.append(contentsOf: source) }
     }
@@ -112,8 +113,9 @@ package struct ByteReader: ~Escapable {
         offset += count
     }
 
-    /// Skips to the next multiple of `alignment` bytes from this reader's beginning, or to the end if that is nearer:
-    /// formats that pad between elements commonly leave the last one unpadded.
+    /// Skips to the next multiple of `alignment` bytes, counted from the start of this reader, or to the end if the end is nearer.
+    ///
+    /// Formats that pad between elements often do not pad the last element.
     package mutating func align(to alignment: Int) {
         guard alignment > 1 else { return }
         let excess = offset % alignment

@@ -1,9 +1,9 @@
-/// Why a byte sequence is not a valid protocol element.
+/// The reason why bytes are not a valid protocol element.
 ///
-/// Positions and counts are in bytes, positions from the start of the outermost buffer that was being read, so that
-/// a report can be held against a hex dump whatever the nesting of the element.
+/// Counts and positions are in bytes. Positions count from the start of the outermost buffer, so they match a hex dump of that buffer even
+/// for nested elements.
 package enum WireError: Error, Equatable, Sendable {
-    /// The input ended before the element did.
+    /// The input ended inside the element.
     case truncated(needed: Int, available: Int, at: Int)
     /// A field holds a value that its specification forbids. The text names the field.
     case invalid(String, at: Int)

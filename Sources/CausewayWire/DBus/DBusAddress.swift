@@ -1,16 +1,16 @@
-/// Where a message bus listens (D-Bus Specification, "Server Addresses").
+/// The address of a message bus socket (D-Bus Specification, "Server Addresses").
 package enum DBusAddress: Hashable, Sendable {
-    /// A socket with a name in the file system.
+    /// A socket with a path in the file system.
     case path(String)
-    /// A socket in Linux's name space of its own.
+    /// A socket in Linux's abstract socket namespace.
     case abstract(String)
 
-    /// The environment variable that names the system's bus.
+    /// The environment variable that holds the address of the system bus.
     package static let variable = "DBUS_SYSTEM_BUS_ADDRESS"
-    /// Where it is unless the environment says otherwise.
+    /// The default address of the system bus.
     package static let system = DBusAddress.path("/run/dbus/system_bus_socket")
 
-    /// The local sockets of a list such as `unix:path=/run/bus;unix:abstract=bus`, in its order. Other ways are passed over.
+    /// Parses the Unix domain sockets in a list such as `unix:path=/run/bus;unix:abstract=bus`, in order. Ignores other transports.
     package static func list(_ text: String) -> [DBusAddress] {
         text.split(separator: ";").compactMap { entry in
             let halves = entry.split(separator: ":", maxSplits: 1)
@@ -25,7 +25,7 @@ package enum DBusAddress: Hashable, Sendable {
         }
     }
 
-    /// `%2F` for a byte; `nil` where that makes no text.
+    /// Decodes `%XX` escapes; `nil` if an escape is malformed or the result is not UTF-8.
     private static func unescaped(_ text: Substring.UTF8View) -> String? {
         var (bytes, rest) = ([UInt8](), text[...])
         while let byte = rest.popFirst() {

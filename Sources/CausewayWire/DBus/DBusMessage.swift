@@ -1,4 +1,4 @@
-/// One message of the bus (D-Bus Specification, "Message Protocol").
+/// A D-Bus message (D-Bus Specification, "Message Protocol").
 ///
 /// ```
 ///  0        1        2        3        4        8        12       16
@@ -9,7 +9,7 @@
 /// +--------+--------+--------+--------+--------+--------+------------------------------+------
 /// ```
 package struct DBusMessage: Hashable, Sendable {
-    /// What is sent: extensible, for receivers pass over kinds that they do not know.
+    /// The message type. Extensible, because receivers must ignore types that they do not know.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -21,25 +21,26 @@ package struct DBusMessage: Hashable, Sendable {
         package static let signal = Kind(rawValue: 4)
     }
 
-    /// The most bytes that are read. The specification allows 128 times as many, which nobody who is asked here needs.
+    /// Maximum message size in bytes that the parser accepts. The specification allows 128 times as much; replies to the queries made here
+    /// are far smaller.
     package static let byteLimit = 1 << 20
-    /// Bytes that tell how long the message is: see ``byteCount(of:)``.
+    /// Size in bytes of the prefix that holds the message length: see ``byteCount(of:)``.
     package static let prefixByteCount = 16
-    /// Do not start a program in order to deliver this.
+    /// NO_AUTO_START: the bus must not start a program to deliver the message.
     package static let noAutoStart: UInt8 = 2
 
     package var kind: Kind
     package var flags: UInt8 = 0
-    /// Not 0.
+    /// The sender's message number; never 0.
     package var serial: UInt32
     package var path: String?
     package var interface: String?
     package var member: String?
     package var errorName: String?
-    /// The serial of the call that this answers.
+    /// The serial of the call that this message answers.
     package var replySerial: UInt32?
     package var destination: String?
-    /// Who sent it: the bus itself writes that.
+    /// The unique name of the sender. The bus itself sets this field.
     package var sender: String?
     package var body: [DBusValue] = []
 
@@ -48,16 +49,17 @@ package struct DBusMessage: Hashable, Sendable {
         self.serial = serial
     }
 
-    /// How long the message is that begins with these bytes; `nil` where there are fewer than ``prefixByteCount``.
+    /// Returns the size in bytes of the message that starts with `bytes`; `nil` if there are fewer than ``prefixByteCount`` bytes.
     ///
-    /// - Throws: ``WireError`` for what is no message, or one beyond ``byteLimit``: where the next one begins is then unknown.
+    /// - Throws: ``WireError`` if the bytes are not a message, or if the message is longer than ``byteLimit``. The start of the next
+    ///   message is then unknown.
     package static func byteCount(of bytes: Span<UInt8>) throws(WireError) -> Int? {
         guard bytes.count >= prefixByteCount else { return nil }
         var reader = DBusReader(bytes, isLittleEndian: try isLittleEndian(bytes[0]))
         return try Prefix(&reader).byteCount
     }
 
-    /// Reads a message that fills `bytes`.
+    /// Parses a message that fills `bytes`.
     package init(parsing bytes: Span<UInt8>) throws(WireError) {
         guard bytes.count >= Self.prefixByteCount else {
             throw .truncated(needed: Self.prefixByteCount, available: bytes.count, at: 0)
@@ -95,7 +97,7 @@ package struct DBusMessage: Hashable, Sendable {
         case (7, .string(let name)): sender = name
         case (8, .signature(let signature)): types = DBusType.list(signature) ?? []
         case (1...8, _): throw .invalid("type of header field \(code)", at: Self.prefixByteCount)
-        // Fields of later versions are passed over.
+        // Ignore header fields of later protocol versions.
         default: break
         }
     }
@@ -109,7 +111,7 @@ package struct DBusMessage: Hashable, Sendable {
     }
 }
 
-/// What all messages begin with.
+/// The fixed part at the start of every message.
 private struct Prefix {
     let kind: DBusMessage.Kind
     let flags: UInt8
@@ -132,7 +134,7 @@ private struct Prefix {
 }
 
 extension DBusMessage {
-    /// The message as it is sent.
+    /// The message in wire format.
     package var encoded: [UInt8] {
         var writer = DBusWriter()
         for byte in [UInt8(ascii: "l"), kind.rawValue, flags, 1] { writer.append(byte) }

@@ -1,8 +1,8 @@
-/// Reads the values of one message, whose first byte is the reader's (D-Bus Specification, "Marshaling").
+/// Reads the values of one message (D-Bus Specification, "Marshaling").
 ///
-/// Total: it returns values or throws, and takes memory for ``valueLimit`` values at most.
+/// The reader starts at the first byte of the message. It never traps, and returns at most ``valueLimit`` values.
 struct DBusReader: ~Escapable {
-    /// The most values of one message: many times what a network manager says of its devices at once.
+    /// Maximum number of values in one message, far more than a network manager reports for all its devices.
     static let valueLimit = 65_536
 
     private var reader: ByteReader
@@ -23,7 +23,7 @@ struct DBusReader: ~Escapable {
         return isLittleEndian ? try reader.readLittleEndian() : try reader.readInteger()
     }
 
-    /// Skips padding, which is zeros.
+    /// Skips padding bytes, which must be zero.
     mutating func align(to alignment: Int) throws(WireError) {
         while reader.offset % alignment != 0 {
             guard try reader.readInteger(as: UInt8.self) == 0 else { throw .invalid("padding", at: reader.position) }
@@ -75,7 +75,7 @@ struct DBusReader: ~Escapable {
 
     private mutating func array(of element: DBusType, _ depth: Int) throws(WireError) -> DBusValue {
         let byteCount: UInt32 = try integer()
-        // The padding before the first element is there even if there is none, and not counted.
+        // Padding before the first element is present even in an empty array, and the array's length does not include it.
         try align(to: element.alignment)
         guard byteCount <= reader.remaining else {
             throw .truncated(needed: Int(byteCount), available: reader.remaining, at: reader.position)

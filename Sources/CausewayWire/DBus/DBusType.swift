@@ -1,18 +1,18 @@
-/// What a value on the message bus is made of (D-Bus Specification, "Type System").
+/// The type of a D-Bus value (D-Bus Specification, "Type System").
 ///
-/// All types but the file descriptor, which has to be negotiated and is not.
+/// Covers all types except the file descriptor, which peers must negotiate and this library does not.
 package indirect enum DBusType: Hashable, Sendable {
     case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature, variant
     case array(DBusType)
-    /// At least one field.
+    /// A structure with at least one field.
     case structure([DBusType])
-    /// An element of a dictionary: exists in arrays only. The key is a basic type.
+    /// A dictionary entry. Occurs only as the element of an array; the key is a basic type.
     case entry(key: DBusType, value: DBusType)
 
-    /// How deep containers may lie in each other, variants and what is in them included. The specification allows 64.
+    /// Maximum nesting depth of containers, including variants and their contents. The specification allows 64.
     package static let depthLimit = 32
-    /// The most bytes of a signature.
+    /// Maximum size of a signature in bytes.
     static let signatureLimit = 255
 
     private static let basics: [UInt8: DBusType] = [
@@ -22,7 +22,7 @@ package indirect enum DBusType: Hashable, Sendable {
         UInt8(ascii: "g"): .signature,
     ]
 
-    /// What the type begins at multiples of, in bytes from the message's beginning.
+    /// Alignment of the type in bytes, counted from the start of the message.
     var alignment: Int {
         switch self {
         case .byte, .signature, .variant: 1
@@ -32,7 +32,7 @@ package indirect enum DBusType: Hashable, Sendable {
         }
     }
 
-    /// As signatures spell it.
+    /// The signature of the type.
     package var code: String {
         switch self {
         case .byte: "y"
@@ -54,7 +54,7 @@ package indirect enum DBusType: Hashable, Sendable {
         }
     }
 
-    /// The types that a signature is a list of; `nil` if it is none, or nests deeper than ``depthLimit``.
+    /// Parses a signature into its types; `nil` if the signature is invalid or nests deeper than ``depthLimit``.
     package static func list(_ signature: [UInt8]) -> [DBusType]? {
         guard signature.count <= signatureLimit else { return nil }
         var (rest, types) = (signature[...], [DBusType]())

@@ -8,14 +8,14 @@ package enum DBusValue: Hashable, Sendable {
     case uint32(UInt32)
     case int64(Int64)
     case uint64(UInt64)
-    /// The bits of an IEEE 754 number: they are passed on, and nobody computes with them.
+    /// The bits of an IEEE 754 double. The library only passes them on.
     case double(bits: UInt64)
     case string(String)
     case objectPath(String)
     case signature([UInt8])
-    /// An array of bytes, which would take much room one by one.
+    /// An array of bytes, stored compactly instead of one value per byte.
     case bytes([UInt8])
-    /// An array, with the type of its elements, for it may have none.
+    /// An array with the type of its elements, which an empty array could not tell.
     case array(DBusType, [DBusValue])
     case structure([DBusValue])
     indirect case entry(key: DBusValue, value: DBusValue)
@@ -45,7 +45,7 @@ package enum DBusValue: Hashable, Sendable {
 }
 
 extension DBusValue {
-    /// The text of a string or of an object's path, in a variant or not.
+    /// The text of a string or object path, also inside a variant.
     package var text: String? {
         switch content {
         case .string(let text), .objectPath(let text): text
@@ -53,22 +53,22 @@ extension DBusValue {
         }
     }
 
-    /// The number, in a variant or not.
+    /// The number, also inside a variant.
     package var uint32: UInt32? {
         if case .uint32(let number) = content { number } else { nil }
     }
 
-    /// The elements of an array of anything but bytes, in a variant or not; none for other values.
+    /// The elements of an array, also inside a variant. Empty for byte arrays and all other values.
     package var elements: [DBusValue] {
         if case .array(_, let elements) = content { elements } else { [] }
     }
 
-    /// The fields of a structure; none for other values.
+    /// The fields of a structure; empty for other values.
     package var fields: [DBusValue] {
         if case .structure(let fields) = content { fields } else { [] }
     }
 
-    /// A dictionary whose keys are texts; empty for other values. Of equal keys the last counts.
+    /// The entries of a dictionary with string keys; empty for other values. For duplicate keys, the last entry counts.
     package var dictionary: [String: DBusValue] {
         var found: [String: DBusValue] = [:]
         for case .entry(let key, let value) in elements {
@@ -77,12 +77,12 @@ extension DBusValue {
         return found
     }
 
-    /// What is in the outermost variant.
+    /// The value inside the outermost variant, or the value itself.
     private var content: DBusValue {
         if case .variant(let inner) = self { inner } else { self }
     }
 
-    /// Whether an object may have this path.
+    /// Whether `path` is a valid object path.
     package static func isObjectPath(_ path: String) -> Bool {
         guard path.utf8.first == UInt8(ascii: "/") else { return false }
         if path == "/" { return true }

@@ -1,4 +1,4 @@
-/// Writes the values of one message, least significant bytes first (D-Bus Specification, "Marshaling").
+/// Writes the values of one message in little-endian byte order (D-Bus Specification, "Marshaling").
 struct DBusWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -58,7 +58,7 @@ struct DBusWriter {
         set(UInt32(truncatingIfNeeded: bytes.count - start), at: place)
     }
 
-    /// Writes a number over one that was written before its value was known.
+    /// Overwrites the placeholder of a number whose value was unknown when it was written.
     mutating func set(_ value: UInt32, at place: Int) {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
     }

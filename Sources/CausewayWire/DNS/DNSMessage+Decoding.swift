@@ -1,16 +1,16 @@
 extension DNSMessage {
-    /// Reads a whole message.
+    /// Parses a whole message.
     ///
-    /// A record whose inside makes no sense is kept as bytes, for one such record must not spoil the others (RFC 6762 §6.1).
-    /// Bytes behind the last record are ignored.
+    /// A record with malformed content is kept as opaque bytes, so that it does not invalidate the other records (RFC 6762 §6.1). Bytes
+    /// after the last record are ignored.
     ///
-    /// - Throws: ``WireError`` for names that make no sense, and where bytes are missing.
+    /// - Throws: ``WireError`` for malformed names and for missing bytes.
     package init(parsing bytes: Span<UInt8>) throws(WireError) {
-        // Bytes are initialized bytes without padding.
+        // A UInt8 is one initialized byte without padding.
         try self.init(parsing: unsafe bytes.bytes)
     }
 
-    /// Records for which there is room before they are read.
+    /// Maximum number of records to reserve memory for before they are read.
     private static let reservedCount = 16
 
     package init(parsing message: RawSpan) throws(WireError) {
@@ -26,7 +26,7 @@ extension DNSMessage {
         let additionalCount: UInt16 = try reader.readInteger()
         for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
         var names = KnownNames()
-        // What a message says of itself may be a lie.
+        // The counts in the header may be false, so limit the memory reserved for them.
         answers.reserveCapacity(min(Int(answerCount), Self.reservedCount))
         for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &names)) }
         authorities.reserveCapacity(min(Int(authorityCount), Self.reservedCount))
@@ -37,7 +37,7 @@ extension DNSMessage {
 
     private mutating func adopt(_ record: DNSRecord) {
         guard record.type == .opt else { return additionals.append(record) }
-        // More than one is an error of the sender's (RFC 6891 §6.1.1): the first one counts.
+        // More than one OPT record is a sender's error (RFC 6891 §6.1.1): use the first one.
         guard extensions == nil, record.name.isRoot, case .opaque(let bytes) = record.data else { return }
         var extensions = DNSExtensions(
             payloadByteCount: record.recordClass.rawValue | (record.flushesCache ? 0x8000 : 0))
@@ -50,7 +50,7 @@ extension DNSMessage {
 }
 
 extension DNSExtensions {
-    /// The options before the first broken one.
+    /// Parses the options up to the first malformed one.
     fileprivate static func options(_ bytes: [UInt8]) -> [Option] {
         var options: [Option] = []
         var reader = ByteReader(bytes.span)
@@ -75,11 +75,12 @@ extension DNSQuestion {
     }
 }
 
-/// Names that were read, by where they stand: most records of a message point at a name before them, and one copy does for all.
+/// The last names read, by their position in the message.
 ///
-/// A name stays what it is wherever it is pointed at from: what could be read in its place can be read from further behind.
+/// Most records of a message point to an earlier name. Records that point to the same name then share one copy. A name is parsed the same
+/// way from every pointer that refers to it.
 struct KnownNames {
-    /// Few, for they are searched: the host, the service, its type, and one more.
+    /// Small, because the search is linear: enough for the host, the service, its type, and one more name.
     private static let limit = 4
 
     private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)
@@ -113,7 +114,7 @@ extension DNSRecord {
         recordClass = DNSRecordClass(rawValue: bits)
         flushesCache = bits & 0x8000 != 0
         timeToLive = try reader.readInteger()
-        // The uppermost bit means 0 (RFC 2181 §8), save where the field is none.
+        // A TTL with the top bit set means 0 (RFC 2181 §8). In an OPT record the field is not a TTL.
         if type != .opt, timeToLive > Int32.max { timeToLive = 0 }
         let count: UInt16 = try reader.readInteger()
         let content = try reader.readScope(Int(count))

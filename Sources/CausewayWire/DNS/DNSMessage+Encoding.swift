@@ -1,8 +1,8 @@
 extension DNSMessage {
-    /// The message in its wire form.
+    /// Encodes the message in wire format.
     ///
-    /// - Parameter limit: The most bytes. What does not fit is left out from there on, and the message says that it is
-    ///   truncated (RFC 2181 §9).
+    /// - Parameter limit: Maximum size in bytes. The first record that does not fit and all later ones are left out, and the message gets
+    ///   the TC flag (RFC 2181 §9).
     package func encoded(limit: Int = 65_535) -> [UInt8] {
         var writer = DNSMessageWriter(id: id, flags, operation: operation, code: responseCode, limit: limit)
         var isWhole = questions.allSatisfy { writer.add($0) }
@@ -16,10 +16,10 @@ extension DNSMessage {
 }
 
 extension DNSRecordData {
-    /// The content as it is compared when two hosts want one name: no name is compressed (RFC 6762 §8.2).
+    /// The content without name compression, for the comparison of simultaneous probes (RFC 6762 §8.2).
     package var canonical: [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
-        // A root's record begins with 1 byte of name, and 10 of type, class, time and length.
+        // A record of the root name starts with 1 byte of name and 10 bytes of type, class, TTL and length.
         _ = writer.add(DNSRecord(.root, DNSRecordType(rawValue: 0), timeToLive: 0, self), to: .answer)
         return Array(writer.finish().dropFirst(12 + 11))
     }

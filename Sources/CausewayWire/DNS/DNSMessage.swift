@@ -16,16 +16,16 @@
 package struct DNSMessage: Hashable, Sendable {
     package var id: UInt16 = 0
     package var flags = Flags()
-    /// 0 for a standard query.
+    /// The opcode; 0 for a standard query.
     package var operation: UInt8 = 0
-    /// The upper bits travel in ``extensions``.
+    /// The response code, including the upper bits that ``extensions`` carry on the wire.
     package var responseCode = DNSResponseCode.noError
     package var questions: [DNSQuestion] = []
     package var answers: [DNSRecord] = []
     package var authorities: [DNSRecord] = []
-    /// Without the pseudo-record that ``extensions`` is made of.
+    /// The additional records, without the OPT record that holds the ``extensions``.
     package var additionals: [DNSRecord] = []
-    /// What EDNS(0) adds; `nil` where the sender does not speak it.
+    /// The EDNS(0) fields; `nil` if the sender does not support EDNS.
     package var extensions: DNSExtensions?
 
     package init() {}
@@ -46,12 +46,12 @@ package struct DNSMessage: Hashable, Sendable {
     }
 }
 
-/// What a message says by EDNS(0) (RFC 6891 §6).
+/// The EDNS(0) fields of a message (RFC 6891 §6).
 package struct DNSExtensions: Hashable, Sendable {
-    /// Bytes of UDP payload that the sender can take.
+    /// Size in bytes of the largest UDP payload that the sender can receive.
     package var payloadByteCount: UInt16
     package var version: UInt8 = 0
-    /// DNSSEC records are welcome.
+    /// The DO flag: the sender accepts DNSSEC records.
     package var wantsSecurityRecords = false
     package var options: [Option] = []
 

@@ -1,19 +1,21 @@
-/// A look at a message without taking it apart: what it is, and whether it names anything of interest.
+/// A summary of a message: its kind, and whether it names anything of interest.
 ///
-/// Who is sent thousands of messages a second that concern nobody here is spared the reading of them.
+/// A summary is cheaper than parsing the whole message. This saves work on links with thousands of irrelevant messages per second.
 package struct DNSMessageGlance: Equatable, Sendable {
-    /// Records that are looked at. A message with more is read in whole, for looking costs as much.
+    /// Maximum number of records to inspect. A message with more records is parsed as a whole, which costs about the same.
     package static let recordLimit = 64
 
     package var flags: DNSMessage.Flags
     package var hasQuestions: Bool
-    /// Whether one of its questions, or, in an answer, one of its records has a name of interest.
+    /// Whether a question, or in a response a record, has a name of interest.
     package var isOfInterest: Bool
 
+    /// Inspects `message`.
+    ///
     /// - Parameter isWanted: Whether a name is of interest.
-    /// - Returns: `nil` for what is no message, and for operations and codes that mean nothing on a link (RFC 6762 §18.3, §18.11).
+    /// - Returns: `nil` for a malformed message, and for opcodes and response codes that mDNS ignores (RFC 6762 §18.3, §18.11).
     package init?(_ message: Span<UInt8>, isWanted: (DNSName) -> Bool) {
-        // Bytes are initialized bytes without padding.
+        // A UInt8 is one initialized byte without padding.
         try? self.init(reading: unsafe message.bytes, isWanted)
     }
 
@@ -29,7 +31,7 @@ package struct DNSMessageGlance: Equatable, Sendable {
         hasQuestions = questionCount > 0
         let isAnswer = flags.contains(.isResponse)
         if questionCount + (isAnswer ? recordCount : 0) > Self.recordLimit {
-            // A question takes five bytes at least, a record eleven: counts that the message cannot hold are lies.
+            // A question has at least 5 bytes and a record at least 11. Larger counts than the message can hold are false.
             isOfInterest = reader.remaining >= 5 * questionCount + 11 * recordCount
         } else if isAnswer {
             isOfInterest = try Self.names(in: &reader, of: message, questionCount, recordCount, isWanted)
@@ -38,7 +40,7 @@ package struct DNSMessageGlance: Equatable, Sendable {
         }
     }
 
-    /// Whether one of the questions is wanted.
+    /// Whether one of the questions has a wanted name.
     private static func names(
         in reader: inout ByteReader, of message: RawSpan, _ count: Int, _ isWanted: (DNSName) -> Bool
     ) throws(WireError) -> Bool {
@@ -49,7 +51,7 @@ package struct DNSMessageGlance: Equatable, Sendable {
         return false
     }
 
-    /// Whether one of the records behind the questions is wanted.
+    /// Whether one of the records after the questions has a wanted name.
     private static func names(
         in reader: inout ByteReader, of message: RawSpan, _ questionCount: Int, _ recordCount: Int,
         _ isWanted: (DNSName) -> Bool

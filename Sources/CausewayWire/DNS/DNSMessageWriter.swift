@@ -1,26 +1,28 @@
-/// Builds a message record by record and stops where it is full.
+/// Builds a message record by record, up to a maximum size.
 ///
-/// Names are compressed where the formats allow it (RFC 1035 §4.1.4, RFC 6762 §18.14), against suffixes that agree to the letter, so that
-/// case survives.
+/// Compresses names where the format allows it (RFC 1035 §4.1.4, RFC 6762 §18.14). The comparison of suffixes is case-sensitive, so every
+/// name keeps its case.
 package struct DNSMessageWriter: Sendable {
     package enum Section: Int, Sendable {
         case question, answer, authority, additional
     }
 
     private static let headerByteCount = 12
-    /// What a pointer can say.
+    /// Positions below this limit fit in a compression pointer.
     private static let pointerLimit = 0x4000
 
-    /// The most bytes that the message may have.
+    /// Maximum size of the message in bytes.
     package let limit: Int
     var bytes: [UInt8]
     private var counts: [UInt16] = [0, 0, 0, 0]
     private var suffixes: [ArraySlice<UInt8>: UInt16] = [:]
-    /// The first name, and where it stands: it comes among ``suffixes`` with the second one, which most questions have not.
+    /// The first name and its position. The writer adds it to ``suffixes`` only when a second name follows, which most queries do not have.
     private var first: (name: DNSName, position: Int)?
     private var section = Section.question
 
-    /// - Parameter limit: The most bytes that the message may have, at least 12.
+    /// Creates an empty message.
+    ///
+    /// - Parameter limit: Maximum size of the message in bytes, at least 12.
     package init(
         id: UInt16 = 0, _ flags: DNSMessage.Flags, operation: UInt8 = 0, code: DNSResponseCode = .noError, limit: Int
     ) {
@@ -32,14 +34,14 @@ package struct DNSMessageWriter: Sendable {
         bytes += [UInt8](repeating: 0, count: 8)
     }
 
-    /// Bytes written so far.
+    /// Number of bytes written.
     package var byteCount: Int { bytes.count }
 
     package var isEmpty: Bool { bytes.count == Self.headerByteCount }
 
-    /// Adds a question. Returns `false`, and adds nothing, where there is no room.
+    /// Adds a question. Returns `false` and adds nothing if there is no room.
     ///
-    /// - Precondition: no record was added yet.
+    /// - Precondition: No record was added yet.
     package mutating func add(_ question: DNSQuestion) -> Bool {
         precondition(section == .question, "questions stand before records")
         return attempt(.question) { writer in
@@ -49,11 +51,11 @@ package struct DNSMessageWriter: Sendable {
         }
     }
 
-    /// Adds a record. Returns `false`, and adds nothing, where there is no room.
+    /// Adds a record. Returns `false` and adds nothing if there is no room.
     ///
-    /// - Parameter inMulticast: Whether names may be compressed that old resolvers would not understand: the target of an SRV
-    ///   record and the next name of an NSEC record (RFC 6762 §18.14).
-    /// - Precondition: sections are filled in their order.
+    /// - Parameter inMulticast: Whether to compress the target of an SRV record and the next name of an NSEC record, which unicast
+    ///   resolvers may not understand (RFC 6762 §18.14).
+    /// - Precondition: Sections are filled in order.
     package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
         precondition(section.rawValue >= self.section.rawValue && section != .question, "sections stand in order")
         return attempt(section) { writer in
@@ -83,7 +85,7 @@ package struct DNSMessageWriter: Sendable {
         }
     }
 
-    /// More follows in another message, or would have been here.
+    /// Sets the TC flag: more records follow in another message, or did not fit.
     package mutating func markTruncated() { bytes[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
 
     package func finish() -> [UInt8] {
@@ -119,7 +121,7 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
-            // There is nothing to point to yet, and nobody points to the root.
+            // The first name has nothing to point to, and no pointer refers to the root.
             if !name.isRoot { first = (name, bytes.count) }
             bytes += name.wire
             return
@@ -128,7 +130,7 @@ package struct DNSMessageWriter: Sendable {
         var rest = name.wire[...]
         while let length = rest.first, length > 0 {
             if mayCompress, let target = suffixes[rest] { return write(0xC000 | target) }
-            // Also names that may not be compressed themselves are pointed to by later ones.
+            // Later names may point to a name that itself must not be compressed.
             if bytes.count < Self.pointerLimit { suffixes[rest] = UInt16(bytes.count) }
             bytes += rest.prefix(1 + Int(length))
             rest = rest.dropFirst(1 + Int(length))

@@ -1,25 +1,25 @@
 extension DNSName {
-    /// Whether the names agree to the letter's case.
+    /// Whether the names are equal, including their case.
     package func isIdentical(to other: DNSName) -> Bool { wire == other.wire }
 
-    /// The same name with the case of each letter thrown: a bit more for a forger to guess.
+    /// Returns the name with random case for each letter, which makes forged responses harder to guess.
     package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
         var bytes = wire
         var bits: UInt64 = 0
         for index in bytes.indices {
             if index & 63 == 0 { bits = random.next() }
-            // Lengths are below 64, where no letter is.
+            // Length bytes are below 64, so they are never mistaken for letters.
             guard (bytes[index] | 0x20) &- 0x61 < 26 else { continue }
             bytes[index] ^= UInt8(truncatingIfNeeded: bits >> UInt64(index & 63)) & 1 << 5
         }
         return DNSName(wire: bytes)
     }
 
-    /// The same name, with the labels at its end that stand in `sent` to the letter spelled as `original` spells them.
+    /// Returns the name with the case of `original` in all trailing labels that equal those of `sent`, including case.
     ///
-    /// A server that compresses names lets them point at the question, whose case was thrown.
+    /// `sent` is the query name with random case. Compressed names in a response point to the question and so take over its case.
     ///
-    /// - Precondition: `sent` is `original` in other letters.
+    /// - Precondition: `sent` and `original` differ only in case.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {
         if wire == sent.wire { return original }
         var start = wire.startIndex
@@ -35,7 +35,7 @@ extension DNSName {
 }
 
 extension DNSRecord {
-    /// The record with each of its names as ``DNSName/respelled(as:whereLike:)`` has it.
+    /// Returns the record with ``DNSName/respelled(as:whereLike:)`` applied to each of its names.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSRecord {
         func respelled(_ name: DNSName) -> DNSName { name.respelled(as: original, whereLike: sent) }
         var record = self

@@ -1,13 +1,13 @@
 internal import CausewayTypes
 
 extension DNSName {
-    /// The domain name of a host as people write it, in A-labels (RFC 5891 §4), and whether a last dot says that it is absolute.
+    /// Parses a host name as a user writes it into A-labels (RFC 5891 §4). A trailing dot makes the name absolute.
     ///
-    /// Names in ASCII are taken as they are. `nil` for what no DNS message can carry.
+    /// ASCII names are not changed. Returns `nil` for names that a DNS message cannot hold.
     package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
-        // Most names are plain, and need none of what other scripts do.
+        // Most names are ASCII and need no IDNA processing.
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return plainHost(text) }
-        // IDNA knows three more characters for the dot (RFC 3490 §3.1).
+        // IDNA treats three more characters as dots (RFC 3490 §3.1).
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
         let isAbsolute = labels.count > 1 && labels.last == ""
         if isAbsolute { labels.removeLast() }
@@ -15,7 +15,7 @@ extension DNSName {
         for label in labels {
             let isPlain = label.utf8.allSatisfy { $0 < 0x80 }
             guard let ascii = isPlain ? String(label) : Punycode.label(label) else { return nil }
-            // A name with blanks or control characters is a mistake, and no host has one.
+            // No host name has blanks or control characters.
             guard ascii.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
             bytes.append(Array(ascii.utf8))
         }
@@ -23,7 +23,7 @@ extension DNSName {
         return (name, isAbsolute)
     }
 
-    /// The same for a name all in ASCII.
+    /// Parses an ASCII host name; see ``host(_:)``.
     private static func plainHost(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
         var bytes = Array(text.utf8)[...]
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
@@ -34,10 +34,10 @@ extension DNSName {
         return name.map { ($0, isAbsolute) }
     }
 
-    /// How many dots stand between the labels.
+    /// Number of dots between the labels.
     package var dotCount: Int { max(0, labels.reduce(0) { count, _ in count + 1 } - 1) }
 
-    /// The name under which an address is looked up the other way round (RFC 1035 §3.5, RFC 3596 §2.5).
+    /// Returns the name for the reverse lookup of `address` (RFC 1035 §3.5, RFC 3596 §2.5).
     package static func reverse(_ address: InternetAddress) -> DNSName {
         switch address {
         case .ipv4(let address):

@@ -1,13 +1,13 @@
 extension DNSName {
-    /// Jumps that one name may make. Each jump of a sensible name brings a label, and there are at most 127.
+    /// Maximum number of pointers to follow for one name. A useful pointer leads to at least one label, and a name has at most 127 labels.
     private static let jumpLimit = 127
 
-    /// Reads a name that may point back into `message` (RFC 1035 §4.1.4).
+    /// Parses a name that may contain compression pointers into `message` (RFC 1035 §4.1.4).
     ///
-    /// Every pointer must point before the place that the last one pointed to, so no row of them is endless.
+    /// Each pointer must refer to a position before the target of the previous pointer, so a chain of pointers always ends.
     ///
-    /// - Throws: ``WireError`` for pointers that point forwards or too often, for unknown kinds of labels, for names of more than
-    ///   ``maximumByteCount`` bytes, and where bytes are missing.
+    /// - Throws: ``WireError`` for forward pointers, too many pointers, unknown label types, names of more than ``maximumByteCount`` bytes,
+    ///   and missing bytes.
     package init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32)
@@ -26,7 +26,7 @@ extension DNSName {
         self.init(wire: bytes)
     }
 
-    /// Returns where the name goes on, or `nil` at its end.
+    /// Reads labels up to the end of the name or the next pointer. Returns the target of the pointer, or `nil` at the end.
     private static func readLabels(_ reader: inout ByteReader, _ bytes: inout [UInt8]) throws(WireError) -> Int? {
         while true {
             let position = reader.position

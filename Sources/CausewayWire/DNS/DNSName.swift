@@ -1,21 +1,23 @@
-/// A domain name: a row of labels of 1 to 63 bytes, from the leaf to the root (RFC 1035 §3.1).
+/// A domain name: a sequence of labels of 1 to 63 bytes, from the leaf to the root (RFC 1035 §3.1).
 ///
-/// Labels are bytes, not text: multicast names hold any UTF-8, dots included (RFC 6763 §4.1.1). Case is kept, and does not count
-/// when names are compared, for the letters of ASCII only (RFC 4343 §3, RFC 6762 §16).
+/// Labels are bytes, not text: mDNS names hold any UTF-8, including dots (RFC 6763 §4.1.1). Names keep their case. Comparison ignores the
+/// case of ASCII letters only (RFC 4343 §3, RFC 6762 §16).
 package struct DNSName: Sendable {
-    /// Bytes of the longest name without its root label (RFC 6762 Appendix C; one less in RFC 1035 §3.1).
+    /// Maximum size of a name in bytes, without the root label (RFC 6762 Appendix C; one less in RFC 1035 §3.1).
     package static let maximumByteCount = 255
     package static let maximumLabelByteCount = 63
 
     package static let root = DNSName(wire: [0])
 
-    /// Each label behind its length, and the root's 0 at the end.
+    /// The wire format: each label after its length byte, and a final 0 for the root.
     package private(set) var wire: [UInt8]
 
-    /// - Precondition: `wire` is a valid, uncompressed name.
+    /// Creates a name from its wire format.
+    ///
+    /// - Precondition: `wire` is a valid name without compression.
     init(wire: [UInt8]) { self.wire = wire }
 
-    /// Joins labels. `nil` if one is empty or too long, or all of them are.
+    /// Joins `labels`. Returns `nil` if a label is empty or too long, or if the name is too long.
     package init?(labels: some Sequence<some Collection<UInt8>>) {
         wire = []
         for label in labels {
@@ -24,14 +26,14 @@ package struct DNSName: Sendable {
         wire.append(0)
     }
 
-    /// The name of `label` in `domain`; `nil` if that is too long.
+    /// Joins `label` and `domain`. Returns `nil` if the name is too long.
     package init?(_ label: some Collection<UInt8>, in domain: DNSName) {
         wire = []
         guard append(label), wire.count + domain.wire.count - 1 <= Self.maximumByteCount else { return nil }
         wire += domain.wire
     }
 
-    /// The same with a label in UTF-8.
+    /// Joins `label`, as UTF-8, and `domain`. Returns `nil` if the name is too long.
     package init?(_ label: String, in domain: DNSName) { self.init(Array(label.utf8), in: domain) }
 
     private mutating func append(_ label: some Collection<UInt8>) -> Bool {
@@ -46,12 +48,12 @@ package struct DNSName: Sendable {
 
     package var isRoot: Bool { wire.count == 1 }
 
-    /// The labels from the leaf upwards, without the root's.
+    /// The labels from the leaf to the root, without the root label.
     package var labels: Labels { Labels(wire: wire[...]) }
 
     package var firstLabel: ArraySlice<UInt8>? { labels.first { _ in true } }
 
-    /// What is left without the first `count` labels; the root where there are fewer.
+    /// Returns the name without its first `count` labels, or the root if it has fewer labels.
     package func droppingFirst(_ count: Int = 1) -> DNSName {
         var rest = wire[...]
         for _ in 0..<count {
@@ -61,23 +63,23 @@ package struct DNSName: Sendable {
         return DNSName(wire: Array(rest))
     }
 
-    /// This name with all of `domain` behind it; `nil` if that is too long.
+    /// Returns this name followed by all labels of `domain`, or `nil` if the result is too long.
     package func appending(_ domain: DNSName) -> DNSName? {
         guard wire.count + domain.wire.count - 2 <= Self.maximumByteCount else { return nil }
         return DNSName(wire: wire.dropLast() + domain.wire)
     }
 
-    /// Whether the name is `domain` or lies in it.
+    /// Whether the name is `domain` or a subdomain of it.
     package func isWithin(_ domain: DNSName) -> Bool {
         var rest = wire[...]
         while rest.count > domain.wire.count, let length = rest.first { rest = rest.dropFirst(1 + Int(length)) }
         return rest.count == domain.wire.count && zip(rest, domain.wire).allSatisfy { Self.fold($0) == Self.fold($1) }
     }
 
-    /// Lengths are below 64, where no letter is: they fold to themselves.
+    /// Length bytes are below 64, so folding the case does not change them.
     fileprivate static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// A name's labels in turn.
+    /// The sequence of a name's labels.
     package struct Labels: Sequence, IteratorProtocol, Sendable {
         fileprivate var wire: ArraySlice<UInt8>
 
@@ -100,7 +102,7 @@ extension DNSName: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Eight bytes at a time: the hasher's cost is by the call.
+        // Hash eight bytes per call, because the cost of the hasher is per call.
         var word: UInt64 = 0
         for index in wire.indices {
             word = word << 8 | UInt64(Self.fold(wire[index]))
@@ -113,8 +115,8 @@ extension DNSName: Hashable {
 // MARK: - Text
 
 extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// Reads the presentation form: labels between dots, `\.` and `\\` for themselves, `\DDD` for any byte (RFC 1035 §5.1).
-    /// A last dot may stand or be missing. `nil` for empty or long labels and for broken escapes.
+    /// Parses the presentation format: labels separated by dots, `\.` and `\\` for a dot and a backslash, `\DDD` for any byte (RFC 1035
+    /// §5.1). A trailing dot is optional. Returns `nil` for empty or long labels and for malformed escapes.
     package init?(_ text: some StringProtocol) {
         var bytes = Array(text.utf8)[...]
         wire = []
@@ -138,7 +140,7 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         wire.append(0)
     }
 
-    /// For names that the source code spells out.
+    /// Creates a name from a string literal; traps if the literal is not a domain name.
     package init(stringLiteral text: String) {
         guard let name = DNSName(text) else { preconditionFailure("\(text) is no domain name") }
         self = name
@@ -157,13 +159,13 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int(byte - UInt8(ascii: "0")) : nil
     }
 
-    /// The presentation form with a last dot. Valid UTF-8 stands as it is, other bytes are escaped.
+    /// The presentation format with a trailing dot. Valid UTF-8 is not escaped; all other bytes are.
     package var description: String {
         if isRoot { return "." }
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()
     }
 
-    /// The presentation form of a name in which nothing is escaped, which most are; `nil` for others.
+    /// The presentation format of a name without characters to escape, the common case; `nil` for other names.
     private var plainDescription: String? {
         var bytes = wire.dropFirst()
         var next = bytes.startIndex + Int(wire[0])
@@ -181,7 +183,7 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// One label in presentation form.
+    /// Returns one label in presentation format.
     package static func escaped(_ label: some Sequence<UInt8>) -> String {
         let bytes = Array(label)
         let isText = String(validating: bytes, as: UTF8.self) != nil

@@ -1,4 +1,4 @@
-/// What a record holds (RFC 1035 §3.2.2 and later).
+/// A resource record type (RFC 1035 §3.2.2 and later).
 package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 
@@ -19,7 +19,7 @@ package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     package static let nsec = DNSRecordType(rawValue: 47)
     package static let svcb = DNSRecordType(rawValue: 64)
     package static let https = DNSRecordType(rawValue: 65)
-    /// In questions only: whatever there is.
+    /// In questions only: records of any type.
     package static let any = DNSRecordType(rawValue: 255)
 
     private static let names: [DNSRecordType: String] = [
@@ -33,7 +33,7 @@ extension DNSRecordType: CustomStringConvertible {
     /// The mnemonic, or `TYPE` and the number (RFC 3597 §5).
     package var description: String { Self.names[self] ?? "TYPE\(rawValue)" }
 
-    /// Reads what ``description`` writes, in any case.
+    /// Parses the format of ``description``, ignoring case.
     package init?(_ text: String) {
         let upper = text.uppercased()
         if let known = Self.names.first(where: { $0.value == upper })?.key {
@@ -46,9 +46,9 @@ extension DNSRecordType: CustomStringConvertible {
     }
 }
 
-/// Which family of protocols a record belongs to; in practice always the Internet's (RFC 1035 §3.2.4).
+/// A resource record class; in practice always IN (RFC 1035 §3.2.4).
 package struct DNSRecordClass: RawRepresentable, Hashable, Sendable {
-    /// 15 bits: multicast DNS has a use of its own for the uppermost one (RFC 6762 §18.12).
+    /// 15 bits: multicast DNS uses the top bit for another purpose (RFC 6762 §18.12).
     package var rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue & 0x7FFF }
@@ -58,7 +58,7 @@ package struct DNSRecordClass: RawRepresentable, Hashable, Sendable {
     package static let any = DNSRecordClass(rawValue: 255)
 }
 
-/// How a question was answered (RFC 1035 §4.1.1, RFC 6891 §6.1.3).
+/// A response code (RFC 1035 §4.1.1, RFC 6891 §6.1.3).
 package struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 

@@ -1,5 +1,4 @@
-/// Whose the records of a message are, and how to wake him: the Owner option of EDNS(0)
-/// (draft-cheshire-edns0-owner-option §3).
+/// The EDNS(0) Owner option: the host that owns the records of a message, and how to wake it (draft-cheshire-edns0-owner-option §3).
 ///
 /// ```
 ///  0       1       2 ...  7   8 ... 13   14 ... 17 or 19
@@ -8,20 +7,22 @@
 /// |   0   |       | address | address  |                 |
 /// +-------+-------+---------+----------+-----------------+
 /// ```
-/// The wakeup address is left out where it is the primary one and nothing follows it.
+/// The wakeup address is omitted if it equals the primary address and there is no password.
 package struct DNSOwner: Hashable, Sendable {
     package static let optionCode: UInt16 = 4
 
-    /// Another each time that the host has woken.
+    /// The sequence number, which changes each time the host wakes.
     package var sequence: UInt8
-    /// By which the host is known, whichever of its interfaces speaks.
+    /// The address that identifies the host on all its interfaces.
     package var primary: LinkAddress
-    /// To which a packet must go that wakes it.
+    /// The destination address of the packet that wakes the host.
     package var wakeup: LinkAddress
-    /// What such a packet ends with: nothing, four or six bytes.
+    /// The password at the end of the magic packet: zero, four or six bytes.
     package let password: [UInt8]
 
-    /// - Parameter password: One of another length than four or six bytes counts as none.
+    /// Creates an Owner option.
+    ///
+    /// - Parameter password: Four or six bytes; any other length means no password.
     package init(sequence: UInt8, primary: LinkAddress, wakeup: LinkAddress? = nil, password: [UInt8] = []) {
         self.sequence = sequence
         self.primary = primary
@@ -29,7 +30,7 @@ package struct DNSOwner: Hashable, Sendable {
         self.password = [4, 6].contains(password.count) ? password : []
     }
 
-    /// Reads an option; `nil` for another one, another version, and lengths that there are not.
+    /// Parses an option; `nil` for another option code, another version, or an invalid length.
     package init?(_ option: DNSExtensions.Option) {
         let bytes = option.value
         guard option.code == Self.optionCode, [8, 14, 18, 20].contains(bytes.count), bytes[0] == 0,
@@ -45,13 +46,13 @@ package struct DNSOwner: Hashable, Sendable {
         return DNSExtensions.Option(code: Self.optionCode, value: value)
     }
 
-    /// The content of a packet that wakes the host: six bytes of ones, its address sixteen times, and the password.
+    /// The payload of the packet that wakes the host: six bytes 0xFF, its address sixteen times, and the password.
     package var magicPacket: [UInt8] {
         [UInt8](repeating: 0xFF, count: 6) + (0..<16).flatMap { _ in wakeup.bytes } + password
     }
 }
 
-/// How long what an update adds is to be kept: the Update Lease option of EDNS(0) (RFC 9664 §4).
+/// The EDNS(0) Update Lease option: the lifetime of the records that an update adds (RFC 9664 §4).
 package enum DNSLease {
     package static let optionCode: UInt16 = 2
 
@@ -60,7 +61,7 @@ package enum DNSLease {
             code: optionCode, value: (0..<4).map { UInt8(truncatingIfNeeded: seconds >> UInt32(24 - 8 * $0)) })
     }
 
-    /// In seconds; `nil` for other options and lengths that there are not. A second number, for keys, does not count.
+    /// Returns the lease in seconds; `nil` for other options and invalid lengths. Ignores the second value, the lease of KEY records.
     package static func seconds(_ option: DNSExtensions.Option) -> UInt32? {
         guard option.code == optionCode, [4, 8].contains(option.value.count) else { return nil }
         return option.value.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }

@@ -1,11 +1,11 @@
 package import CausewayTypes
 
-/// One question of a message (RFC 1035 §4.1.2).
+/// A question of a message (RFC 1035 §4.1.2).
 package struct DNSQuestion: Hashable, Sendable {
     package var name: DNSName
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
-    /// Multicast DNS: the answer may come by unicast (RFC 6762 §5.4).
+    /// Multicast DNS: the QU bit, which allows a unicast response (RFC 6762 §5.4).
     package var acceptsUnicast: Bool
 
     package init(
@@ -17,23 +17,23 @@ package struct DNSQuestion: Hashable, Sendable {
         self.acceptsUnicast = acceptsUnicast
     }
 
-    /// Whether a record is an answer to this question, or the alias that leads to one.
+    /// Whether `record` answers this question or is a CNAME for its name.
     package func matches(_ record: DNSRecord) -> Bool {
         (type == .any || type == record.type || record.type == .cname)
             && (recordClass == .any || recordClass == record.recordClass) && name == record.name
     }
 }
 
-/// One resource record (RFC 1035 §4.1.3).
+/// A resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
-    // In this order a record takes 48 bytes; tables of multicast DNS hold tens of thousands.
+    // The fields are in an order that keeps a record at 48 bytes; mDNS tables hold tens of thousands of records.
     package var name: DNSName
-    /// In seconds.
+    /// The TTL in seconds.
     package var timeToLive: UInt32
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
     package var data: DNSRecordData
-    /// Multicast DNS: forget what else is known under this name, type and class (RFC 6762 §10.2).
+    /// Multicast DNS: the cache-flush bit. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2).
     package var flushesCache: Bool
 
     package init(
@@ -49,28 +49,28 @@ package struct DNSRecord: Hashable, Sendable {
     }
 }
 
-/// What a record says.
+/// The content (RDATA) of a record.
 package enum DNSRecordData: Hashable, Sendable {
     case ipv4(IPv4Address)
     case ipv6(IPv6Address)
-    /// A single name: PTR, CNAME, NS, DNAME.
+    /// A single name, as in PTR, CNAME, NS and DNAME records.
     case name(DNSName)
-    /// Where a service is (RFC 2782).
+    /// An SRV record: the location of a service (RFC 2782).
     case service(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
-    /// TXT: strings of at most 255 bytes behind their lengths, as they stand in the message.
+    /// A TXT record in wire format: strings of at most 255 bytes, each after its length byte.
     case text([UInt8])
     case mail(preference: UInt16, exchange: DNSName)
-    // Seldom, and large: elsewhere, so that all others stay small.
+    // A SOA record. It is rare and large, so it is indirect to keep the other cases small.
     indirect case authority(DNSAuthority)
-    /// Which types a name has (RFC 4034 §4).
+    /// An NSEC record: the types that exist for a name (RFC 4034 §4).
     case next(DNSName, types: [DNSRecordType])
-    /// SVCB, HTTPS (RFC 9460).
+    /// An SVCB or HTTPS record (RFC 9460).
     indirect case binding(DNSServiceBinding)
-    /// Of a type that is not known here, or broken.
+    /// The bytes of an unknown type or of malformed content.
     case opaque([UInt8])
 }
 
-/// The start of a zone of authority (RFC 1035 §3.3.13). Times are in seconds.
+/// The content of a SOA record (RFC 1035 §3.3.13). Times are in seconds.
 package struct DNSAuthority: Hashable, Sendable {
     package var server: DNSName
     package var mailbox: DNSName
@@ -78,7 +78,7 @@ package struct DNSAuthority: Hashable, Sendable {
     package var refresh: UInt32
     package var retry: UInt32
     package var expire: UInt32
-    /// How long it may be remembered that a name or type is not there (RFC 2308 §4).
+    /// Maximum time to cache the absence of a name or type (RFC 2308 §4).
     package var minimum: UInt32
 
     package init(

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension DNSRecordData {
-    /// Reads a record's content: what is not known or broken becomes ``opaque(_:)``.
+    /// Parses the content of a record. Unknown types and malformed content become ``opaque(_:)``.
     init(
         parsing content: consuming ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
         _ names: inout KnownNames
@@ -14,7 +14,7 @@ extension DNSRecordData {
         }
     }
 
-    /// Content as it stands in a message, without compression; `nil` for what a record of a type that is known cannot be.
+    /// Parses uncompressed content; `nil` if it is malformed for a known type.
     package init?(content: [UInt8], of type: DNSRecordType) {
         let message = unsafe content.span.bytes
         var reader = ByteReader(message)
@@ -31,7 +31,7 @@ extension DNSRecordData {
         }
     }
 
-    /// `nil` for types that are not known here.
+    /// Returns `nil` for unknown types.
     private init?(
         decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
         _ names: inout KnownNames
@@ -48,7 +48,7 @@ extension DNSRecordData {
             let priority: UInt16 = try reader.readInteger()
             let weight: UInt16 = try reader.readInteger()
             let port: UInt16 = try reader.readInteger()
-            // Never written compressed, sometimes received so (RFC 6762 §18.14).
+            // Senders must not compress this name, but some do (RFC 6762 §18.14).
             let target = try names.read(&reader, in: message)
             self = .service(priority: priority, weight: weight, port: port, target: target)
         case .txt:
@@ -68,7 +68,8 @@ extension DNSRecordData {
         }
     }
 
-    /// Strings behind their lengths, to the end (RFC 1035 §3.3.14). None at all mean an empty one (RFC 6763 §6.1).
+    /// Reads length-prefixed strings to the end of the content (RFC 1035 §3.3.14). No string at all counts as one empty string (RFC 6763
+    /// §6.1).
     private static func strings(_ reader: inout ByteReader) throws(WireError) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(reader.remaining)
@@ -80,7 +81,7 @@ extension DNSRecordData {
         return result.isEmpty ? [0] : result
     }
 
-    /// Windows of at most 32 bytes in rising order, a bit for each type (RFC 4034 §4.1.2).
+    /// Reads a type bitmap: windows of at most 32 bytes in ascending order, one bit per type (RFC 4034 §4.1.2).
     private static func types(_ reader: inout ByteReader) throws(WireError) -> [DNSRecordType] {
         var types: [DNSRecordType] = []
         var last = -1

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension DNSRecordData: CustomStringConvertible {
-    /// The content as zone files and tools write it (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
+    /// The presentation format of the content (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
     package var description: String {
         switch self {
         case .ipv4(let address): address.debugDescription
@@ -51,7 +51,7 @@ extension DNSRecordData: CustomStringConvertible {
 extension DNSServiceBinding: CustomStringConvertible {
     private static let names = ["mandatory", "alpn", "no-default-alpn", "port", "ipv4hint", "ech", "ipv6hint"]
 
-    /// `1 . alpn=h2,h3 port=8443`.
+    /// The presentation format, such as `1 . alpn=h2,h3 port=8443`.
     package var description: String {
         let parts = parameters.map { key, value -> String in
             let number = Int(key.rawValue)

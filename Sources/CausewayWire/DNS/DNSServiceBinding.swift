@@ -1,8 +1,8 @@
 package import CausewayTypes
 
-/// How a service is reached: by which name, protocols, port and addresses (RFC 9460 §2).
+/// The content of an SVCB or HTTPS record: the name, protocols, port and addresses of a service (RFC 9460 §2).
 package struct DNSServiceBinding: Hashable, Sendable {
-    /// What is said of the service beside its name.
+    /// A service parameter key.
     package struct Key: RawRepresentable, Hashable, Comparable, Sendable {
         package var rawValue: UInt16
 
@@ -19,11 +19,11 @@ package struct DNSServiceBinding: Hashable, Sendable {
         package static func < (left: Key, right: Key) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// 0 makes the record an alias of ``target``.
+    /// The priority; 0 makes the record an alias of ``target``.
     package var priority: UInt16
-    /// The root stands for the record's own name.
+    /// The target name. The root means the record's own name.
     package var target: DNSName
-    /// In strictly rising order of their keys.
+    /// The parameters in strictly ascending order of their keys.
     package private(set) var parameters: [(key: Key, value: [UInt8])]
 
     package init(priority: UInt16, target: DNSName, parameters: [Key: [UInt8]] = [:]) {
@@ -32,7 +32,9 @@ package struct DNSServiceBinding: Hashable, Sendable {
         self.parameters = parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// - Throws: ``WireError`` for keys out of order and lengths that leave the record.
+    /// Parses the content of a record.
+    ///
+    /// - Throws: ``WireError`` for keys out of order and for lengths beyond the end of the record.
     init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
         priority = try reader.readInteger()
         target = try DNSName(parsing: &reader, in: message)
@@ -48,7 +50,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
 
     package subscript(key: Key) -> [UInt8]? { parameters.first { $0.key == key }?.value }
 
-    /// ALPN identifiers, the service's favourite first (RFC 9460 §7.1). Empty where the value is broken.
+    /// ALPN identifiers in the service's order of preference (RFC 9460 §7.1). Empty if the value is malformed.
     package var applicationProtocols: [[UInt8]] {
         var rest = (self[.applicationProtocols] ?? [])[...]
         var result: [[UInt8]] = []
@@ -65,7 +67,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
         return UInt16(value[0]) << 8 | UInt16(value[1])
     }
 
-    /// Addresses to try while the real ones are being asked for (RFC 9460 §7.3).
+    /// Addresses to use until the address records arrive (RFC 9460 §7.3).
     package var ipv4Hints: [IPv4Address] {
         chunks(of: 4, .ipv4Hints).map { chunk in IPv4Address(bits: UInt32(truncatingIfNeeded: Self.number(chunk))) }
     }
@@ -76,7 +78,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
         }
     }
 
-    /// Whether the record demands something that is not known here: then it must not be used (RFC 9460 §8).
+    /// Whether an unknown parameter is mandatory, so that the record must not be used (RFC 9460 §8).
     package var demandsUnknown: Bool {
         chunks(of: 2, .mandatory).contains { Self.number($0) > UInt64(Key.ipv6Hints.rawValue) }
     }

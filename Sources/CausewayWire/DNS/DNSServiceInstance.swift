@@ -1,12 +1,14 @@
-/// A service instance: its name, type and domain, taken from the target of a PTR record (RFC 6763 §4.1).
+/// A service instance: the name, type and domain in the target of a PTR record (RFC 6763 §4.1).
 package struct DNSServiceInstance: Hashable, Sendable {
     package var label: String
-    /// Two labels.
+    /// The service type: two labels.
     package var type: DNSName
     package var domain: DNSName
 
-    /// - Parameter expected: The type that was asked for.
-    /// - Returns: `nil` for a name that is not one label before the type: it cannot be reported as name, type and domain.
+    /// Splits `name` into instance name, type and domain.
+    ///
+    /// - Parameter expected: The type that was queried.
+    /// - Returns: `nil` unless `name` is one label, the type `expected` and a domain.
     package init?(_ name: DNSName, of expected: DNSName) {
         let rest = name.droppingFirst()
         guard let label = name.firstLabel, let type = DNSName(labels: rest.labels.prefix(2)), type == expected,
@@ -17,7 +19,7 @@ package struct DNSServiceInstance: Hashable, Sendable {
         domain = rest.droppingFirst(2)
     }
 
-    /// Reads `NAME._service._tcp.domain`, as ``DNSName`` is written; dots of the name may stand unescaped.
+    /// Parses `NAME._service._tcp.domain` in the presentation format of ``DNSName``. Dots in the instance name need no escape.
     package init?(text: String) {
         guard let name = DNSName(text) else { return nil }
         let labels = Array(name.labels)
@@ -32,6 +34,6 @@ package struct DNSServiceInstance: Hashable, Sendable {
         if domain.isRoot { domain = "local" }
     }
 
-    /// `nil` if it is too long.
+    /// The full domain name, or `nil` if it is too long.
     package var name: DNSName? { type.appending(domain).flatMap { DNSName(label, in: $0) } }
 }

@@ -1,31 +1,31 @@
-/// A type of services, such as `_http._tcp`, perhaps with subtypes (RFC 6763 §7).
+/// A service type such as `_http._tcp`, with optional subtypes (RFC 6763 §7).
 package struct DNSServiceType: Hashable, Sendable {
-    /// Two labels: the service and its transport.
+    /// The type as two labels: the service and its transport.
     package var name: DNSName
-    /// Subtypes as they were written, such as `_printer`.
+    /// The subtypes as the caller wrote them, such as `_printer`.
     package var subtypes: [String]
 
-    /// What is wrong with a text that names no type.
+    /// The reason why a text is not a service type.
     package enum Mistake: Error, Equatable, Sendable {
-        /// It is not `_service._tcp` or `_service._udp`.
+        /// The text is not of the form `_service._tcp` or `_service._udp`.
         case form
-        /// It has no character, or more than a label holds.
+        /// The service name is empty, or longer than a label.
         case length
-        /// Letters, digits and single hyphens between them, and one letter at least (RFC 6335 §5.1).
+        /// The service name has other characters than letters, digits and single inner hyphens, or no letter (RFC 6335 §5.1).
         case character
-        /// The instance's name is empty, has control characters, or more than 63 bytes (RFC 6763 §4.1.1).
+        /// The instance name is empty, has control characters, or has more than 63 bytes (RFC 6763 §4.1.1).
         case name
     }
 
-    /// Reads the type of a service to register: `_service._tcp`, a last dot allowed, subtypes behind commas.
+    /// Parses the type of a service to register: `_service._tcp`, an optional trailing dot, and subtypes after commas.
     ///
-    /// More than 15 characters are allowed, because devices have such types and register them: see ``exceedsLimit``.
+    /// More than 15 characters are allowed, because some devices register such types: see ``exceedsLimit``.
     package init(_ text: String) throws(Mistake) {
         try self.init(browsing: text)
         try Self.check(service)
     }
 
-    /// Reads the type of services to look for, which may be any that a device could have registered.
+    /// Parses the type of services to browse for. Accepts every type that a device could have registered.
     package init(browsing text: String) throws(Mistake) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var type = parts.removeFirst()
@@ -41,12 +41,12 @@ package struct DNSServiceType: Hashable, Sendable {
         subtypes = parts.map(String.init)
     }
 
-    /// The service without its underscore, such as `http`.
+    /// The service name without its underscore, such as `http`.
     private var service: Substring {
         String(decoding: (name.firstLabel ?? []).dropFirst(), as: UTF8.self)[...]
     }
 
-    /// Whether the service has more than the 15 characters that RFC 6335 §5.1 allows.
+    /// Whether the service name has more than the 15 characters that RFC 6335 §5.1 allows.
     package var exceedsLimit: Bool { service.utf8.count > 15 }
 
     private static func check(_ service: Substring) throws(Mistake) {

@@ -1,6 +1,6 @@
-/// The Secure Hash Algorithm with a digest of 256 bits (FIPS 180-4 §6.2), taking its input in pieces.
+/// SHA-256 with incremental input (FIPS 180-4 §6.2).
 package struct SHA256: Sendable {
-    /// Bytes of a digest.
+    /// Size of a digest in bytes.
     package static let byteCount = 32
     private static let blockSize = 64
 
@@ -50,7 +50,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    /// Ends the input and gives the digest.
+    /// Ends the input and returns the digest.
     package mutating func finish() -> [UInt8] {
         let bitCount = byteCount &* 8
         let used = pending.count + 1
@@ -65,7 +65,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    /// Takes whole blocks into the state (FIPS 180-4 §6.2.2).
+    /// Updates the state with whole blocks (FIPS 180-4 §6.2.2).
     private mutating func compress(_ blocks: RawSpan) {
         var schedule = InlineArray<64, UInt32>(repeating: 0)
         for start in stride(from: 0, to: blocks.byteCount, by: Self.blockSize) {
@@ -94,9 +94,9 @@ package struct SHA256: Sendable {
     ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        // In bounds: both have 64 words.
+        // In bounds: both arrays have 64 words.
         func word(_ i: Int) -> UInt32 { unsafe constants[unchecked: i] &+ schedule[unchecked: i] }
-        // Eight rounds at a time bring each word back to its own variable, so that none has to be moved.
+        // After eight rounds each word is back in its own variable, so no words need to be moved.
         for i in stride(from: 0, to: 64, by: 8) {
             round(a, b, c, &d, e, f, g, &h, word(i))
             round(h, a, b, &c, d, e, f, &g, word(i &+ 1))
