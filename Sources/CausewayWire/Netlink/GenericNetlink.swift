@@ -1,10 +1,10 @@
-/// A request to a family of generic netlink: the kernel's services that are named, and numbered when the kernel starts.
+/// A request to a generic netlink family. The kernel assigns each family name a number at run time.
 package struct GenericNetlinkRequest: Hashable, Sendable {
-    /// The number of the family, from ``familyNumber(of:)``.
+    /// The family's number, from ``familyNumber(of:)``.
     package var family: UInt16
     package var command: UInt8
     package var version: UInt8
-    /// Whether everything is to be listed.
+    /// Whether to list all objects (`NLM_F_DUMP`).
     package var isListing: Bool
     package var attributes: [UInt8]
 
@@ -16,7 +16,7 @@ package struct GenericNetlinkRequest: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Asks the family of families (`GENL_ID_CTRL`) for the number of another one: `CTRL_CMD_GETFAMILY`.
+    /// Asks the control family (`GENL_ID_CTRL`) for the number of the family `name`: `CTRL_CMD_GETFAMILY`.
     package static func familyNumber(of name: String) -> GenericNetlinkRequest {
         var attributes: [UInt8] = []
         attributes.append(attribute: 2, Array(name.utf8) + [0])  // CTRL_ATTR_FAMILY_NAME
@@ -24,7 +24,7 @@ package struct GenericNetlinkRequest: Hashable, Sendable {
     }
 }
 
-/// What a family of generic netlink said.
+/// A message from a generic netlink family.
 package struct GenericNetlinkMessage: Equatable, Sendable {
     package var family: UInt16
     package var command: UInt8
@@ -33,18 +33,18 @@ package struct GenericNetlinkMessage: Equatable, Sendable {
     init(parsing body: inout ByteReader, family: UInt16) throws(WireError) {
         self.family = family
         command = try body.readHostInteger()
-        try body.skip(3)  // the version, and two bytes without meaning
+        try body.skip(3)  // the version and two reserved bytes
         attributes = try NetlinkAttribute.list(&body)
     }
 
-    /// The answer to ``GenericNetlinkRequest/familyNumber(of:)``.
+    /// The family number in an answer to ``GenericNetlinkRequest/familyNumber(of:)``; `nil` in other messages.
     package var familyNumber: UInt16? {
         guard family == NetlinkType.firstOfFamilies else { return nil }
         return attributes.first { $0.type == 1 }?.integer()  // CTRL_ATTR_FAMILY_ID
     }
 }
 
-/// One attribute of a message, not yet understood.
+/// An attribute of a message, with its value undecoded.
 package struct NetlinkAttribute: Hashable, Sendable {
     package var type: UInt16
     package var value: [UInt8]
@@ -57,13 +57,13 @@ package struct NetlinkAttribute: Hashable, Sendable {
         return found
     }
 
-    /// In this machine's byte order; `nil` if there are too few bytes.
+    /// The value as an integer in host byte order; `nil` if there are too few bytes.
     func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) -> T? {
         var reader = ByteReader(value.span)
         return try? reader.readHostInteger()
     }
 
-    /// Empty where the attribute is no list.
+    /// The nested attributes in the value; empty if the value is not a list of attributes.
     var nested: [NetlinkAttribute] {
         var reader = ByteReader(value.span)
         return (try? Self.list(&reader)) ?? []

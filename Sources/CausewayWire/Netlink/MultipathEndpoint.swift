@@ -1,15 +1,15 @@
 internal import CausewayTypes
 
-/// An address that the kernel's path manager uses for Multipath TCP (RFC 8684 §3), as the family `mptcp_pm` describes it.
+/// An address that the kernel's path manager uses for Multipath TCP (RFC 8684 §3), as the family `mptcp_pm` reports it.
 package struct MultipathEndpoint: Hashable, Sendable {
-    /// What subflows of the address carry in their options; 0 until the kernel has chosen.
+    /// The address identifier in MPTCP options; 0 until the kernel assigns one.
     package var id: UInt8
     package var address: InternetAddress
-    /// The interface that its subflows leave by; `nil` for the one of the route.
+    /// The outgoing interface of its subflows; `nil` for the interface of the route.
     package var interfaceIndex: Int?
     package var usage: Usage
 
-    /// What the path manager does with an address (`MPTCP_PM_ADDR_FLAG_` values).
+    /// The uses of an address by the path manager (`MPTCP_PM_ADDR_FLAG_` values).
     package struct Usage: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -17,17 +17,17 @@ package struct MultipathEndpoint: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Peers are told of it (RFC 8684 §3.4.1).
+        /// Announce the address to peers (RFC 8684 §3.4.1).
         package static let signal = Usage(rawValue: 1)
-        /// Connections open a subflow from it.
+        /// Open a subflow from the address on each connection.
         package static let subflow = Usage(rawValue: 2)
-        /// Subflows of it carry content only while no other one can (RFC 8684 §3.3.8).
+        /// Send data on subflows of the address only if no other subflow works (RFC 8684 §3.3.8).
         package static let backup = Usage(rawValue: 4)
     }
 
-    /// The name that the kernel knows the family by.
+    /// The name of the generic netlink family.
     package static let familyName = "mptcp_pm"
-    /// As many as the path manager takes in a network namespace, subflows too (`MPTCP_PM_ADDR_MAX`).
+    /// Maximum number of endpoints and of additional subflows in a network namespace (`MPTCP_PM_ADDR_MAX`).
     package static let limit = 8
 
     package init(id: UInt8 = 0, address: InternetAddress, interfaceIndex: Int?, usage: Usage) {
@@ -37,7 +37,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
         self.usage = usage
     }
 
-    /// Reads an answer to ``GenericNetlinkRequest/multipathEndpoints(_:)``; `nil` if it is something else.
+    /// Parses an answer to ``GenericNetlinkRequest/multipathEndpoints(_:)``; `nil` for other messages.
     package init?(_ message: GenericNetlinkMessage) {
         guard let described = message.attributes.first(where: { $0.type == 1 })?.nested else { return nil }
         var family: InternetAddress.Family?
@@ -61,7 +61,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
         [.ipv4, .ipv6].first { UInt16($0.rawValue) == number }
     }
 
-    /// As `MPTCP_PM_ADDR_ATTR_` attributes within `MPTCP_PM_ATTR_ADDR`.
+    /// The endpoint as `MPTCP_PM_ADDR_ATTR_` attributes inside `MPTCP_PM_ATTR_ADDR`.
     fileprivate var attribute: [UInt8] {
         var parts: [UInt8] = []
         parts.append(attribute: 1, host: UInt16(address.family.rawValue))
@@ -75,11 +75,11 @@ package struct MultipathEndpoint: Hashable, Sendable {
     }
 }
 
-/// How many subflows a connection may have (`MPTCP_PM_CMD_GET_LIMITS`).
+/// The limits for the subflows of a connection (`MPTCP_PM_CMD_GET_LIMITS`).
 package struct MultipathLimits: Hashable, Sendable {
-    /// Addresses that peers tell of and that are made use of.
+    /// Maximum number of addresses to accept from the peer.
     package var acceptedAddresses: UInt32
-    /// Subflows besides the first one.
+    /// Maximum number of additional subflows.
     package var subflows: UInt32
 
     package init(acceptedAddresses: UInt32, subflows: UInt32) {
@@ -94,13 +94,13 @@ package struct MultipathLimits: Hashable, Sendable {
     }
 }
 
-/// Requests to the family `mptcp_pm`, under its number.
+/// Requests to the family `mptcp_pm`; `family` is the family's number.
 extension GenericNetlinkRequest {
     package static func add(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 1, attributes: endpoint.attribute)
     }
 
-    /// Takes an endpoint away, and the subflows that came of it.
+    /// Removes an endpoint and closes its subflows.
     package static func remove(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 2, attributes: endpoint.attribute)
     }
@@ -120,7 +120,7 @@ extension GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 6)
     }
 
-    /// Changes whether an endpoint is a reserve, of the subflows that it has too (RFC 8684 §3.3.8).
+    /// Sets or clears the backup flag of an endpoint, also for its existing subflows (RFC 8684 §3.3.8).
     package static func change(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 7, attributes: endpoint.attribute)
     }

@@ -1,22 +1,21 @@
-/// An address assigned to an interface, as the kernel describes it (`RTM_NEWADDR`, rtnetlink(7)).
+/// An address of an interface, as the kernel reports it (`RTM_NEWADDR`, rtnetlink(7)).
 package struct NetlinkAddress: Equatable, Sendable {
-    /// The index of the interface that holds the address.
+    /// Index of the interface.
     package var interfaceIndex: Int
-    /// How many leading bits the on-link network has.
+    /// Number of prefix bits of the on-link network.
     package var prefixLength: Int
     package var scope: Scope
     package var flags: Flags
     /// The interface's own address.
     package var address: InternetAddress
-    /// The other end's address on a point-to-point link; `nil` on other links.
+    /// The peer's address on a point-to-point link; `nil` on other links.
     package var peer: InternetAddress?
-    /// A name for the IPv4 address, by default the interface's.
+    /// The label of an IPv4 address; by default the interface name.
     package var label: String?
-    /// When it was given to the interface, in hundredths of a second of the monotonic clock, as many as there is room for; `nil` where the
-    /// kernel does not say.
+    /// Creation time in hundredths of a second of the monotonic clock, modulo 2^32; `nil` if the kernel does not report it.
     package var created: UInt32?
 
-    /// How far an address or route reaches (`RT_SCOPE_` values).
+    /// The scope in which an address or route is valid (`RT_SCOPE_` values).
     package struct Scope: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -39,17 +38,17 @@ package struct NetlinkAddress: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// IPv6: a temporary address for privacy (RFC 8981). IPv4: not the first one of its network.
+        /// IPv6: a temporary address for privacy (RFC 8981). IPv4: a secondary address of its network.
         package static let temporary = Flags(rawValue: 0x01)
-        /// Usable while the check for duplicates is still running (RFC 4429).
+        /// Usable before duplicate address detection has ended (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)
-        /// Another host has it: it must not be used (RFC 4862 §5.4).
+        /// Duplicate address detection failed: the address must not be used (RFC 4862 §5.4).
         package static let duplicate = Flags(rawValue: 0x08)
-        /// Past its preferred lifetime: not for new connections (RFC 4862 §5.5.4).
+        /// Past its preferred lifetime: do not use the address for new connections (RFC 4862 §5.5.4).
         package static let deprecated = Flags(rawValue: 0x20)
-        /// Still being checked for duplicates: not usable yet (RFC 4862 §5.4).
+        /// Duplicate address detection is still running: the address is not usable yet (RFC 4862 §5.4).
         package static let tentative = Flags(rawValue: 0x40)
-        /// Without an end of life.
+        /// The address has an infinite lifetime.
         package static let permanent = Flags(rawValue: 0x80)
     }
 
@@ -72,7 +71,7 @@ package struct NetlinkAddress: Equatable, Sendable {
         !flags.contains(.duplicate) && (!flags.contains(.tentative) || flags.contains(.optimistic))
     }
 
-    /// Reads `struct ifaddrmsg` and the attributes behind it.
+    /// Parses `struct ifaddrmsg` and the attributes after it.
     ///
     /// - Returns: `nil` for families other than IPv4 and IPv6.
     init?(parsing body: inout ByteReader) throws(WireError) {
@@ -89,8 +88,8 @@ package struct NetlinkAddress: Equatable, Sendable {
         try body.readAttributes { (type, value) throws(WireError) in
             try attributes.adopt(attribute: type, &value, family: family)
         }
-        // IFA_LOCAL is the interface's own address and IFA_ADDRESS the peer's; without a peer IPv6 sends only the
-        // latter, and IPv4 sends both alike.
+        // IFA_LOCAL is the interface's own address, IFA_ADDRESS the peer's. Without a peer, the kernel sends only IFA_ADDRESS for IPv6, and
+        // the same address in both attributes for IPv4.
         guard let own = attributes.local ?? attributes.address else { throw .invalid("missing address", at: start) }
         self.init(
             interfaceIndex: Int(index), address: own, prefixLength: Int(prefixLength), scope: Scope(rawValue: scope),
@@ -105,7 +104,7 @@ package struct NetlinkAddress: Equatable, Sendable {
         var label: String?
         var created: UInt32?
 
-        /// `IFA_` attributes, numbered in linux/if_addr.h.
+        /// Stores one `IFA_` attribute (numbers: linux/if_addr.h).
         mutating func adopt(
             attribute type: UInt16, _ value: inout ByteReader, family: InternetAddress.Family
         ) throws(WireError) {
@@ -113,11 +112,11 @@ package struct NetlinkAddress: Equatable, Sendable {
             case 1: address = try InternetAddress(parsing: &value, family: family)
             case 2: local = try InternetAddress(parsing: &value, family: family)
             case 3: label = try value.readText()
-            // struct ifa_cacheinfo, behind the preferred and the valid lifetime.
+            // struct ifa_cacheinfo: the creation time follows the preferred and the valid lifetime.
             case 6:
                 _ = try value.readHostInteger() as UInt64
                 created = try value.readHostInteger()
-            // The full set; the header has room for the first eight only.
+            // All flags; the header holds only the first eight.
             case 8: flags = Flags(rawValue: try value.readHostInteger())
             default: break
             }

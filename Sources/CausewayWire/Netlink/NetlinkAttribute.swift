@@ -1,5 +1,5 @@
 extension ByteReader {
-    /// Visits the attributes that fill the rest of this reader, in order.
+    /// Calls `visit` for each attribute in the rest of this reader, in order.
     ///
     /// ```
     ///  0             15 16            31
@@ -8,12 +8,12 @@ extension ByteReader {
     /// +-----------------+---------------+----------------
     /// ```
     ///
-    /// The length counts the four bytes in front of the value and not the padding. The two top bits of the type say
-    /// that the value is itself a list and that it is in network byte order; they are no part of the number passed on.
+    /// The length includes the four header bytes and excludes the padding. The two top bits of the type are flags (nested attribute,
+    /// network byte order); `visit` receives the type without them.
     mutating func readAttributes(
         _ visit: (_ type: UInt16, _ value: inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
-        // A reader of its own, because padding is counted from where the list begins.
+        // A separate reader, because padding is relative to the start of the list.
         var list = try readScope(remaining)
         while !list.isAtEnd {
             let start = list.position
@@ -26,7 +26,7 @@ extension ByteReader {
         }
     }
 
-    /// Reads the rest as text that ends at the first zero byte, if there is one. Malformed UTF-8 is repaired.
+    /// Reads the rest as text up to the first zero byte, if any. Replaces malformed UTF-8.
     mutating func readText() throws(WireError) -> String {
         let bytes = try readBytes(remaining)
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

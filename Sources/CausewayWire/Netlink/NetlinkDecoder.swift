@@ -1,8 +1,8 @@
-/// Takes the messages of one received netlink datagram apart.
+/// Decodes the messages of one received netlink datagram.
 ///
-/// Total: whatever the bytes, ``next()`` returns a message, throws, or reports the end; and it reports the end after
-/// finitely many calls. A message whose contents are malformed costs only itself, for the length of each is known
-/// from its header: call ``next()`` again to go on behind it.
+/// Each call of ``next()`` returns a message, throws, or reports the end. No input traps, and the number of calls up to the end is finite.
+/// After an error in the content of a message, call ``next()`` again: the header gives the length of the malformed message, so the decoder
+/// continues with the message after it.
 package struct NetlinkDecoder: ~Escapable {
     /// One message with its header.
     package struct Frame: Equatable, Sendable {
@@ -15,11 +15,11 @@ package struct NetlinkDecoder: ~Escapable {
         }
     }
 
-    /// What the numbers of messages mean.
+    /// The meaning of message type numbers.
     package enum Vocabulary: Sendable {
-        /// rtnetlink(7).
+        /// Message types of rtnetlink(7).
         case routing
-        /// Numbers are those of families, which the kernel gives out.
+        /// Generic netlink: the type is the number of a family, which the kernel assigns.
         case generic
     }
 
@@ -38,10 +38,9 @@ package struct NetlinkDecoder: ~Escapable {
         self.vocabulary = vocabulary
     }
 
-    /// The next message, or `nil` behind the last one.
+    /// Returns the next message, or `nil` after the last one.
     ///
-    /// - Throws: ``WireError``. When it is the framing that is broken, nothing behind it can be found, and the next
-    ///   call returns `nil`.
+    /// - Throws: ``WireError``. After an error in a header the rest cannot be decoded, and the next call returns `nil`.
     package mutating func next() throws(WireError) -> Frame? {
         guard !reader.isAtEnd else { return nil }
         let (header, start) = try readFrameStart()
@@ -77,7 +76,7 @@ package struct NetlinkDecoder: ~Escapable {
 }
 
 extension NetlinkMessage {
-    /// Decodes the part of a message that follows its header.
+    /// Decodes the content of a message, after its header.
     init(parsing body: inout ByteReader, type: UInt16) throws(WireError) {
         switch type {
         case NetlinkType.noOperation: self = .noOperation

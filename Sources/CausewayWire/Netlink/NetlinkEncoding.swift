@@ -1,16 +1,16 @@
 internal import CausewayTypes
 
 extension [UInt8] {
-    /// Appends one integer in this machine's byte order.
+    /// Appends one integer in host byte order.
     mutating func append<T: FixedWidthInteger>(host value: T) {
-        // The conversion leaves the byte that memory has first as the lowest one, on every machine.
+        // On every host, `littleEndian` puts the byte that is first in memory into the lowest bits.
         let ordered = value.littleEndian
         for index in 0..<(T.bitWidth / 8) {
             append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))
         }
     }
 
-    /// Appends an attribute, filled up to a whole word.
+    /// Appends an attribute, padded to a multiple of 4 bytes.
     mutating func append(attribute type: UInt16, _ value: [UInt8]) {
         append(host: UInt16(4 + value.count))
         append(host: type)
@@ -18,7 +18,7 @@ extension [UInt8] {
         append(contentsOf: repeatElement(0, count: (4 - value.count % 4) % 4))
     }
 
-    /// Appends an attribute that is an integer in this machine's byte order.
+    /// Appends an attribute whose value is an integer in host byte order.
     mutating func append<T: FixedWidthInteger>(attribute type: UInt16, host value: T) {
         var bytes: [UInt8] = []
         bytes.append(host: value)
@@ -27,7 +27,7 @@ extension [UInt8] {
 }
 
 extension InternetAddress {
-    /// In network byte order.
+    /// The address in network byte order.
     var bytes: [UInt8] {
         switch self {
         case .ipv4(let address): (0..<4).map { UInt8(truncatingIfNeeded: address.bits >> UInt32(24 - 8 * $0)) }

@@ -1,25 +1,25 @@
-/// A network interface as the kernel describes it (`RTM_NEWLINK`, rtnetlink(7)).
+/// A network interface, as the kernel reports it (`RTM_NEWLINK`, rtnetlink(7)).
 package struct NetlinkLink: Equatable, Sendable {
-    /// ``InternetAddress/Family/unspecified`` when the message is about the interface itself. Other families tell of
-    /// one aspect: with ``InternetAddress/Family/bridge`` a "removed" link has left a bridge and still exists.
+    /// ``InternetAddress/Family/unspecified`` if the message is about the interface itself. Other families report one aspect of the
+    /// interface: with ``InternetAddress/Family/bridge``, a "removed" link has left a bridge but still exists.
     package var family: InternetAddress.Family
-    /// The kernel's number for the interface, at least 1.
+    /// The interface index, at least 1.
     package var index: Int
     /// The hardware type, an `ARPHRD_` value: 1 is Ethernet, 772 loopback, 65534 none.
     package var hardwareType: UInt16
     package var flags: Flags
     package var name = ""
-    /// The largest packet the interface carries, in bytes; `nil` when the message does not say.
+    /// The MTU in bytes; `nil` if the message does not contain it.
     package var mtu: Int?
-    /// The link-layer address. Empty where the medium has none.
+    /// The link-layer address; empty on links without addresses.
     package var hardwareAddress: [UInt8] = []
     package var operationalState: OperationalState = .unknown
-    /// The index of the bridge, bond or VRF that the interface is part of.
+    /// Index of the bridge, bond or VRF that contains the interface.
     package var controller: Int?
-    /// The driver's word for a virtual interface, such as `bridge`, `veth`, `wireguard`; `nil` for hardware.
+    /// The type of a virtual interface, such as `bridge`, `veth`, `wireguard`; `nil` for hardware.
     package var kind: String?
 
-    /// What an interface is and does (`IFF_` values, netdevice(7)).
+    /// The state and capabilities of an interface (`IFF_` values, netdevice(7)).
     package struct Flags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -27,29 +27,29 @@ package struct NetlinkLink: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// An administrator switched the interface on.
+        /// The administrator has enabled the interface.
         package static let up = Flags(rawValue: 0x1)
         package static let broadcast = Flags(rawValue: 0x2)
         package static let loopback = Flags(rawValue: 0x8)
         package static let pointToPoint = Flags(rawValue: 0x10)
-        /// The interface can carry packets: it is on and its medium works.
+        /// The interface can carry packets: it is enabled and its link works.
         package static let running = Flags(rawValue: 0x40)
         package static let noARP = Flags(rawValue: 0x80)
         package static let multicast = Flags(rawValue: 0x1000)
-        /// The medium reports a signal: a cable is plugged in, a radio associated.
+        /// The link is up: a cable is connected or a radio is associated.
         package static let lowerUp = Flags(rawValue: 0x10000)
-        /// The medium works but waits for someone, such as an authenticator (RFC 2863 §3.1.12).
+        /// The link is up but waits for an external event, such as authentication (RFC 2863 §3.1.12).
         package static let dormant = Flags(rawValue: 0x20000)
     }
 
-    /// Whether packets pass (RFC 2863 §3.1.12).
+    /// The operational state, which tells whether packets can pass (RFC 2863 §3.1.12).
     package enum OperationalState: UInt8, Sendable {
-        /// The driver does not say; many virtual interfaces stay here while they work.
+        /// The driver does not report the state. Many virtual interfaces always report this state, even when they work.
         case unknown = 0
         /// A component, often hardware, is absent.
         case notPresent = 1
         case down = 2
-        /// An interface beneath this one is down.
+        /// A lower-layer interface is down.
         case lowerLayerDown = 3
         case testing = 4
         /// Waiting for an external event, such as authentication.
@@ -66,7 +66,7 @@ package struct NetlinkLink: Equatable, Sendable {
         self.flags = flags
     }
 
-    /// Reads `struct ifinfomsg` and the attributes behind it.
+    /// Parses `struct ifinfomsg` and the attributes after it.
     init(parsing body: inout ByteReader) throws(WireError) {
         family = InternetAddress.Family(rawValue: try body.readHostInteger())
         try body.skip(1)
@@ -76,13 +76,13 @@ package struct NetlinkLink: Equatable, Sendable {
         guard index > 0 else { throw .invalid("interface index", at: indexPosition) }
         self.index = Int(index)
         flags = Flags(rawValue: try body.readHostInteger())
-        try body.skip(4)  // Which flags changed; the kernel does not fill it in.
+        try body.skip(4)  // The mask of changed flags; the kernel does not set it.
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value)
         }
     }
 
-    /// `IFLA_` attributes, numbered in linux/if_link.h.
+    /// Stores one `IFLA_` attribute (numbers: linux/if_link.h).
     private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
         switch type {
         case 1: hardwareAddress = try value.readBytes(value.remaining)

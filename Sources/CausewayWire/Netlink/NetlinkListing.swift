@@ -1,37 +1,39 @@
-/// Collects the answer to one ``NetlinkRequest`` from the datagrams it comes in.
+/// Collects the answer to one ``NetlinkRequest`` from several datagrams.
 ///
-/// Pure bookkeeping: the owner of the socket feeds it and acts on the returned ``Progress``.
+/// Performs no I/O: the owner of the socket passes each datagram in and acts on the returned ``Progress``.
 package struct NetlinkListing<Value> {
     package enum Progress: Equatable, Sendable {
-        /// The end is not here yet: receive on.
+        /// The answer is not complete: receive the next datagram.
         case more
-        /// Everything arrived.
+        /// The answer is complete.
         case complete
-        /// The kernel refused, or gave up halfway, with this positive `errno` value.
+        /// The kernel refused the request or stopped the listing with this positive `errno` value.
         case failed(errno: Int32)
-        /// A datagram made no sense, or parts of the answer were lost: what is here is worthless.
+        /// A datagram was malformed or parts of the answer were lost. Discard the values.
         case broken
     }
 
-    /// What was picked so far, in the kernel's order.
+    /// The collected values, in the kernel's order.
     package private(set) var values: [Value] = []
-    /// Whether the listed state changed meanwhile, so that the values may contradict each other: ask again.
+    /// Whether the state changed during the listing, so that the values may be inconsistent: repeat the request.
     package private(set) var isInconsistent = false
 
     private let sequence: UInt32
     private let vocabulary: NetlinkDecoder.Vocabulary
 
+    /// Creates a collector for the answer to one request.
+    ///
     /// - Parameters:
-    ///   - sequence: What the request was numbered with. Answers to other requests are passed over.
-    ///   - vocabulary: Of the socket.
+    ///   - sequence: The request's sequence number. Messages with other numbers are ignored.
+    ///   - vocabulary: The vocabulary of the socket.
     package init(sequence: UInt32, _ vocabulary: NetlinkDecoder.Vocabulary = .routing) {
         self.sequence = sequence
         self.vocabulary = vocabulary
     }
 
-    /// Takes over the messages in one datagram.
+    /// Processes the messages of one datagram.
     ///
-    /// - Parameter pick: What to keep of a message; `nil` keeps nothing. Large listings stay small in memory.
+    /// - Parameter pick: Returns the value to keep of a message, or `nil` to keep nothing. This limits the memory for large listings.
     package mutating func adopt(_ datagram: Span<UInt8>, pick: (NetlinkMessage) -> Value?) -> Progress {
         var decoder = NetlinkDecoder(datagram, vocabulary)
         while true {

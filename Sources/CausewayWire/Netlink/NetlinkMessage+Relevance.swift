@@ -1,8 +1,8 @@
 extension NetlinkMessage {
-    /// Whether this, as a notification, may change which peers can be reached and how.
+    /// Whether this notification may change which peers are reachable, or how.
     ///
-    /// Left out are bridges' reports about their ports and the exceptions that the kernel notes per destination: both
-    /// are frequent, and neither is a change of the configuration.
+    /// `false` for bridges' reports about their ports and for route exceptions that the kernel caches per destination. Both are frequent,
+    /// and neither changes the configuration.
     package var affectsReachability: Bool {
         switch self {
         case .link(let link), .linkRemoved(let link): link.family != .bridge
@@ -14,8 +14,7 @@ extension NetlinkMessage {
 
     /// Whether a datagram holds at least one notification that ``affectsReachability``.
     ///
-    /// One that cannot be taken apart counts: looking once too often costs little, and missing a change costs a
-    /// connection its chance.
+    /// `true` for a malformed datagram: an unnecessary query is cheap, but a missed change can make a connection fail.
     package static func affectReachability(_ datagram: Span<UInt8>) -> Bool {
         var decoder = NetlinkDecoder(datagram)
         do {

@@ -1,33 +1,33 @@
-/// What one rtnetlink message says (rtnetlink(7)).
+/// The content of a netlink message (rtnetlink(7)).
 package enum NetlinkMessage: Equatable, Sendable {
-    /// An interface exists in this shape: new, changed, or listed.
+    /// A new, changed, or listed interface.
     case link(NetlinkLink)
     case linkRemoved(NetlinkLink)
-    /// An address is assigned in this shape: new, changed, or listed.
+    /// A new, changed, or listed address.
     case address(NetlinkAddress)
     case addressRemoved(NetlinkAddress)
-    /// A route exists in this shape: new, changed, or listed.
+    /// A new, changed, or listed route.
     case route(NetlinkRoute)
     case routeRemoved(NetlinkRoute)
-    /// A routing policy rule exists in this shape: new, or listed.
+    /// A new or listed routing policy rule.
     case rule(NetlinkRule)
     case ruleRemoved(NetlinkRule)
-    /// A router told of a translator.
+    /// A router advertised a NAT64 prefix.
     case translatorPrefix(NetlinkTranslatorPrefix)
-    /// What a family of generic netlink says.
+    /// A message of a generic netlink family.
     case generic(GenericNetlinkMessage)
-    /// The end of a listing. `status` is 0 or the negated `errno` value that cut the listing short.
+    /// The end of a listing. `status` is 0, or the negated `errno` value of the error that ended the listing early.
     case done(status: Int32)
-    /// The answer to a request: 0 for an acknowledgement, else the negated `errno` value of its failure.
+    /// The result of a request: 0 for success, else the negated `errno` value.
     case error(status: Int32)
     /// Messages were lost.
     case overrun
     case noOperation
-    /// A message of a type, or of an address family, that is not decoded here.
+    /// A message type or address family that this library does not decode.
     case other(type: UInt16)
 }
 
-/// The 16 bytes in front of every netlink message, in the machine's byte order (netlink(7)).
+/// The 16-byte header of every netlink message, in host byte order (netlink(7)).
 ///
 /// ```
 ///  0             15 16            31
@@ -42,16 +42,16 @@ package enum NetlinkMessage: Equatable, Sendable {
 /// +---------------------------------+
 /// ```
 package struct NetlinkHeader: Equatable, Sendable {
-    /// Bytes on the wire.
+    /// Size of the header in bytes.
     package static let byteCount = 16
 
-    /// Bytes of the message, this header included, padding excluded.
+    /// Size of the message in bytes, with this header and without padding.
     package var length: UInt32
     package var type: UInt16
     package var flags: Flags
-    /// What the request was numbered with; 0 in notifications.
+    /// The sequence number of the request; 0 in notifications.
     package var sequence: UInt32
-    /// The socket that the message is for; 0 is the kernel, and notifications.
+    /// The port ID of the receiving socket; 0 for the kernel and in notifications.
     package var port: UInt32
 
     package struct Flags: OptionSet, Hashable, Sendable {
@@ -61,19 +61,19 @@ package struct NetlinkHeader: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// This is a request (`NLM_F_REQUEST`).
+        /// The message is a request (`NLM_F_REQUEST`).
         package static let request = Flags(rawValue: 0x01)
         /// More messages of the same listing follow, up to ``NetlinkMessage/done(status:)`` (`NLM_F_MULTI`).
         package static let multipart = Flags(rawValue: 0x02)
-        /// Say when it is done (`NLM_F_ACK`).
+        /// The sender requests an acknowledgement (`NLM_F_ACK`).
         package static let acknowledge = Flags(rawValue: 0x04)
-        /// What is there already is changed (`NLM_F_REPLACE`).
+        /// Replace an existing object (`NLM_F_REPLACE`).
         package static let replace = Flags(rawValue: 0x100)
-        /// What is not there is made (`NLM_F_CREATE`).
+        /// Create the object if it does not exist (`NLM_F_CREATE`).
         package static let create = Flags(rawValue: 0x400)
-        /// The state changed while it was being listed, so the listing may contradict itself (`NLM_F_DUMP_INTR`).
+        /// The state changed during the listing, so the listing may be inconsistent (`NLM_F_DUMP_INTR`).
         package static let dumpInterrupted = Flags(rawValue: 0x10)
-        /// List everything (`NLM_F_DUMP`).
+        /// List all objects (`NLM_F_DUMP`).
         package static let dump = Flags(rawValue: 0x300)
     }
 
@@ -95,13 +95,13 @@ package struct NetlinkHeader: Equatable, Sendable {
     }
 }
 
-/// The message types known here, under their names in linux/netlink.h and linux/rtnetlink.h.
+/// The decoded message types, named as in linux/netlink.h and linux/rtnetlink.h.
 enum NetlinkType {
     static let noOperation: UInt16 = 1
     static let error: UInt16 = 2
     static let done: UInt16 = 3
     static let overrun: UInt16 = 4
-    /// Numbers below are the same in every vocabulary.
+    /// Numbers below this one have the same meaning in every vocabulary.
     static let firstOfFamilies: UInt16 = 16
     static let newLink: UInt16 = 16
     static let deleteLink: UInt16 = 17

@@ -1,27 +1,27 @@
 package import CausewayTypes
 
-/// A request that the kernel list one kind of object, or tell one thing (rtnetlink(7)).
+/// A request to the kernel to list objects of one kind, to look up a route, or to change an address (rtnetlink(7)).
 package enum NetlinkRequest: Hashable, Sendable {
     case links
-    /// Addresses of one family, or of all with ``InternetAddress/Family/unspecified``.
+    /// Lists the addresses of one family, or of all families with ``InternetAddress/Family/unspecified``.
     case addresses(InternetAddress.Family)
-    /// Routes of one family, or of all with ``InternetAddress/Family/unspecified``.
+    /// Lists the routes of one family, or of all families with ``InternetAddress/Family/unspecified``.
     case routes(InternetAddress.Family)
-    /// Routing policy rules of one family, or of all with ``InternetAddress/Family/unspecified``.
+    /// Lists the routing policy rules of one family, or of all families with ``InternetAddress/Family/unspecified``.
     case rules(InternetAddress.Family)
-    /// The route of a packet of this host. The answer is one message, and no end of a listing.
+    /// Looks up the route of a packet that this host sends. The answer is one message, without an end of a listing.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
-    /// Puts a link-local IPv4 address on an interface, or changes whether one that is there is for new connections. The answer is an
+    /// Adds a link-local IPv4 address to an interface, or changes whether new connections use an existing one. The answer is an
     /// acknowledgement.
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
-    /// Takes it off.
+    /// Removes a link-local IPv4 address from an interface.
     case takeLinkLocal(IPv4Address, from: Int)
-    /// A request to a family of generic netlink, on a socket of that vocabulary.
+    /// A request to a generic netlink family, for a socket with that vocabulary.
     case generic(GenericNetlinkRequest)
 
-    /// The request as it goes to the kernel.
+    /// Encodes the request for the kernel.
     ///
-    /// - Parameter sequence: A number that the answers will repeat.
+    /// - Parameter sequence: The sequence number, which the answers repeat.
     package func encoded(sequence: UInt32) -> [UInt8] {
         let (type, body) = content
         var bytes: [UInt8] = []
@@ -44,13 +44,13 @@ package enum NetlinkRequest: Hashable, Sendable {
         }
     }
 
-    /// Each kind's own header, which is all zeros but for the family: strict kernels refuse a shorter one, and one
-    /// with values that they would have to ignore.
+    /// The message type and body. Each body starts with the fixed header of its kind, with all fields zero except the family: kernels with
+    /// strict checking refuse a shorter header, and nonzero values in unused fields.
     private var content: (type: UInt16, body: [UInt8]) {
         switch self {
         case .links:
             var body = [UInt8](repeating: 0, count: 16)
-            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS: leaves out the counters, most of an answer's size.
+            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS: leaves out the counters, which make up most of an answer.
             body.append(attribute: 29, host: UInt32(8))
             return (NetlinkType.getLink, body)
         case .addresses(let family):
@@ -70,7 +70,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
             body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).bytes)  // IFA_BROADCAST
-            // IFA_CACHEINFO: preferred for ever or not at all, valid for ever, and two times that only the kernel tells.
+            // IFA_CACHEINFO: preferred lifetime infinite or zero, valid lifetime infinite, and two times that only the kernel sets.
             body.append(host: UInt16(20))
             body.append(host: UInt16(6))
             for number: UInt32 in [isPreferred ? .max : 0, .max, 0, 0] { body.append(host: number) }
@@ -82,7 +82,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         }
     }
 
-    /// An address message: the network is 169.254/16, and nothing of it goes further than the link.
+    /// Encodes an address in the network 169.254/16 with link scope.
     private static func linkLocal(_ address: IPv4Address, _ index: Int) -> [UInt8] {
         var body: [UInt8] = [InternetAddress.Family.ipv4.rawValue, 16, 0, NetlinkAddress.Scope.link.rawValue]
         body.append(host: UInt32(truncatingIfNeeded: index))

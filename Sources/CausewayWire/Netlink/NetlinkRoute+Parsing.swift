@@ -1,7 +1,7 @@
 extension NetlinkRoute {
-    /// Reads `struct rtmsg` and the attributes behind it.
+    /// Parses `struct rtmsg` and the attributes after it.
     ///
-    /// - Returns: `nil` for families other than IPv4 and IPv6, which include the multicast routing tables.
+    /// - Returns: `nil` for families other than IPv4 and IPv6, for example those of the multicast routing tables.
     init?(parsing body: inout ByteReader) throws(WireError) {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
@@ -22,7 +22,7 @@ extension NetlinkRoute {
             origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
         self.typeOfService = typeOfService
         sourcePrefixLength = Int(sourceLength)
-        // A single next hop has its flags in the lowest byte of the route's.
+        // The flags of a single next hop are in the lowest byte of the route's flags.
         var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
         try body.readAttributes { (type, value) throws(WireError) in
             if try !single.adopt(attribute: type, &value, family: family) {
@@ -32,7 +32,7 @@ extension NetlinkRoute {
         if single.gateway != nil || single.interfaceIndex != nil { nextHops.insert(single, at: 0) }
     }
 
-    /// `RTA_` attributes, numbered in linux/rtnetlink.h.
+    /// Stores one `RTA_` attribute (numbers: linux/rtnetlink.h).
     private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
         switch type {
         case 1: destination = try InternetAddress(parsing: &value, family: family)
@@ -41,7 +41,7 @@ extension NetlinkRoute {
         case 7: preferredSource = try InternetAddress(parsing: &value, family: family)
         case 8: try adoptMetrics(&value)
         case 9: try adoptHops(&value)
-        // The full number; the header has room for the tables below 256 only.
+        // The full table number; the header field holds only numbers below 256.
         case 15: table = try value.readHostInteger()
         case 20: preference = Preference(rawValue: try value.readHostInteger()) ?? .medium
         default: break
@@ -56,7 +56,7 @@ extension NetlinkRoute {
         if let found { mtu = Int(found) }
     }
 
-    /// Reads the `struct rtnexthop` list of a route with several ways out.
+    /// Parses the `struct rtnexthop` list of a multipath route.
     private mutating func adoptHops(_ list: inout ByteReader) throws(WireError) {
         while !list.isAtEnd {
             let start = list.position
@@ -79,9 +79,9 @@ extension NetlinkRoute {
 }
 
 extension NetlinkRoute.NextHop {
-    /// Takes over an `RTA_` attribute that describes a next hop.
+    /// Stores an `RTA_` attribute that describes a next hop.
     ///
-    /// - Returns: Whether the attribute was one.
+    /// - Returns: Whether the attribute describes a next hop.
     fileprivate mutating func adopt(
         attribute type: UInt16, _ value: inout ByteReader, family: InternetAddress.Family
     ) throws(WireError) -> Bool {
@@ -90,7 +90,7 @@ extension NetlinkRoute.NextHop {
             let index: Int32 = try value.readHostInteger()
             interfaceIndex = index > 0 ? Int(index) : nil
         case 5: gateway = try InternetAddress(parsing: &value, family: family)
-        // A gateway of another family than the route's, with the family in front (RFC 8950 routes need it).
+        // A gateway whose family may differ from the route's; the value starts with the family (used for RFC 8950 routes).
         case 18:
             let viaFamily: UInt16 = try value.readHostInteger()
             guard let known = UInt8(exactly: viaFamily) else { return true }

@@ -1,53 +1,53 @@
-/// A route as the kernel describes it (`RTM_NEWROUTE`, rtnetlink(7)).
+/// A route, as the kernel reports it (`RTM_NEWROUTE`, rtnetlink(7)).
 package struct NetlinkRoute: Equatable, Sendable {
-    /// The family of the destinations; never anything but IPv4 or IPv6.
+    /// The family of the destinations; always IPv4 or IPv6.
     package var family: InternetAddress.Family
-    /// Where the destinations start; `nil` when the route is for every address.
+    /// The destination prefix; `nil` if the route applies to all addresses.
     package var destination: InternetAddress?
-    /// How many leading bits of a destination count. 0 makes this a default route.
+    /// Length of the destination prefix in bits; 0 for a default route.
     package var prefixLength: Int
-    /// Where the sources start that the route is for; `nil` when it is for all of them. IPv6 only.
+    /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
     package var source: InternetAddress?
-    /// How many leading bits of a source count.
+    /// Length of the source prefix in bits.
     package var sourcePrefixLength = 0
-    /// Which packets the route is for: those with these bits (`IPTOS_TOS_MASK`), or all with 0. IPv4 only.
+    /// The TOS value of the packets that use the route (`IPTOS_TOS_MASK`); 0 for all packets. IPv4 only.
     package var typeOfService: UInt8 = 0
-    /// The routing table. Only ``mainTable`` is consulted for every packet unless rules say otherwise.
+    /// The routing table. Without other rules, the kernel consults only ``mainTable`` for every packet.
     package var table: UInt32
     package var kind: Kind
-    /// Who made the route, an `RTPROT_` value: 2 kernel, 3 boot, 4 administrator, 9 router advertisement, 16 DHCP.
+    /// The origin of the route, an `RTPROT_` value: 2 kernel, 3 boot, 4 administrator, 9 router advertisement, 16 DHCP.
     package var origin: UInt8
     package var scope: NetlinkAddress.Scope
     package var flags: Flags
-    /// The route's metric: among routes to the same destinations the least wins.
+    /// The metric. Of several routes to the same destinations, the kernel uses the one with the lowest metric.
     package var priority: UInt32 = 0
-    /// How a router wants to be ranked among routes that are otherwise alike (RFC 4191 §2.1). IPv6 only.
+    /// The preference that a router advertises for otherwise equal routes (RFC 4191 §2.1). IPv6 only.
     package var preference: Preference = .medium
-    /// The source address that packets get when their socket has none.
+    /// The source address for packets of sockets that are not bound to an address.
     package var preferredSource: InternetAddress?
-    /// The largest packet for these destinations, in bytes, where it was set on the route.
+    /// The MTU of the route in bytes; `nil` if the route has none.
     package var mtu: Int?
-    /// The ways out, at least one for ``Kind/unicast`` routes; several share the packets.
+    /// The next hops, at least one for ``Kind/unicast`` routes. Several next hops share the traffic.
     package var nextHops: [NextHop] = []
 
     package static let mainTable: UInt32 = 254
     package static let localTable: UInt32 = 255
     package static let defaultTable: UInt32 = 253
 
-    /// A router's rank (RFC 4191 §2.1).
+    /// The preference of a router (RFC 4191 §2.1).
     package enum Preference: UInt8, Sendable {
         case medium = 0
         case high = 1
         case low = 3
     }
 
-    /// One way out.
+    /// A next hop of a route.
     package struct NextHop: Equatable, Sendable {
-        /// The router. `nil` when destinations are on the link itself. Its family may differ from the route's.
+        /// The router; `nil` if destinations are on-link. Its family may differ from the route's.
         package var gateway: InternetAddress?
-        /// The outgoing interface; `nil` where the kernel decides at each look-up.
+        /// Index of the outgoing interface; `nil` if the kernel chooses it for each lookup.
         package var interfaceIndex: Int?
-        /// The share of packets relative to the other hops, from 1 to 256.
+        /// The share of the traffic relative to the other hops, from 1 to 256.
         package var weight: Int
         package var flags: HopFlags
 
@@ -61,7 +61,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         }
     }
 
-    /// What a route does with a packet (`RTN_` values).
+    /// The type of a route (`RTN_` values).
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -69,20 +69,20 @@ package struct NetlinkRoute: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Sends it on.
+        /// Forwards the packet.
         package static let unicast = Kind(rawValue: 1)
-        /// Delivers it here.
+        /// Delivers the packet to this host.
         package static let local = Kind(rawValue: 2)
         package static let broadcast = Kind(rawValue: 3)
         package static let anycast = Kind(rawValue: 4)
         package static let multicast = Kind(rawValue: 5)
-        /// Drops it silently.
+        /// Drops the packet silently.
         package static let blackhole = Kind(rawValue: 6)
-        /// Drops it and reports that no route exists.
+        /// Drops the packet and reports that no route exists.
         package static let unreachable = Kind(rawValue: 7)
-        /// Drops it and reports that it is forbidden.
+        /// Drops the packet and reports that it is prohibited.
         package static let prohibit = Kind(rawValue: 8)
-        /// Goes on with the next rule as if the table had no route.
+        /// Continues with the next rule as if the table had no route.
         package static let nextTable = Kind(rawValue: 9)
     }
 
@@ -94,7 +94,7 @@ package struct NetlinkRoute: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// An exception the kernel noted for one destination, such as a path MTU: no configured route.
+        /// A cached exception for one destination, such as a path MTU, not a configured route.
         package static let cloned = Flags(rawValue: 0x200)
     }
 
@@ -106,9 +106,9 @@ package struct NetlinkRoute: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// The interface is switched off.
+        /// The interface is disabled.
         package static let dead = HopFlags(rawValue: 1)
-        /// The gateway is on the link although no prefix says so.
+        /// The gateway is on-link although no prefix includes it.
         package static let onLink = HopFlags(rawValue: 4)
         /// The interface has no carrier.
         package static let linkDown = HopFlags(rawValue: 16)
@@ -129,6 +129,6 @@ package struct NetlinkRoute: Equatable, Sendable {
         self.flags = flags
     }
 
-    /// Whether the route takes packets to every address and sends them on.
+    /// Whether this is a configured unicast route for all addresses.
     package var isDefault: Bool { prefixLength == 0 && kind == .unicast && !flags.contains(.cloned) }
 }

@@ -1,40 +1,40 @@
-/// A routing policy rule as the kernel describes it (`RTM_NEWRULE`, ip-rule(8)): which packets look into which table.
+/// A routing policy rule, which selects the routing table for packets, as the kernel reports it (`RTM_NEWRULE`, ip-rule(8)).
 package struct NetlinkRule: Equatable, Sendable {
-    /// Never anything but IPv4 or IPv6.
+    /// Always IPv4 or IPv6.
     package var family: InternetAddress.Family
     package var action: Action
-    /// The least is asked first.
+    /// The priority. The kernel evaluates rules in ascending order.
     package var priority: UInt32 = 0
-    /// The table that ``Action/lookUp`` looks into.
+    /// The table for ``Action/lookUp``.
     package var table: UInt32
-    /// Which sources the rule is for; `nil` when it is for all.
+    /// The source prefix that the rule matches; `nil` for all sources.
     package var source: Prefix?
-    /// Which destinations the rule is for; `nil` when it is for all.
+    /// The destination prefix that the rule matches; `nil` for all destinations.
     package var destination: Prefix?
     package var typeOfService: UInt8 = 0
-    /// Which interface packets come in on. What this host sends comes in on loopback.
+    /// The input interface that the rule matches. Packets from this host count as received on loopback.
     package var incoming: String?
-    /// Which interface the socket is bound to.
+    /// The interface to which the sending socket is bound.
     package var outgoing: String?
-    /// The packets' mark, and which of its bits count.
+    /// The packet mark that the rule matches, and the mask of the bits to compare.
     package var mark: UInt32 = 0
     package var markMask: UInt32 = 0
-    /// The priority of the rule that ``Action/jump`` goes on with.
+    /// The priority of the rule with which ``Action/jump`` continues.
     package var target: UInt32 = 0
-    /// Answers with prefixes of at most this length do not count; `nil` when all count.
+    /// The rule ignores routes with a prefix of at most this length; `nil` to accept all routes.
     package var suppressedLength: Int?
-    /// Which users' packets the rule is for; `nil` when it is for all.
+    /// The user IDs that the rule matches; `nil` for all users.
     package var users: ClosedRange<UInt32>?
-    /// The transport protocol's number; 0 for any.
+    /// The transport protocol number that the rule matches; 0 for all.
     package var transport: UInt8 = 0
     package var sourcePorts: ClosedRange<UInt16>?
     package var destinationPorts: ClosedRange<UInt16>?
-    /// Whether the rule is for what does not match.
+    /// Whether the rule applies to packets that do not match.
     package var isInverted = false
-    /// Whether the table is that of the VRF that the packets belong to.
+    /// Whether to use the table of the VRF to which the packet belongs.
     package var usesControllerTable = false
 
-    /// A block of addresses.
+    /// An address prefix.
     package struct Prefix: Hashable, Sendable {
         package var address: InternetAddress
         package var length: Int
@@ -45,7 +45,7 @@ package struct NetlinkRule: Equatable, Sendable {
         }
     }
 
-    /// What a rule does with a packet it is for (`FR_ACT_` values).
+    /// The action of a rule for matching packets (`FR_ACT_` values).
     package struct Action: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -53,9 +53,9 @@ package struct NetlinkRule: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Looks into ``NetlinkRule/table``; without an answer the next rule is asked.
+        /// Looks up the route in ``NetlinkRule/table``; continues with the next rule if there is none.
         package static let lookUp = Action(rawValue: 1)
-        /// Goes on with rule ``NetlinkRule/target``.
+        /// Continues with the rule of priority ``NetlinkRule/target``.
         package static let jump = Action(rawValue: 2)
         package static let nothing = Action(rawValue: 3)
         package static let blackhole = Action(rawValue: 6)
@@ -75,13 +75,13 @@ package struct NetlinkRule: Equatable, Sendable {
 }
 
 extension NetlinkRule {
-    /// Reads `struct fib_rule_hdr` and the attributes behind it.
+    /// Parses `struct fib_rule_hdr` and the attributes after it.
     ///
-    /// - Returns: `nil` for families other than IPv4 and IPv6, which include the multicast routing tables.
+    /// - Returns: `nil` for families other than IPv4 and IPv6, for example those of the multicast routing tables.
     init?(parsing body: inout ByteReader) throws(WireError) {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
-        // Other families' headers are not ours to judge.
+        // Do not validate the headers of other families.
         guard family.bitWidth > 0 else { return nil }
         let destinationLength: UInt8 = try body.readHostInteger()
         let sourceLength: UInt8 = try body.readHostInteger()
@@ -99,11 +99,11 @@ extension NetlinkRule {
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value, (source: Int(sourceLength), destination: Int(destinationLength)))
         }
-        // A mark without a mask is compared whole.
+        // A mark without a mask is compared in full.
         if mark != 0, markMask == 0 { markMask = .max }
     }
 
-    /// `FRA_` attributes, numbered in linux/fib_rules.h.
+    /// Stores one `FRA_` attribute (numbers: linux/fib_rules.h).
     private mutating func adopt(
         attribute type: UInt16, _ value: inout ByteReader, _ lengths: (source: Int, destination: Int)
     ) throws(WireError) {
@@ -118,7 +118,7 @@ extension NetlinkRule {
         case 6: priority = try value.readHostInteger()
         case 10: mark = try value.readHostInteger()
         case 14:
-            // All ones says that nothing is suppressed.
+            // All ones means that no prefix is suppressed.
             let length: UInt32 = try value.readHostInteger()
             suppressedLength = length > 128 ? nil : Int(length)
         case 15: table = try value.readHostInteger()

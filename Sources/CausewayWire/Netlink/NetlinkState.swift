@@ -1,8 +1,8 @@
-/// All that the kernel lists about a host's network, as it was listed.
+/// The network configuration of the host, as the kernel lists it.
 package struct NetlinkState: Equatable, Sendable {
     package var links: [NetlinkLink]
     package var addresses: [NetlinkAddress]
-    /// Of every table. The order of equal ones is the kernel's preference.
+    /// The routes of all tables. Equal routes are in the kernel's order of preference.
     package var routes: [NetlinkRoute]
     package var rules: [NetlinkRule]
 

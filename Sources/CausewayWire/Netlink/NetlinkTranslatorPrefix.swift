@@ -1,20 +1,20 @@
 package import CausewayTypes
 
-/// A prefix under which a router says that IPv4 hosts are reached (RFC 8781), as the kernel passes it on (`RTM_NEWNDUSEROPT`).
+/// A NAT64 prefix from a router advertisement (RFC 8781), as the kernel passes it on (`RTM_NEWNDUSEROPT`).
 package struct NetlinkTranslatorPrefix: Equatable, Sendable {
-    /// The index of the interface that the router was heard on.
+    /// Index of the interface that received the advertisement.
     package var interfaceIndex: Int
     package var prefix: IPv6Address
-    /// In bits.
+    /// Length of the prefix in bits.
     package var length: Int
-    /// For how many seconds it holds; 0 takes it back.
+    /// Lifetime in seconds; 0 withdraws the prefix.
     package var lifetime: Int
 
-    /// Bytes of `struct nduseroptmsg`.
+    /// Size of `struct nduseroptmsg` in bytes.
     private static let headByteCount = 16
     private static let routerAdvertisement: UInt8 = 134
     private static let option: UInt8 = 38
-    /// What the three bits of the option stand for (RFC 8781 §4).
+    /// The prefix lengths in bits for each value of the Prefix Length Code (RFC 8781 §4).
     private static let lengths = [96, 64, 56, 48, 40, 32]
 
     package init(interfaceIndex: Int, prefix: IPv6Address, length: Int, lifetime: Int) {
@@ -24,7 +24,7 @@ package struct NetlinkTranslatorPrefix: Equatable, Sendable {
         self.lifetime = lifetime
     }
 
-    /// Reads `struct nduseroptmsg` and the options behind it.
+    /// Parses `struct nduseroptmsg` and the options after it.
     ///
     /// ```
     ///  0        7 8       15 16        23 24       31
@@ -37,7 +37,7 @@ package struct NetlinkTranslatorPrefix: Equatable, Sendable {
     /// +----------+----------+-----------------------+
     /// ```
     ///
-    /// - Returns: `nil` where none of the options is one of these, or says anything that RFC 8781 knows.
+    /// - Returns: `nil` if no option is a valid PREF64 option of RFC 8781.
     init?(parsing body: inout ByteReader) throws(WireError) {
         var head = try body.readScope(Self.headByteCount)
         let family = InternetAddress.Family(rawValue: try head.readHostInteger() as UInt8)

@@ -1,13 +1,13 @@
 internal import CausewayTypes
 
-/// Names and addresses that the host itself knows, as /etc/hosts says it (hosts(5)).
+/// The host names and addresses in /etc/hosts (hosts(5)).
 package struct HostsFile: Equatable, Sendable {
     private var addresses: [DNSName: [InternetAddress]] = [:]
     private var names: [InternetAddress: DNSName] = [:]
 
     package init() {}
 
-    /// Reads a file's text. Never fails: lines that make no sense are passed over.
+    /// Parses the text of the file. Ignores malformed lines.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
             let meaning = line.prefix { $0 != UInt8(ascii: "#") }
@@ -20,7 +20,7 @@ package struct HostsFile: Equatable, Sendable {
     }
 
     private static func address(_ text: String) -> InternetAddress? {
-        // Only four numbers make an address here; older forms are mistakes.
+        // Accept only IPv4 addresses of four numbers. The older short forms are mistakes here.
         if text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 3, let address = IPv4Address(text) {
             return .ipv4(address)
         }
@@ -34,9 +34,9 @@ package struct HostsFile: Equatable, Sendable {
         addresses[name, default: []].append(address)
     }
 
-    /// The addresses of a name in the file's order. Names are compared without case.
+    /// Returns the addresses of `name` in file order, ignoring case.
     package func addresses(of name: DNSName) -> [InternetAddress] { addresses[name] ?? [] }
 
-    /// The first name of an address.
+    /// Returns the first name of `address`.
     package func name(of address: InternetAddress) -> DNSName? { names[address] }
 }

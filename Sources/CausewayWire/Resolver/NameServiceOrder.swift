@@ -1,9 +1,9 @@
-/// Which sources are asked for a host's name, and when the search ends: the `hosts` line of nsswitch.conf(5).
+/// The sources for host name lookups, and when a lookup stops: the `hosts` line of nsswitch.conf(5).
 package struct NameServiceOrder: Equatable, Sendable {
     package enum Source: Hashable, Sendable {
         /// /etc/hosts.
         case files
-        /// The servers of resolv.conf, also where the file wants a local forwarder to be asked (`resolve`).
+        /// The servers in resolv.conf. Also stands for a local forwarder (`resolve`).
         case dns
         /// Multicast DNS, for names in `local`.
         case multicast
@@ -11,12 +11,12 @@ package struct NameServiceOrder: Equatable, Sendable {
         case ownName
     }
 
-    /// How a source can end.
+    /// The result of a lookup in one source.
     package enum Status: String, CaseIterable, Hashable, Sendable { case success, notfound, unavail, tryagain }
 
     package struct Step: Equatable, Sendable {
         package var source: Source
-        /// After these the search is over.
+        /// The results that end the lookup.
         package var stops: Set<Status>
 
         package init(_ source: Source, stops: Set<Status> = [.success]) {
@@ -34,8 +34,7 @@ package struct NameServiceOrder: Equatable, Sendable {
         "mdns_minimal": .multicast, "mdns4_minimal": .multicast, "mdns6_minimal": .multicast, "myhostname": .ownName,
     ]
 
-    /// Reads a file's text. Sources that are not known here are passed over, with what is to follow them; without a `hosts` line
-    /// files come first, then DNS.
+    /// Parses the text of the file. Ignores unknown sources and the actions after them. Without a `hosts` line, the order is files, DNS.
     package init(parsing text: String) {
         self.init()
         for line in text.split(whereSeparator: \.isNewline) {
@@ -69,7 +68,7 @@ package struct NameServiceOrder: Equatable, Sendable {
         return steps
     }
 
-    /// Reads `STATUS=action` pairs; `!` in front means every other status.
+    /// Parses `STATUS=action` pairs; `!` before a status means all other statuses.
     private static func adopt(_ text: Substring, _ stops: inout Set<Status>) {
         for pair in text.split(whereSeparator: \.isWhitespace) {
             let parts = pair.lowercased().split(separator: "=", maxSplits: 1)

@@ -1,11 +1,11 @@
 import CausewayTypes
 
-/// How names are looked up, as /etc/resolv.conf says it (resolv.conf(5)).
+/// The DNS resolver settings in /etc/resolv.conf (resolv.conf(5)).
 package struct ResolverConfiguration: Equatable, Sendable {
     /// A DNS server's address.
     package struct NameServer: Hashable, Sendable {
         package var address: InternetAddress
-        /// The interface, by name or number, through which a link-local address is meant (RFC 4007 §11).
+        /// The zone of a link-local address: an interface name or number (RFC 4007 §11).
         package var zone: String?
 
         package init(_ address: InternetAddress, zone: String? = nil) {
@@ -14,31 +14,31 @@ package struct ResolverConfiguration: Equatable, Sendable {
         }
     }
 
-    /// The servers in the order to ask them. The C library heeds the first three only.
+    /// The servers in query order. The C library uses only the first three.
     package var nameServers: [NameServer] = []
-    /// Domains to append to names with few dots, in order. The last `search` or `domain` line decides.
+    /// The domains to append to names with few dots, in order. The last `search` or `domain` line counts.
     package var searchDomains: [String] = []
     package var options = Options()
 
-    /// The `options` words that change what a resolver does.
+    /// The words of the `options` line that affect a resolver.
     package struct Options: Equatable, Sendable {
-        /// Names with at least this many dots are tried as they are first. At most 15.
+        /// Number of dots from which a name is first queried without a search domain (`ndots`). Maximum 15.
         package var dotThreshold = 1
-        /// How long to wait for one server. At most 30 seconds.
+        /// Time to wait for one server. Maximum 30 seconds.
         package var timeout: Duration = .seconds(5)
-        /// How often to go through the servers. At most 5.
+        /// Number of rounds through all servers. Maximum 5.
         package var attempts = 2
-        /// Spread questions over the servers instead of asking the first one first.
+        /// Distribute queries over all servers instead of starting with the first one.
         package var rotates = false
-        /// Announce larger answers by EDNS(0) (RFC 6891).
+        /// Announce support for larger responses with EDNS(0) (RFC 6891).
         package var usesEDNS = false
-        /// Ask over TCP only.
+        /// Query over TCP only.
         package var usesTCP = false
-        /// Ask for one address family at a time.
+        /// Query one address family at a time.
         package var asksSequentially = false
-        /// Do not ask for IPv6 addresses.
+        /// Do not query IPv6 addresses.
         package var skipsIPv6 = false
-        /// Believe the servers' word that an answer is authentic.
+        /// Trust the AD flag in responses (authenticated data).
         package var trustsAuthenticatedData = false
 
         package init() {}
@@ -46,12 +46,10 @@ package struct ResolverConfiguration: Equatable, Sendable {
 
     package init() {}
 
-    /// Reads a file's text.
-    ///
-    /// Never fails: lines that make no sense are passed over, as every resolver does with this file.
+    /// Parses the text of the file. Ignores malformed lines, as other resolvers do.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
-            // A keyword counts at the very beginning of its line only; so do the marks of a comment.
+            // A keyword or comment character counts only in the first column of a line.
             guard let first = line.first, !Self.isBlank(first), first != UInt8(ascii: "#"), first != UInt8(ascii: ";")
             else { continue }
             let words = line.split(whereSeparator: Self.isBlank).map { Substring($0) }
@@ -66,7 +64,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
         case "domain":
             if let domain = values.first { searchDomains = [String(domain)] }
         case "search":
-            // A lone root domain is how a file says that there is nothing to append.
+            // A root domain alone means that there is no search domain.
             searchDomains = values.filter { $0 != "." }.map(String.init)
         case "options":
             for word in values { options.adopt(word) }
@@ -80,7 +78,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
 }
 
 extension ResolverConfiguration.NameServer {
-    /// Reads an address, with its zone behind a percent sign (RFC 4007 §11.2).
+    /// Parses an address with an optional zone after a percent sign (RFC 4007 §11.2).
     fileprivate init?(parsing text: Substring) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let number = parts.first else { return nil }

@@ -1,4 +1,4 @@
-/// One line of a head: a name and its value.
+/// A header field: a name and its value.
 package struct HeaderField: Hashable, Sendable {
     package var name: String
     package var value: String
@@ -8,31 +8,31 @@ package struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Whether it can be written without becoming something else: the name is a token, and the value is free of line ends and of
-    /// other control characters (RFC 9110 §5.1, §5.5).
+    /// Whether the field can be serialized safely: the name is a token, and the value has no line ends or other control characters (RFC
+    /// 9110 §5.1, §5.5).
     package var isWritable: Bool {
         HeaderFields.isToken(name) && value.utf8.allSatisfy(HeaderFields.isAllowedInValue)
     }
 }
 
-/// The fields of a head, in order. Names are compared without regard to case (RFC 9110 §5.1).
+/// The header fields of a head, in order. Name comparison ignores case (RFC 9110 §5.1).
 package struct HeaderFields: Equatable, Sendable {
     package var fields: [HeaderField]
 
     package init(_ fields: [HeaderField] = []) { self.fields = fields }
 
-    /// Every value under a name, in order.
+    /// Returns all values with the given name, in order.
     package func values(of name: String) -> [String] {
         fields.filter { Self.areEqual($0.name, name) }.map(\.value)
     }
 
-    /// The value of a field that stands exactly once, else `nil`.
+    /// Returns the value of a field that occurs exactly once, else `nil`.
     package func onlyValue(of name: String) -> String? {
         let all = values(of: name)
         return all.count == 1 ? all[0] : nil
     }
 
-    /// The elements of a comma-separated list that may be spread over several fields (RFC 9110 §5.6.1).
+    /// Returns the elements of a comma-separated list, which may span several fields (RFC 9110 §5.6.1).
     package func elements(of name: String) -> [String] {
         values(of: name).flatMap { (value: String) -> [String] in
             value.split(separator: ",").map { (element: Substring) in Self.trimmed(element) }.filter { !$0.isEmpty }
@@ -43,12 +43,12 @@ package struct HeaderFields: Equatable, Sendable {
         elements(of: name).contains { Self.areEqual($0, element) }
     }
 
-    /// Equality of ASCII text without regard to case.
+    /// Compares ASCII text, ignoring case.
     package static func areEqual(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 
-    /// RFC 9110 §5.6.2.
+    /// Whether `text` is a token (RFC 9110 §5.6.2).
     package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
@@ -61,7 +61,7 @@ package struct HeaderFields: Equatable, Sendable {
         }
     }
 
-    /// Visible bytes, spaces and tabs (RFC 9110 §5.5).
+    /// Whether `byte` is visible, a space or a tab (RFC 9110 §5.5).
     static func isAllowedInValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
     static func trimmed(_ text: Substring) -> String {

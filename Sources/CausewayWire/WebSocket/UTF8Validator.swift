@@ -1,26 +1,25 @@
-/// Tells whether bytes are UTF-8 (RFC 3629 §4) while they arrive in pieces.
+/// Checks incrementally that bytes are UTF-8 (RFC 3629 §4).
 ///
-/// It fails at the first byte that no continuation can mend: a text message of many fragments is refused as early as
-/// RFC 6455 §8.1 allows.
+/// Fails at the first byte that no valid text can contain, so that a fragmented text message is refused as early as RFC 6455 §8.1 allows.
 package struct UTF8Validator: Equatable, Sendable {
-    /// Bytes that the character begun still needs.
+    /// Number of bytes missing from the current character.
     private var missing: UInt8 = 0
-    /// What the next one of them may be: narrower than 0x80...0xBF after a lead byte whose range would else hold overlong forms,
-    /// surrogates or numbers beyond U+10FFFF.
+    /// The smallest valid value of the next continuation byte. The range is narrower than 0x80...0xBF after a lead byte that could
+    /// otherwise start an overlong form, a surrogate or a number above U+10FFFF.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
     private var hasFailed = false
 
     package init() {}
 
-    /// Whether no character is cut in two here.
+    /// Whether the input so far ends at a character boundary.
     package var isAtBoundary: Bool { missing == 0 && !hasFailed }
 
-    /// Looks at the next bytes. After `false` it stays `false`.
+    /// Checks the next bytes. After the first `false` every further result is `false`.
     package mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !hasFailed, !bytes.isEmpty else { return !hasFailed }
         let span = bytes.span
-        // Every UInt8 is one initialized byte; loads are in bounds by the loop's condition.
+        // A UInt8 is one initialized byte; the loop's condition keeps loads in bounds.
         let bytes = unsafe span.bytes
         var index = 0
         while index < span.count {

@@ -1,35 +1,35 @@
-/// Why a head is refused.
+/// The reason why a head of the opening handshake is refused.
 package enum UpgradeError: Error, Equatable, Sendable {
-    /// Not HTTP/1.1, or a field is malformed. The text names what.
+    /// The message is not HTTP/1.1, or a field is malformed. The text names the part.
     case malformed(String)
-    /// Longer than ``UpgradeHeadScanner/maximumByteCount``, or of too many fields.
+    /// The head is longer than ``UpgradeHeadScanner/maximumByteCount`` or has too many fields.
     case tooLong
-    /// A version of the protocol other than 13 (RFC 6455 §4.4).
+    /// The WebSocket version is not 13 (RFC 6455 §4.4).
     case unsupportedVersion
     /// The server answered with this status instead of 101.
     case refused(status: Int)
-    /// What the program asked for cannot be written into a head. The text names what.
+    /// A value from the program cannot be written into a head. The text names the value.
     case unwritable(String)
 }
 
-/// Finds the end of a head while it arrives in pieces, and refuses one that does not end.
+/// Finds the end of a head incrementally and limits its length.
 package struct UpgradeHeadScanner: Equatable, Sendable {
-    /// Bytes of the longest head, which is what a peer can make an endpoint hold.
+    /// Maximum size of a head in bytes, which limits the memory that a peer can occupy.
     package static let maximumByteCount = 16 << 10
-    /// The most fields in a head.
+    /// Maximum number of fields in a head.
     package static let maximumFieldCount = 128
 
     package private(set) var head: [UInt8] = []
-    /// Bytes of `CR LF CR LF` seen.
+    /// Number of bytes of the final `CR LF CR LF` that were matched.
     private var matched = 0
 
     package init() {}
 
     package var isComplete: Bool { matched == 4 }
 
-    /// Takes bytes up to the end of the head.
+    /// Consumes bytes up to the end of the head.
     ///
-    /// - Returns: How many it took. Fewer than there are only if the head is complete.
+    /// - Returns: The number of bytes consumed; less than the size of `bytes` only if the head is complete.
     package mutating func take(_ bytes: ArraySlice<UInt8>) throws(UpgradeError) -> Int {
         var taken = 0
         for byte in bytes {
@@ -42,7 +42,7 @@ package struct UpgradeHeadScanner: Equatable, Sendable {
         return taken
     }
 
-    /// A line ends with both characters, and neither stands alone (RFC 9112 §2.2).
+    /// A line ends with CR LF; neither byte may occur alone (RFC 9112 §2.2).
     private mutating func match(_ byte: UInt8) throws(UpgradeError) {
         let expectsLineFeed = matched == 1 || matched == 3
         switch byte {
@@ -56,12 +56,14 @@ package struct UpgradeHeadScanner: Equatable, Sendable {
     }
 }
 
-/// The lines of a head, before they mean anything.
+/// The start line and the fields of a head, before interpretation.
 struct HeadLines {
     var start: String
     var fields: HeaderFields
 
-    /// - Parameter head: Up to and with the empty line.
+    /// Splits a head into lines.
+    ///
+    /// - Parameter head: The bytes up to and including the empty line.
     init(_ head: [UInt8]) throws(UpgradeError) {
         var lines = Self.lines(of: head)
         guard lines.count >= 3, let last = lines.popLast(), last.isEmpty, let empty = lines.popLast(), empty.isEmpty
@@ -78,9 +80,9 @@ struct HeadLines {
         self.fields = HeaderFields(fields)
     }
 
-    /// The status that the start line tells (RFC 9112 §4).
+    /// Parses the status code in the start line (RFC 9112 §4).
     ///
-    /// - Parameter versions: Those that may stand before it.
+    /// - Parameter versions: The HTTP versions to accept.
     func status(of versions: [Substring]) throws(UpgradeError) -> Int {
         let words = start.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard words.count >= 2, versions.contains(words[0]) else { throw .malformed("version of HTTP") }
@@ -108,7 +110,7 @@ struct HeadLines {
         return lines
     }
 
-    /// No white space before the colon, and no folded lines (RFC 9112 §5.1, §5.2).
+    /// White space before the colon and folded lines are errors (RFC 9112 §5.1, §5.2).
     private static func field(_ line: ArraySlice<UInt8>) throws(UpgradeError) -> HeaderField {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy(HeaderFields.isTokenByte)
@@ -121,7 +123,7 @@ struct HeadLines {
     }
 }
 
-/// Names that the opening handshake writes itself.
+/// The header fields that the opening handshake sets itself.
 enum HandshakeField {
     static let all = [
         "Host", "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Accept",
@@ -130,7 +132,7 @@ enum HandshakeField {
 
     static func contains(_ name: String) -> Bool { all.contains { HeaderFields.areEqual($0, name) } }
 
-    /// Appends the fields of a program, each name once: the last one given counts.
+    /// Appends the program's fields. Of several fields with one name, only the last is written.
     static func append(_ additional: [HeaderField], to text: inout String) throws(UpgradeError) {
         for (index, field) in additional.enumerated() {
             guard field.isWritable, !contains(field.name) else { throw .unwritable("header \(field.name)") }

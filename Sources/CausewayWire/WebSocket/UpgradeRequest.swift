@@ -1,15 +1,15 @@
 package import CausewayTypes
 
-/// The request with which a client opens a WebSocket connection (RFC 6455 §4.1).
+/// The client's request to open a WebSocket connection (RFC 6455 §4.1).
 package struct UpgradeRequest: Equatable, Sendable {
-    /// Path and query, percent-encoded, beginning with `/`.
+    /// The path and query, percent-encoded, starting with `/`.
     package var target: String
-    /// The `Host` field: see ``authority(host:port:defaultPort:)``.
+    /// The value of the `Host` field: see ``authority(host:port:defaultPort:)``.
     package var authority: String
     package var subprotocols: [String]
-    /// Fields besides those of the handshake. When written, the last of several with one name counts.
+    /// The fields that do not belong to the handshake. Of several fields with one name, only the last is written.
     package var additionalFields: [HeaderField]
-    /// `Sec-WebSocket-Key`.
+    /// The value of `Sec-WebSocket-Key`.
     package var key: String
 
     package init(
@@ -23,8 +23,8 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.key = key
     }
 
-    /// A host as the `Host` field names it: an IPv6 address in brackets and without its zone (RFC 6874 §4), the port only if it is not the
-    /// scheme's own.
+    /// Formats a host for the `Host` field: an IPv6 address in brackets and without its zone (RFC 6874 §4), and the port unless it is the
+    /// default port.
     ///
     /// - Parameter defaultPort: 80, or 443 over TLS.
     package static func authority(host: NWEndpoint.Host, port: UInt16, defaultPort: UInt16) -> String {
@@ -41,9 +41,9 @@ package struct UpgradeRequest: Equatable, Sendable {
         String(address.prefix { $0 != "%" })
     }
 
-    /// The wire form.
+    /// Encodes the request.
     ///
-    /// - Throws: ``UpgradeError/unwritable(_:)`` if any part holds what would change the meaning of the rest, such as a line end.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if a part contains characters that would corrupt the head, such as a line end.
     package func serialized() throws(UpgradeError) -> [UInt8] {
         guard target.utf8.first == UInt8(ascii: "/"), Self.isVisible(target), !target.utf8.contains(UInt8(ascii: "#"))
         else {
@@ -62,7 +62,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         return Array((text + "\r\n").utf8)
     }
 
-    /// Reads a head, as a server does (RFC 6455 §4.2.1).
+    /// Parses a request head as a server (RFC 6455 §4.2.1).
     package init(parsing head: [UInt8]) throws(UpgradeError) {
         let lines = try HeadLines(head)
         let fields = lines.fields
@@ -73,7 +73,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.authority = authority
         guard fields.hasElement("websocket", in: "Upgrade") else { throw .malformed("Upgrade") }
         guard fields.hasElement("upgrade", in: "Connection") else { throw .malformed("Connection") }
-        // What follows the head is frames: a request with a body has another idea of where it ends.
+        // WebSocket frames follow the head directly, so a request with a body is refused.
         guard fields.values(of: "Transfer-Encoding").isEmpty,
             fields.values(of: "Content-Length").allSatisfy({ $0 == "0" })
         else { throw .malformed("body") }
@@ -104,7 +104,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         isVisible(text) && !text.utf8.contains { "/?#@\\,".utf8.contains($0) }
     }
 
-    /// Tokens, none of them twice (RFC 6455 §4.1).
+    /// Whether `names` are distinct tokens (RFC 6455 §4.1).
     private static func areSubprotocols(_ names: [String]) -> Bool {
         names.allSatisfy(HeaderFields.isToken) && Set(names).count == names.count
     }

@@ -1,9 +1,9 @@
-/// The answer to an ``UpgradeRequest`` (RFC 6455 §4.2.2).
+/// The server's response to an ``UpgradeRequest`` (RFC 6455 §4.2.2).
 package struct UpgradeResponse: Equatable, Sendable {
-    /// 101 to accept.
+    /// The status code; 101 accepts the upgrade.
     package var status: Int
     package var subprotocol: String?
-    /// Fields besides those of the handshake.
+    /// The fields that do not belong to the handshake.
     package var additionalFields: [HeaderField]
 
     package init(status: Int = 101, subprotocol: String? = nil, additionalFields: [HeaderField] = []) {
@@ -12,21 +12,21 @@ package struct UpgradeResponse: Equatable, Sendable {
         self.additionalFields = additionalFields
     }
 
-    /// What to answer when a request was refused for this reason.
+    /// Creates the response that refuses a request because of `error`.
     package init(refusing error: UpgradeError) {
         switch error {
         case .unsupportedVersion:
-            // The version that is spoken is named by `serialized(for:)`.
+            // `serialized(for:)` adds the field with the supported version.
             self.init(status: 426)
         case .tooLong: self.init(status: 431)
         case .malformed, .refused, .unwritable: self.init(status: 400)
         }
     }
 
-    /// The wire form.
+    /// Encodes the response.
     ///
-    /// - Parameter request: What it answers; `nil` if that could not be read. Needed to accept.
-    /// - Throws: ``UpgradeError/unwritable(_:)``.
+    /// - Parameter request: The request to answer; `nil` if it could not be parsed. Required for status 101.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if a value cannot be written into a head.
     package func serialized(for request: UpgradeRequest?) throws(UpgradeError) -> [UInt8] {
         var text = ""
         if status == 101 {
@@ -48,9 +48,9 @@ package struct UpgradeResponse: Equatable, Sendable {
         return Array((text + "\r\n").utf8)
     }
 
-    /// Reads a head, as the client that sent `request` does (RFC 6455 §4.1).
+    /// Parses a response head as the client that sent `request` (RFC 6455 §4.1).
     ///
-    /// - Throws: ``UpgradeError``, with ``UpgradeError/refused(status:)`` for any status but 101.
+    /// - Throws: ``UpgradeError``; for any status except 101, ``UpgradeError/refused(status:)``.
     package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
         let lines = try HeadLines(head)
         let fields = lines.fields
@@ -63,7 +63,7 @@ package struct UpgradeResponse: Equatable, Sendable {
         guard fields.onlyValue(of: "Sec-WebSocket-Accept") == WebSocketAccept.value(for: request.key) else {
             throw .malformed("Sec-WebSocket-Accept")
         }
-        // None was offered.
+        // The client offers no extension, so the server must not accept one.
         guard fields.elements(of: "Sec-WebSocket-Extensions").isEmpty else {
             throw .malformed("Sec-WebSocket-Extensions")
         }

@@ -1,16 +1,16 @@
-/// The proof that a server understood the upgrade (RFC 6455 §4.2.2), and what it is made of.
+/// Computes and checks the keys of the opening handshake (RFC 6455 §4.2.2).
 ///
-/// SHA-1 and base64 are here because the standard library has neither. They serve `Sec-WebSocket-Accept` alone, where SHA-1
-/// protects nothing: it only shows that the server is no other kind of server. Never use them for anything else.
+/// SHA-1 and base64 are implemented here because the standard library has neither. Use them only for `Sec-WebSocket-Accept`, where SHA-1
+/// has no security function: the value only shows that the server understands WebSocket.
 package enum WebSocketAccept {
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-    /// The value that answers a key.
+    /// Returns the `Sec-WebSocket-Accept` value for a key.
     package static func value(for key: String) -> String {
         base64(sha1(Array((key + suffix).utf8)))
     }
 
-    /// A key: 16 bytes in base64 (RFC 6455 §4.1).
+    /// Creates a random key: 16 bytes in base64 (RFC 6455 §4.1).
     package static func key(using random: inout some RandomNumberGenerator) -> String {
         var bytes: [UInt8] = []
         bytes.append(bigEndian: random.next() as UInt64)
@@ -18,18 +18,18 @@ package enum WebSocketAccept {
         return base64(bytes)
     }
 
-    /// Whether a key is what base64 makes of 16 bytes.
+    /// Whether `text` is the base64 form of 16 bytes.
     package static func isKey(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
-        // The last digit before the padding holds two bits; the four others are zero.
+        // The last digit before the padding holds two bits of data; its other four bits are zero.
         guard bytes[..<22].allSatisfy(alphabet.contains) else { return false }
         return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(bytes[21])
     }
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// RFC 4648 §4, with padding.
+    /// Encodes base64 with padding (RFC 4648 §4).
     static func base64(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -45,7 +45,7 @@ package enum WebSocketAccept {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// RFC 3174 §6.1.
+    /// Computes a SHA-1 digest (RFC 3174 §6.1).
     static func sha1(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)

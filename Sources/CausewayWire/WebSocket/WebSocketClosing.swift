@@ -1,4 +1,4 @@
-/// Why an endpoint closes, as a number on the wire (RFC 6455 §7.4).
+/// A close code: the reason for closing as a number (RFC 6455 §7.4).
 package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 
@@ -8,9 +8,9 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let goingAway = WebSocketCloseCode(rawValue: 1001)
     package static let protocolError = WebSocketCloseCode(rawValue: 1002)
     package static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
-    /// Stands for a close frame without a code. Never on the wire.
+    /// Reports a close frame without a code. Never sent.
     package static let noStatusReceived = WebSocketCloseCode(rawValue: 1005)
-    /// Stands for an end without a close frame. Never on the wire.
+    /// Reports the end of the connection without a close frame. Never sent.
     package static let abnormalClosure = WebSocketCloseCode(rawValue: 1006)
     package static let invalidFramePayloadData = WebSocketCloseCode(rawValue: 1007)
     package static let policyViolation = WebSocketCloseCode(rawValue: 1008)
@@ -18,8 +18,8 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let mandatoryExtension = WebSocketCloseCode(rawValue: 1010)
     package static let internalServerError = WebSocketCloseCode(rawValue: 1011)
 
-    /// Whether a close frame may hold it: defined by RFC 6455 §7.4.1 or registered since (1012 to 1014), or given to libraries
-    /// and applications (RFC 6455 §7.4.2).
+    /// Whether a close frame may contain the code. Allowed are the codes of RFC 6455 §7.4.1, the registered codes 1012 to 1014, and the
+    /// ranges for libraries and applications (RFC 6455 §7.4.2).
     package var isAllowedOnWire: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -30,18 +30,18 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
 
 /// The payload of a close frame (RFC 6455 §5.5.1).
 package struct WebSocketClosing: Equatable, Sendable {
-    /// Bytes of the longest reason.
+    /// Maximum size of a reason in bytes.
     package static let maximumReasonLength = WebSocketFrameHeader.maximumControlLength - 2
 
-    /// Why a payload cannot be one.
+    /// The reason why a payload is not a valid close payload.
     package enum Mistake: Error, Equatable, Sendable {
-        /// One byte, or a number that must not be on the wire.
+        /// The payload is a single byte, or its code must not be sent.
         case code
         /// The reason is not UTF-8.
         case text
     }
 
-    /// `nil` for a frame without a payload.
+    /// The close code; `nil` for a frame without a payload.
     package var code: WebSocketCloseCode?
     package var reason: String
 
@@ -63,8 +63,8 @@ package struct WebSocketClosing: Equatable, Sendable {
         self.init(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
     }
 
-    /// The wire form. A code that must not be sent gives an empty payload, and a reason that is too long is cut before the
-    /// character that does not fit.
+    /// Encodes the payload. A code that must not be sent results in an empty payload. A reason that is too long is truncated at a character
+    /// boundary.
     package var payload: [UInt8] {
         guard let code, code.isAllowedOnWire else { return [] }
         var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-/// What stands before the payload of a frame (RFC 6455 §5.2).
+/// The header of a frame (RFC 6455 §5.2).
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -12,17 +12,17 @@
 /// +---------------------------------------------------------------+
 /// ```
 package struct WebSocketFrameHeader: Equatable, Sendable {
-    /// Bytes of the longest header.
+    /// Maximum size of a header in bytes.
     package static let maximumByteCount = 14
-    /// The most bytes of payload in a control frame (RFC 6455 §5.5).
+    /// Maximum size of a control frame's payload in bytes (RFC 6455 §5.5).
     package static let maximumControlLength = 125
 
-    /// Whether the frame is the last one of its message.
+    /// Whether the frame is the last of its message.
     package var isFinal: Bool
     package var opcode: WebSocketOpcode
-    /// Present in every frame from a client, and in none from a server (RFC 6455 §5.1).
+    /// The masking key: present in every frame from a client, absent in every frame from a server (RFC 6455 §5.1).
     package var mask: WebSocketMask?
-    /// Bytes of payload.
+    /// Size of the payload in bytes.
     package var payloadLength: Int
 
     package init(isFinal: Bool = true, opcode: WebSocketOpcode, mask: WebSocketMask? = nil, payloadLength: Int) {
@@ -32,14 +32,14 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         self.payloadLength = payloadLength
     }
 
-    /// Reads one header.
+    /// Parses one header.
     ///
-    /// - Throws: ``WireError``: `truncated` while more bytes are needed; `invalid` as soon as one is wrong, which is before
-    ///   the header is complete if that byte comes early.
+    /// - Throws: ``WireError``: `truncated` if more bytes are needed, `invalid` as soon as a byte is wrong, even before the header is
+    ///   complete.
     package init(parsing reader: inout ByteReader) throws(WireError) {
         let start = reader.position
         let first = try reader.readInteger(as: UInt8.self)
-        // No extension that would use them was negotiated.
+        // Reserved bits must be zero, because no extension was negotiated.
         guard first & 0x70 == 0 else { throw .invalid("reserved bits", at: start) }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
         isFinal = first & 0x80 != 0
@@ -54,7 +54,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         mask = second & 0x80 == 0 ? nil : WebSocketMask(key: try reader.readInteger())
     }
 
-    /// The length must be written in the shortest form (RFC 6455 §5.2).
+    /// Reads the length, which must be in its shortest form (RFC 6455 §5.2).
     private static func readLength(_ shortLength: Int, _ reader: inout ByteReader) throws(WireError) -> Int {
         let start = reader.position
         switch shortLength {
@@ -72,13 +72,13 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         }
     }
 
-    /// Bytes of the header in its wire form.
+    /// Size of the encoded header in bytes.
     package var byteCount: Int {
         let lengthBytes = payloadLength <= 125 ? 0 : payloadLength <= Int(UInt16.max) ? 2 : 8
         return 2 + lengthBytes + (mask == nil ? 0 : 4)
     }
 
-    /// Appends the wire form.
+    /// Appends the encoded header.
     package func serialize(into bytes: inout [UInt8]) {
         bytes.append((isFinal ? 0x80 : 0) | opcode.rawValue)
         let maskBit: UInt8 = mask == nil ? 0 : 0x80

@@ -1,20 +1,20 @@
-/// The key that a client's payload is combined with (RFC 6455 §5.3).
+/// The masking key of a client's payload (RFC 6455 §5.3).
 package struct WebSocketMask: Hashable, Sendable {
-    /// The first byte on the wire is the most significant one.
+    /// The key in network byte order: its most significant byte is first on the wire.
     package var key: UInt32
 
     package init(key: UInt32) { self.key = key }
 
-    /// Masks or unmasks: both are the same.
+    /// Masks or unmasks `bytes`; both are the same operation.
     ///
-    /// - Parameter offset: How many bytes of the payload came before these. Must not be negative.
+    /// - Parameter offset: Number of payload bytes before `bytes`. Must not be negative.
     package func apply(to bytes: inout [UInt8], from start: Int = 0, offset: Int = 0) {
         guard start < bytes.count else { return }
         var span = bytes.mutableSpan
         apply(to: &span, from: start, offset: offset)
     }
 
-    /// The same for a part of an array, in place if nobody else holds that array.
+    /// Masks or unmasks part of an array, in place if the array has no other owner.
     package func apply(to bytes: inout ArraySlice<UInt8>, offset: Int = 0) {
         guard !bytes.isEmpty else { return }
         var span = bytes.mutableSpan
@@ -22,14 +22,14 @@ package struct WebSocketMask: Hashable, Sendable {
     }
 
     private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // The key as memory holds it, turned so that its first byte meets the first of these.
+        // The key rotated so that its next byte applies to the first of `bytes`, in memory order.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian
         let wide = UInt64(word) << 32 | UInt64(word)
         var index = start
         let count = bytes.count
-        // In bounds by the loop's condition, and every bit pattern is a valid integer.
+        // The loop's condition keeps accesses in bounds, and every bit pattern is a valid integer.
         var bytes = unsafe bytes.mutableBytes
         while index + 8 <= count {
             let plain = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
