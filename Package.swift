@@ -93,10 +93,10 @@ let package = Package(
             ],
             swiftSettings: pure),
         .target(name: "CCausewayLinux"),
-        .target(name: "CCausewayScript", dependencies: ["CCausewayLinux"]),
+        .target(name: "CCausewayPAC", dependencies: ["CCausewayLinux"]),
         .target(
             name: "CausewaySystem",
-            dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux", "CCausewayScript"],
+            dependencies: ["CausewayTypes", "CausewayWire", "CCausewayLinux", "CCausewayPAC"],
             swiftSettings: system),
         .target(
             name: "CausewayRuntime",

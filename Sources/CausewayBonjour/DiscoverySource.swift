@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 
 /// Something that goes on and has news until it is stopped: what sequences and callbacks are made of.
-struct DiscoverySource<News: DiscoveryNews>: Sendable {
+struct DiscoverySource<News: DiscoveryEvent>: Sendable {
     typealias Report = @Sendable (Result<[News], NWError>) -> Void
 
     /// Begins, and returns what ends it. News that come together are reported together; after a failure nothing follows.
@@ -42,9 +42,9 @@ private final class EndOfSequence: Sendable {
 }
 
 /// Where news wait for a task.
-private final class SequenceInbox<News: DiscoveryNews>: Sendable {
+private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
     private struct State: Sendable {
-        var news = PendingNews<News>()
+        var news = PendingEvents<News>()
         var failure: NWError?
         var waiter: CheckedContinuation<News?, any Error>?
         var hasEnded = false
@@ -58,7 +58,7 @@ private final class SequenceInbox<News: DiscoveryNews>: Sendable {
         }
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     func report(_ result: Result<[News], NWError>) {
         let resume = state.withLock { state -> (CheckedContinuation<News?, any Error>, Result<News?, any Error>)? in
@@ -97,11 +97,11 @@ private final class SequenceInbox<News: DiscoveryNews>: Sendable {
 }
 
 /// Where news wait for a queue: one block tells all that is there, and says of each whether more follows.
-private final class QueueInbox<News: DiscoveryNews>: Sendable {
+private final class QueueInbox<News: DiscoveryEvent>: Sendable {
     typealias Handler = @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
 
     private struct State: Sendable {
-        var news = PendingNews<News>()
+        var news = PendingEvents<News>()
         var failure: NWError?
         var isScheduled = false
         var hasEnded = false
@@ -109,7 +109,7 @@ private final class QueueInbox<News: DiscoveryNews>: Sendable {
 
     private let queue: DispatchQueue
     private let handler: Handler
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     init(_ queue: DispatchQueue, _ handler: @escaping Handler) {
         self.queue = queue

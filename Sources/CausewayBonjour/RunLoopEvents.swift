@@ -18,7 +18,7 @@ final class RunLoopEvents<Object: AnyObject>: Sendable {
 
     /// Touched in the run loops' threads, as the object itself.
     private let object: Unchecked<WeakObject>
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     init(_ object: Object) { self.object = Unchecked(WeakObject(object: object)) }
 

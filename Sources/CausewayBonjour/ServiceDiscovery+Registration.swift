@@ -100,7 +100,7 @@ extension ServiceDiscovery {
             var id: RegistrationID?
         }
 
-        private let state: Guarded<State>
+        private let state: LockedValue<State>
         private let type: String
         private let handler: @Sendable (Result<Identity, NWError>) -> Void
 
@@ -109,7 +109,7 @@ extension ServiceDiscovery {
             _ service: ServiceDescription, type: String,
             _ handler: @escaping @Sendable (Result<Identity, NWError>) -> Void
         ) {
-            state = Guarded(State(name: service.name))
+            state = LockedValue(State(name: service.name))
             self.type = type
             self.handler = handler
             let id = BonjourEngine.shared.advertise(service) { [weak self] in self?.changed($0) }

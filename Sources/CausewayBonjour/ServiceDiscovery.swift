@@ -84,9 +84,9 @@ public enum ServiceDiscovery {
 
     /// Something that goes on, and calls back, until it is stopped or nobody holds it any more.
     public final class Operation: Sendable {
-        private let ending: Guarded<(@Sendable () -> Void)?>
+        private let ending: LockedValue<(@Sendable () -> Void)?>
 
-        init(_ stop: @escaping @Sendable () -> Void) { ending = Guarded(stop) }
+        init(_ stop: @escaping @Sendable () -> Void) { ending = LockedValue(stop) }
 
         deinit { stop() }
 
@@ -101,7 +101,7 @@ public enum ServiceDiscovery {
     }
 }
 
-extension ServiceDiscovery.Change: DiscoveryNews {
+extension ServiceDiscovery.Change: DiscoveryEvent {
     static var isLatestOnly: Bool { false }
 
     var opposite: Self? {
@@ -112,7 +112,7 @@ extension ServiceDiscovery.Change: DiscoveryNews {
     }
 }
 
-extension ServiceDiscovery.Place: DiscoveryNews {
+extension ServiceDiscovery.Place: DiscoveryEvent {
     static var isLatestOnly: Bool { true }
     var opposite: Self? { nil }
 }

@@ -55,7 +55,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
         feed.onTermination = { _ in isOver.value.store(true, ordering: .relaxed) }
         let (options, shared) = (options, shared)
         do {
-            try Machine.startThread(named: "nw.capture") {
+            try System.startThread(named: "nw.capture") {
                 do {
                     try Self.feed(feed, options, shared, isOver)
                     feed.finish()

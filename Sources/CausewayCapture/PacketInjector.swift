@@ -18,7 +18,7 @@ public struct PacketInjector: ~Copyable {
     public private(set) var sent = 0
 
     /// Packets that are collected before the kernel is called.
-    private static let most = 64
+    private static let maximum = 64
 
     /// - Parameter interface: Where frames leave. They begin with the header of its link.
     /// - Throws: ``CaptureError`` where there is no such interface, or this process may not send frames.
@@ -32,7 +32,7 @@ public struct PacketInjector: ~Copyable {
         }
         PacketSockets.sendAtOnce(socket.rawValue)
         self.interface = interface
-        bytes.reserveCapacity(Self.most * 1514)
+        bytes.reserveCapacity(Self.maximum * 1514)
     }
 
     /// Takes a packet, and sends what was collected when that is enough.
@@ -41,7 +41,7 @@ public struct PacketInjector: ~Copyable {
     public mutating func add(_ packet: Span<UInt8>) throws(CaptureError) {
         packet.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
         lengths.append(packet.count)
-        if lengths.count == Self.most { try flush() }
+        if lengths.count == Self.maximum { try flush() }
     }
 
     /// Sends what was collected.

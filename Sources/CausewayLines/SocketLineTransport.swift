@@ -7,7 +7,7 @@ public import FoundationEssentials
 public final class SocketLineTransport: LineTransport {
     public let peer: String
     private let socket: ReadySocket
-    private let decoder = Guarded(LineDecoder())
+    private let decoder = LockedValue(LineDecoder())
 
     init(_ socket: ReadySocket, peer: String) {
         self.socket = socket
@@ -84,7 +84,7 @@ extension SocketLineTransport {
     }
 
     private static func addresses(of host: String, _ family: SocketAddress.Family?) async throws -> [SocketAddress] {
-        let inquiry = await NameInquiry.addresses(of: host, family: family)
+        let inquiry = await NameQuery.addresses(of: host, family: family)
         try Task.checkCancellation()
         guard !inquiry.addresses.isEmpty else {
             throw inquiry.failure?.networkError ?? NWError(errno: Errno.addressNotAvailable)

@@ -10,7 +10,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     private let output: Unchecked<OutputStream>
     private let inputNews = News()
     private let outputNews = News()
-    private let decoder = Guarded(LineDecoder())
+    private let decoder = LockedValue(LineDecoder())
     private static let chunk = 16_384
 
     /// Makes a transport over a pair of streams of `CausewayStreams` that were not opened. Streams of other origins have no queue to tell
@@ -118,7 +118,7 @@ private final class News: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     func tell() {
         let waiter = state.withLock { state in

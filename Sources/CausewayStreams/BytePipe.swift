@@ -35,7 +35,7 @@ final class BytePipe: Sendable {
 
     /// The most bytes that it holds.
     let capacity: Int
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 

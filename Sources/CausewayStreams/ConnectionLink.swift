@@ -32,7 +32,7 @@ final class ConnectionLink: StreamLink {
     let outbound = BytePipe(capacity: bufferSize)
     private let target: Target
     private let queue = DispatchQueue(label: "causeway.streams", target: .global())
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     init(_ target: Target) {
         self.target = target

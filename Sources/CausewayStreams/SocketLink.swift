@@ -39,7 +39,7 @@ final class SocketLink: StreamLink {
     /// descriptor later, and until then takes another socket with the same number for this one.
     private let watched: CInt
     private let queue = DispatchQueue(label: "causeway.streams.socket", target: .global())
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     init(_ descriptor: CInt, closesSocket: Bool) {
         self.descriptor = descriptor
@@ -50,7 +50,7 @@ final class SocketLink: StreamLink {
         } else {
             watched = descriptor
         }
-        self.state = Guarded(state)
+        self.state = LockedValue(state)
         inbound.observe { [weak self] in self?.pump() }
         outbound.observe { [weak self] in self?.pump() }
     }

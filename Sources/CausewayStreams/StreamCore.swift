@@ -24,7 +24,7 @@ final class StreamCore: Sendable {
     let direction: Direction
     let pipe: BytePipe
     let link: any StreamLink
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     private let faces = Unchecked(Faces())
 
     init(_ direction: Direction, _ pipe: BytePipe, _ link: any StreamLink) {

@@ -1,7 +1,7 @@
 internal import CCausewayLinux
 
 /// Clock, threads and memory of this process.
-package enum Machine {
+package enum System {
     /// Time of the monotonic clock, from an unspecified start.
     package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
 
@@ -23,7 +23,7 @@ package enum Machine {
         }
         guard isFirst else { return }
         atexit {
-            let bodies = Machine.exits.withLock { $0.process == getpid() ? $0.bodies : [] }
+            let bodies = System.exits.withLock { $0.process == getpid() ? $0.bodies : [] }
             for body in bodies { body() }
         }
     }
@@ -45,12 +45,12 @@ package enum Machine {
         kill(getpid(), number)
     }
 
-    private struct Exits: Sendable {
+    private struct ExitHandlers: Sendable {
         var process: pid_t?
         var bodies: [@Sendable () -> Void] = []
     }
 
-    private static let exits = Guarded(Exits())
+    private static let exits = LockedValue(ExitHandlers())
 
     /// Has the process give back what it lets go of, for a little speed: for programs that do little, for long.
     package static func keepMemorySmall() { cw_keep_memory_small() }

@@ -26,14 +26,14 @@ public final class SCNetworkReachability: Sendable {
         switch target {
         case .everywhere: Self.flags(of: .everywhere(), tellsDirect: false)
         case .endpoint(let endpoint):
-            PathInquiry.destination(endpoint).map { Self.flags(of: $0, tellsDirect: true) } ?? []
+            PathQuery.destination(endpoint).map { Self.flags(of: $0, tellsDirect: true) } ?? []
         case .links:
-            PathInquiry.everywhere().interfaces.contains { $0.isCarrying && $0.interface.type != .loopback }
+            PathQuery.everywhere().interfaces.contains { $0.isCarrying && $0.interface.type != .loopback }
                 ? [.reachable, .isDirect] : []
         }
     }
 
-    private static func flags(of inquiry: PathInquiry, tellsDirect: Bool) -> SCNetworkReachabilityFlags {
+    private static func flags(of inquiry: PathQuery, tellsDirect: Bool) -> SCNetworkReachabilityFlags {
         guard inquiry.path.status == .satisfied, let way = inquiry.ways.first else { return [] }
         var flags: SCNetworkReachabilityFlags = .reachable
         if way.interface.type == .cellular { flags.insert(.isWWAN) }

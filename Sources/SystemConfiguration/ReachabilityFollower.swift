@@ -32,13 +32,13 @@ final class ReachabilityFollower: Sendable {
         var places: [RunLoopPlace] = []
         /// Keeps the destination, while it is scheduled.
         var target: SCNetworkReachability?
-        var watch: PathInquiry.Watch?
+        var watch: PathQuery.Watch?
         var known: SCNetworkReachabilityFlags?
         /// Whether the run loop has reported the change. A destination is scheduled in one loop, as a rule.
         var isToldInLoop = true
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     deinit {
         let last = state.withLock { $0 }
@@ -105,8 +105,8 @@ final class ReachabilityFollower: Sendable {
         }
         let flags = state.withLock { $0.target }?.flags
         state.withLock { $0.known = flags }
-        let watch = PathInquiry.follow { [weak self] in self?.networkChanged() }
-        let unwanted = state.withLock { state -> PathInquiry.Watch? in
+        let watch = PathQuery.follow { [weak self] in self?.networkChanged() }
+        let unwanted = state.withLock { state -> PathQuery.Watch? in
             guard state.watch == nil, state.target != nil else { return watch }
             state.watch = watch
             return nil

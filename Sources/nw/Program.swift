@@ -40,10 +40,10 @@ enum Program {
 
     /// Dispatch opens files when its first thread starts, and traps where it cannot: with few to spare it starts before anything else.
     private static func startDispatch() {
-        let limit = Machine.openFileLimit
+        let limit = System.openFileLimit
         guard limit < 64 else { return }
         do {
-            try Machine.checkRoom(forFiles: 8)
+            try System.checkRoom(forFiles: 8)
         } catch {
             printError("nw: too many open files: this process may have \(limit) (ulimit -n)")
             exit(EXIT_FAILURE)

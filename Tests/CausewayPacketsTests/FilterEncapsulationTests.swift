@@ -105,7 +105,7 @@ struct FilterEncapsulationTests {
             ("dst port smtp or http", true, false),
         ])
     func services(expression: String, matchesTCP: Bool, matchesUDP: Bool) throws {
-        let port = ServiceNames.table.first { expression.hasSuffix($0.0) }?.1 ?? 0
+        let port = PortNames.table.first { expression.hasSuffix($0.0) }?.1 ?? 0
         let segment = FilterTests.tcp("10.0.0.1", "10.0.0.2", port: port)
         var datagram = PacketBuilder()
         datagram.add(EthernetHeader(destination: .broadcast, source: .zero, type: .ipv4))

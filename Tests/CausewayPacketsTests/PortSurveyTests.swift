@@ -86,7 +86,7 @@ struct PortSurveyTests {
 
     @Test("No more probes leave in any second than the user allows", arguments: [5.0, 100, 2000])
     func cap(_ rate: Double) {
-        var scan = Self.scan(2, 500) { $0.mostPerSecond = rate }
+        var scan = Self.scan(2, 500) { $0.maximumPerSecond = rate }
         var network = Network()
         _ = network.run(&scan, until: .seconds(5)) { _, _ in (.microseconds(50), .reset) }
         for (place, first) in network.sent.enumerated() {
@@ -160,7 +160,7 @@ struct PortSurveyTests {
 
     @Test("A scan that has more probes than may wait goes on as they are given up")
     func bounded() {
-        var scan = Self.scan(1, 300) { $0.mostWaiting = 16 }
+        var scan = Self.scan(1, 300) { $0.maximumWaiting = 16 }
         var network = Network()
         #expect(network.run(&scan) { _, _ in nil })
         for (place, probe) in network.sent.enumerated() where place >= 16 {
@@ -173,7 +173,7 @@ struct PortSurveyTests {
         arguments: 0..<100 as Range<UInt64>)
     func anyOrder(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var scan = Self.scan(3, 20) { $0.mostWaiting = 10 }
+        var scan = Self.scan(3, 20) { $0.maximumWaiting = 10 }
         var now = Duration.zero
         for _ in 0..<3000 {
             now += .microseconds(Int.random(in: 0...30_000, using: &random))

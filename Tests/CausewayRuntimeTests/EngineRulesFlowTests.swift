@@ -222,7 +222,7 @@ extension Runtime {
             let flow = Flow(loop: loop, kind: .stream)
             flow.attach(.scripted(kernel), owner: Stage().owner)
             kernel.arrive(repeatElement(7, count: count))
-            let content = Guarded<Data?>(nil)
+            let content = LockedValue<Data?>(nil)
             let hasCome = DispatchSemaphore(value: 0)
             flow.ready(for: .readable)
             flow.begin()

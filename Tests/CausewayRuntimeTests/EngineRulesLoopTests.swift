@@ -50,7 +50,7 @@ extension Runtime {
 
         @Test(
             "A hang-up that one handler was told of is told to the next one as well", arguments: LoopUnderTest.allCases)
-        func hangUpBeforeHandover(_ kind: LoopUnderTest) async throws {
+        func hangUpBeforeDeferredWakeups(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let pair = SocketPair()
             let (first, second) = (Probe(), Probe())
@@ -96,8 +96,8 @@ extension Runtime {
             let reports = Recorder<Report>()
             /// The indices of members that do not exist any more.
             let released = Recorder<Int>()
-            private let members = Guarded<[Member]>([])
-            private let weakMembers = Guarded<[WeakMember]>([])
+            private let members = LockedValue<[Member]>([])
+            private let weakMembers = LockedValue<[WeakMember]>([])
 
             init(_ loop: any EventLoop) { self.loop = loop }
 
@@ -133,7 +133,7 @@ extension Runtime {
         final class Member: ReadinessHandler {
             let index: Int
             let pair = SocketPair()
-            let registration = Guarded<Registration?>(nil)
+            let registration = LockedValue<Registration?>(nil)
             private let crowd: Crowd
 
             init(_ index: Int, _ crowd: Crowd) {

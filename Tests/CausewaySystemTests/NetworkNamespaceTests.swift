@@ -25,7 +25,7 @@ struct NamespaceNetworkTests {
     func sourceAddresses() async throws {
         try await Self.withPair { namespace in
             // One thread of the namespace for all questions: the socket that hears of changes belongs to it.
-            let memory = Guarded(SourceAddressMemory())
+            let memory = LockedValue(SourceAddressMemory())
             let sources = { @Sendable () -> [String?] in
                 let destinations: [SocketAddress] = [
                     .ipv4(bits: 0xC000_0202, port: 0), .ipv6(high: 0x2001_0DB8_0000_0000, low: 9, port: 0, scope: 0),

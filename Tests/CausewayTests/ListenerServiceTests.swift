@@ -52,7 +52,7 @@ struct ListenerServiceTests {
     @Test("A listener that tasks serve, and that has no queue, tells of its service as well")
     func registrationWithoutQueue() throws {
         let listener = try NWListener(using: .tcp)
-        let told = Guarded<[NWListener.ServiceRegistrationChange]>([])
+        let told = LockedValue<[NWListener.ServiceRegistrationChange]>([])
         listener.serviceRegistrationUpdateHandler = { change in told.withLock { $0.append(change) } }
         let endpoint = NWEndpoint.service(name: "A", type: "_game._tcp", domain: "local.", interface: nil)
         listener.registered(.add(endpoint))

@@ -111,7 +111,7 @@ struct StackTests {
     func messages() throws {
         let tlv = NWParameters(top: TLV(type: UInt8.self, length: UInt16.self) { TCP() })
         let options = try #require(tlv.defaultProtocolStack.applicationProtocols.first as? TLVOptions)
-        #expect(options.header == TypeLengthHeader(typeWidth: 1, lengthWidth: 2))
+        #expect(options.header == TLVHeader(typeWidth: 1, lengthWidth: 2))
         let plain = WebSocket { TCP() }
         let webSocket = plain.subprotocols(["chat"]).maximumMessageSize(9).autoReplyPing(true).skipHandshake(true)
         let made = NWParameters(top: webSocket).defaultProtocolStack.applicationProtocols.first

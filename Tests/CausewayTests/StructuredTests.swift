@@ -18,7 +18,7 @@ struct StructuredTests {
 
     @Test("The first operation fails a connection that cannot be, which is reported once")
     func failing() async {
-        let states = Guarded<[NetworkChannel<Unknown>.State]>([])
+        let states = LockedValue<[NetworkChannel<Unknown>.State]>([])
         let connection = NetworkConnection(to: endpoint) { Unknown() }.onStateUpdate { _, state in
             states.withLock { $0.append(state) }
         }
@@ -48,8 +48,8 @@ struct StructuredTests {
 
     @Test("A scope ends its connection, whatever happens in it, and whether or not it was used")
     func scope() async throws {
-        let kept = Guarded<NetworkConnection<TCP>?>(nil)
-        let states = Guarded<[NetworkChannel<TCP>.State]>([])
+        let kept = LockedValue<NetworkConnection<TCP>?>(nil)
+        let states = LockedValue<[NetworkChannel<TCP>.State]>([])
         try await withNetworkConnection(to: endpoint) {
             TCP()
         } _: { connection in
@@ -113,7 +113,7 @@ struct StructuredTests {
 
     @Test("A listener keeps what is set; one that cannot be fails when it runs, once")
     func listener() async throws {
-        let states = Guarded<[NetworkListener<QUIC>.State]>([])
+        let states = LockedValue<[NetworkListener<QUIC>.State]>([])
         let record = NWTXTRecord(["a": "1"])
         let listener = try NetworkListener(for: .bonjour(type: "_echo._tcp", txtRecord: record)) { QUIC(alpn: ["a"]) }
             .newConnectionLimit(3)
@@ -132,7 +132,7 @@ struct StructuredTests {
 
     @Test("A browser for a type that is none fails when it runs, either way, and runs once")
     func browser() async {
-        let states = Guarded<[NetworkBrowser<Bonjour>.State]>([])
+        let states = LockedValue<[NetworkBrowser<Bonjour>.State]>([])
         let mistake = NWError.dns(DNSServiceErrorType(kDNSServiceErr_BadParam))
         for answersWithValue in [false, true] {
             let browser = NetworkBrowser(for: .bonjour("echo", includeTxtRecord: true)).onStateUpdate { _, state in

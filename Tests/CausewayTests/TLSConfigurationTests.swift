@@ -128,7 +128,7 @@ struct TLSConfigurationTests {
         let layer = try makeTLSLayer(
             NWProtocolTLS.Options(), isServer: false, isDatagram: false, host: "server.test", port: 443)
         #expect(layer.stage is TLSStage)
-        #expect((layer.attendant as? TLSAttendant)?.metadata == nil)
+        #expect((layer.delegate as? TLSDelegate)?.metadata == nil)
     }
 
     @Test("An identity comes from an archive, and serves with it")

@@ -51,7 +51,7 @@ struct UnavailableTests {
     func group() async throws {
         let group = NWConnectionGroup(
             with: NWMultiplexGroup(to: .hostPort(host: "192.0.2.1", port: 443)), using: .udp)
-        let events = Guarded<[String]>([])
+        let events = LockedValue<[String]>([])
         group.setReceiveHandler { _, _, _ in Issue.record("nothing can be received") }
         group.send(content: nil) { error in events.withLock { $0.append("sent \(String(describing: error))") } }
         let (ends, feed) = AsyncStream.makeStream(of: Void.self)

@@ -24,10 +24,10 @@ struct ResolverRatios {
             guard ResolverMeasure.decode(bytes, times: number) > 0 else { fatalError("\(words[2]) is no DNS message") }
             print((seconds(CLOCK_MONOTONIC) - start) * 1e9 / Double(number))
         } else {
-            let lanes = Int(words[3]) ?? 1
-            _ = await ResolverMeasure.lookUp((0..<100).map { "warm\($0).made.example" }, atOnce: lanes)
+            let transports = Int(words[3]) ?? 1
+            _ = await ResolverMeasure.lookUp((0..<100).map { "warm\($0).made.example" }, atOnce: transports)
             let start = seconds(CLOCK_PROCESS_CPUTIME_ID)
-            let found = await ResolverMeasure.lookUp((0..<number).map { "n\($0).made.example" }, atOnce: lanes)
+            let found = await ResolverMeasure.lookUp((0..<number).map { "n\($0).made.example" }, atOnce: transports)
             guard found == number else { fatalError("\(found) of \(number) names were found") }
             print((seconds(CLOCK_PROCESS_CPUTIME_ID) - start) * 1e9 / Double(number))
         }

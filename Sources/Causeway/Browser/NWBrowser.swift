@@ -22,9 +22,9 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     public let parameters: NWParameters
 
     private let lifecycle = QueuedState(State.setup)
-    private let results = Guarded<Set<NWBrowser.Result>>([])
-    private let resultsHandler = Guarded<ResultsHandler?>(nil)
-    private let browse = Guarded<ServiceBrowse?>(nil)
+    private let results = LockedValue<Set<NWBrowser.Result>>([])
+    private let resultsHandler = LockedValue<ResultsHandler?>(nil)
+    private let browse = LockedValue<ServiceBrowse?>(nil)
 
     /// Makes a browser. Nothing happens until ``start(queue:)``.
     public init(for descriptor: NWBrowser.Descriptor, using parameters: NWParameters) {
@@ -44,11 +44,11 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    private func begin(_ wish: ServiceBrowse.Wish) {
+    private func begin(_ query: ServiceBrowse.Query) {
         let lifecycle = lifecycle
         let parameters = parameters
         let search = ServiceBrowse(
-            wish, required: parameters.requiredInterface, allows: { parameters.allows($0) },
+            query, required: parameters.requiredInterface, allows: { parameters.allows($0) },
             post: { lifecycle.call($0) }, failed: { lifecycle.move(to: $0.map { .waiting($0) } ?? .ready) },
             { results, changes in self.found(results, changes) })
         browse.withLock { $0 = search }
@@ -135,7 +135,7 @@ extension NWBrowser {
 
 extension NWBrowser.Descriptor {
     /// What to ask for.
-    fileprivate var search: ServiceBrowse.Wish {
+    fileprivate var search: ServiceBrowse.Query {
         get throws(NWError) {
             let (type, domain, wantsText) =
                 switch self {
@@ -144,7 +144,7 @@ extension NWBrowser.Descriptor {
                 case .applicationService: throw .posix(.ENOTSUP)
                 }
             let parsed = try NWEndpoint.serviceDomain(type, domain)
-            return ServiceBrowse.Wish(type: parsed.type, domain: parsed.domain, wantsText: wantsText)
+            return ServiceBrowse.Query(type: parsed.type, domain: parsed.domain, wantsText: wantsText)
         }
     }
 }

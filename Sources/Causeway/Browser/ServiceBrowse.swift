@@ -13,7 +13,7 @@ final class ServiceBrowse: Sendable {
     typealias Handler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
 
     /// What is looked for.
-    struct Wish: Sendable {
+    struct Query: Sendable {
         var type: DNSServiceType
         var domain: DNSName
         var wantsText: Bool
@@ -36,19 +36,19 @@ final class ServiceBrowse: Sendable {
     }
 
     /// What the program knows. Apart from the progress, for the engine's loop never waits until a long set is made.
-    private struct Told {
+    private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []
     }
 
-    private let wish: Wish
+    private let query: Query
     private let required: NWInterface?
     private let allows: @Sendable (NWInterface) -> Bool
     private let post: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let failed: @Sendable (NWError?) -> Void
     private let handler: Handler
-    private let progress = Guarded(Progress())
-    private let told = Guarded(Told())
+    private let progress = LockedValue(Progress())
+    private let reported = LockedValue(Reported())
 
     /// - Parameters:
     ///   - required: The only interface over which name servers are asked.
@@ -56,12 +56,12 @@ final class ServiceBrowse: Sendable {
     ///   - post: Calls a block on the program's queue, in order.
     ///   - failed: Called when name servers begin to fail, and with `nil` when they answer again.
     init(
-        _ wish: Wish, required: NWInterface?, allows: @escaping @Sendable (NWInterface) -> Bool,
+        _ query: Query, required: NWInterface?, allows: @escaping @Sendable (NWInterface) -> Bool,
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         failed: @escaping @Sendable (NWError?) -> Void, _ handler: @escaping Handler
     ) {
-        self.wish = wish
-        self.required = wish.domain.isOfLink ? nil : required
+        self.query = query
+        self.required = query.domain.isOfLink ? nil : required
         self.allows = allows
         self.post = post
         self.failed = failed
@@ -95,14 +95,14 @@ final class ServiceBrowse: Sendable {
 
     /// Instances of a subtype are listed under a name of its own (RFC 6763 §7.1).
     private var browsedName: DNSName? {
-        guard let domain = wish.type.name.appending(wish.domain) else { return nil }
-        guard let subtype = wish.type.subtypes.first else { return domain }
+        guard let domain = query.type.name.appending(query.domain) else { return nil }
+        guard let subtype = query.type.subtypes.first else { return domain }
         return DNSName("_sub", in: domain).flatMap { DNSName(subtype, in: $0) }
     }
 
     // MARK: On the engine's loop
 
-    private func heard(_ event: RecordNews) {
+    private func heard(_ event: RecordChanges) {
         guard event.interface.map(allows) ?? true else { return }
         var orphaned: [RecordQuestion] = []
         for case .name(let instance) in event.added.map(\.data) { appeared(instance, event.interface) }
@@ -114,7 +114,7 @@ final class ServiceBrowse: Sendable {
     }
 
     private func appeared(_ instance: DNSName, _ interface: NWInterface?) {
-        guard DNSServiceInstance(instance, of: wish.type.name) != nil else { return }
+        guard DNSServiceInstance(instance, of: query.type.name) != nil else { return }
         let isNew = progress.withLock { progress -> Bool in
             guard !progress.hasEnded else { return false }
             let isNew = progress.instances[instance] == nil
@@ -124,7 +124,7 @@ final class ServiceBrowse: Sendable {
             progress.changed.insert(instance)
             return isNew
         }
-        guard isNew, wish.wantsText else { return }
+        guard isNew, query.wantsText else { return }
         let question = RecordQuestion(instance, .txt, on: required) { [weak self] news in
             self?.heardText(news, instance)
         }
@@ -145,7 +145,7 @@ final class ServiceBrowse: Sendable {
         }
     }
 
-    private func heardText(_ event: RecordNews, _ instance: DNSName) {
+    private func heardText(_ event: RecordChanges, _ instance: DNSName) {
         guard event.interface.map(allows) ?? true, case .text(let bytes)? = event.added.last?.data else { return }
         progress.withLock { progress in
             progress.instances[instance]?.text = NWTXTRecord(bytes == [0] ? Data() : Data(bytes))
@@ -171,30 +171,32 @@ final class ServiceBrowse: Sendable {
             defer { progress.changed = [] }
             return progress.hasEnded ? [] : progress.changed.map { ($0, progress.instances[$0]) }
         }
-        let (results, changes) = told.withLock { told in
-            let changes = news.compactMap { name, instance in change(of: name, to: instance, in: &told) }
-            return (told.results, Set(changes))
+        let (results, changes) = reported.withLock { reported in
+            let changes = news.compactMap { name, instance in change(of: name, to: instance, in: &reported) }
+            return (reported.results, Set(changes))
         }
         if !changes.isEmpty { handler(results, changes) }
     }
 
-    private func change(of name: DNSName, to instance: Instance?, in told: inout Told) -> NWBrowser.Result.Change? {
+    private func change(of name: DNSName, to instance: Instance?, in reported: inout Reported) -> NWBrowser.Result
+        .Change?
+    {
         // With text wanted, a service is told of together with it.
-        let new = instance.flatMap { !wish.wantsText || $0.text != nil ? result(name, $0) : nil }
-        let old = told.byName[name]
+        let new = instance.flatMap { !query.wantsText || $0.text != nil ? result(name, $0) : nil }
+        let old = reported.byName[name]
         let change = NWBrowser.Result.Change(between: old, new)
         guard change != .identical else { return nil }
-        told.byName[name] = new
-        if let old { told.results.remove(old) }
-        if let new { told.results.insert(new) }
+        reported.byName[name] = new
+        if let old { reported.results.remove(old) }
+        if let new { reported.results.insert(new) }
         return change
     }
 
     private func result(_ name: DNSName, _ instance: Instance) -> NWBrowser.Result? {
-        DNSServiceInstance(name, of: wish.type.name).map { service in
+        DNSServiceInstance(name, of: query.type.name).map { service in
             NWBrowser.Result(
                 endpoint: .service(
-                    name: service.label, type: String(wish.type.name.description.dropLast()),
+                    name: service.label, type: String(query.type.name.description.dropLast()),
                     domain: service.domain.description, interface: nil),
                 interfaces: instance.interfaces.compactMap(\.self).sorted { $0.index < $1.index },
                 metadata: instance.text.map { .bonjour($0) } ?? .none)

@@ -38,8 +38,8 @@ extension NWConnection {
             // An unconnected socket does not know its path: then what every Ethernet carries.
             let headers = isV6 ? 48 : 28
             // RFC 8200 §5: every link carries 1,280 bytes, and the program may want no more.
-            let most = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
-            return max(0, min(mtu ?? 1_500, most) - headers - (driver.route?.overhead ?? 0))
+            let maximum = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
+            return max(0, min(mtu ?? 1_500, maximum) - headers - (driver.route?.overhead ?? 0))
         }
     }
 

@@ -15,7 +15,7 @@ extension NWConnection {
         case NWProtocolUDP.definition where isDatagram: return NWProtocolUDP.Metadata()
         case NWProtocolIP.definition: return NWProtocolIP.Metadata()
         default:
-            return driver.channel?.attendants.lazy.compactMap { ($0 as? any MetadataSource)?.connectionMetadata }
+            return driver.channel?.delegates.lazy.compactMap { ($0 as? any MetadataSource)?.connectionMetadata }
                 .first { $0.definition == definition }
         }
     }
@@ -63,8 +63,8 @@ extension NWConnection {
             let transport = driver.settings.transport == .udp ? NWProtocolUDP.definition : NWProtocolTCP.definition
             durations.append((transport, connected - facts.attemptStarted))
         }
-        for (attendant, duration) in driver.channel?.handshakes ?? [] {
-            guard let definition = (attendant as? any HandshakeSource)?.handshakeDefinition else { continue }
+        for (delegate, duration) in driver.channel?.handshakes ?? [] {
+            guard let definition = (delegate as? any HandshakeSource)?.handshakeDefinition else { continue }
             durations.append((definition, duration))
         }
         return durations.map { definition, duration in
@@ -83,7 +83,7 @@ extension NWConnection {
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public func startDataTransferReport() -> PendingDataTransferReport {
-        let started = Machine.now
+        let started = System.now
         let before = isReady ? transferCounters() : nil
         let subflowsBefore = subflowCounters
         let interface = currentPath?.availableInterfaces.first
@@ -91,7 +91,7 @@ extension NWConnection {
             let facts = self.driver.establishment
             let begun = before == nil ? max(started, facts?.finished ?? .zero) : started
             let primary = self.pathReport(since: before ?? TransferCounters(facts?.baseline), interface)
-            let duration = (Machine.now - begun).timeInterval
+            let duration = (System.now - begun).timeInterval
             let paths = self.subflowReports(since: subflowsBefore, primary)
             let report = DataTransferReport(
                 duration: duration, primary: paths.first ?? primary, others: Array(paths.dropFirst()))

@@ -44,7 +44,7 @@ extension NWConnection {
         driver.flow.send(
             .init(
                 outbound, ticket: ticket, endsMessage: isComplete, priority: context.priority,
-                deadline: expiration == 0 ? nil : Machine.now + .milliseconds(Int64(clamping: expiration)),
+                deadline: expiration == 0 ? nil : System.now + .milliseconds(Int64(clamping: expiration)),
                 antecedent: context.antecedent?.ticket))
     }
 
@@ -58,7 +58,7 @@ extension NWConnection {
             StackMessage(
                 content ?? Data(), metadata: metadata, endsMessage: isComplete,
                 isFinal: context.isFinal && isComplete,
-                deadline: expiration == 0 ? nil : Machine.now + .milliseconds(Int64(clamping: expiration)),
+                deadline: expiration == 0 ? nil : System.now + .milliseconds(Int64(clamping: expiration)),
                 waiter: metadata.isEmpty ? waiter : waiter.abandoning(metadata)))
     }
 

@@ -127,7 +127,7 @@ private final class Opening: Sendable {
         var waiter: CheckedContinuation<Result<Void, NWError>, Never>?
     }
 
-    private let progress = Guarded(Progress())
+    private let progress = LockedValue(Progress())
 
     func changed(to state: NWConnection.State) {
         switch state {

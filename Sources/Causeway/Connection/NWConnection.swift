@@ -29,7 +29,7 @@ public final class NWConnection: Sendable {
     public let parameters: NWParameters
     package let driver: ConnectionDriver
     /// At most one.
-    private let storedHandlers = Guarded<[Handlers]>([])
+    private let storedHandlers = LockedValue<[Handlers]>([])
 
     /// Makes a connection to an endpoint. Nothing happens until ``start(queue:)``.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters) {

@@ -19,10 +19,10 @@ final class QueuedState<State: Sendable>: Sendable {
         var hasEnded = false
     }
 
-    private let progress: Guarded<Progress>
+    private let progress: LockedValue<Progress>
 
     init(_ state: State) {
-        progress = Guarded(Progress(state: state))
+        progress = LockedValue(Progress(state: state))
     }
 
     /// The current state. Readable from any thread.

@@ -23,7 +23,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
     package let parameters: NWParameters?
 
     private let lifecycle = QueuedState(State.setup)
-    private let receiver = Guarded<ReceiveHandler?>(nil)
+    private let receiver = LockedValue<ReceiveHandler?>(nil)
 
     /// Makes a channel. Nothing happens until ``start(queue:)``.
     ///

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 
 /// What a framer may ask of its connection.
-struct FramerSurroundings: Sendable {
+struct FramerContext: Sendable {
     var local: NWEndpoint?
     var remote: NWEndpoint
     var parameters: NWParameters
@@ -33,11 +33,11 @@ func makeFramerLayer(
     isServer: Bool,
     makeLayer: @escaping @Sendable (NWProtocolOptions) throws(NWError) -> StackLayer
 ) -> StackLayer {
-    let surroundings = FramerSurroundings(
+    let context = FramerContext(
         local: local, remote: remote, parameters: parameters, isServer: isServer, makeLayer: makeLayer)
-    return makeFramerLayer(options, in: surroundings)
+    return makeFramerLayer(options, in: context)
 }
 
-func makeFramerLayer(_ options: NWProtocolFramer.Options, in surroundings: FramerSurroundings) -> StackLayer {
-    StackLayer(FramerStage(), FramerAttendant(options, in: surroundings))
+func makeFramerLayer(_ options: NWProtocolFramer.Options, in context: FramerContext) -> StackLayer {
+    StackLayer(FramerStage(), FramerDelegate(options, in: context))
 }

@@ -95,12 +95,12 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
 
 /// Values of any type by name.
 private final class FramerValues: Sendable {
-    private let storage: Guarded<[String: Unchecked<Any>]>
+    private let storage: LockedValue<[String: Unchecked<Any>]>
 
     convenience init() { self.init([:]) }
 
     private init(_ values: [String: Unchecked<Any>]) {
-        storage = Guarded(values)
+        storage = LockedValue(values)
     }
 
     func copy() -> FramerValues { FramerValues(storage.withLock { $0 }) }

@@ -16,7 +16,7 @@ extension NWConnectionGroup {
             let datagram: GroupDatagram
             let group: NWConnectionGroup
             /// Whether it may still be answered.
-            let mayReply = Guarded(true)
+            let mayReply = LockedValue(true)
 
             init(_ datagram: GroupDatagram, _ group: NWConnectionGroup) {
                 self.datagram = datagram

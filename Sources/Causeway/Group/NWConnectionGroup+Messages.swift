@@ -45,7 +45,7 @@ extension NWConnectionGroup {
         driver.send(
             SendQueue.Entry(
                 outbound, ticket: message.ticket, priority: message.priority,
-                deadline: expiration == 0 ? nil : Machine.now + .milliseconds(Int64(clamping: expiration)),
+                deadline: expiration == 0 ? nil : System.now + .milliseconds(Int64(clamping: expiration)),
                 antecedent: message.antecedent?.ticket))
     }
 }

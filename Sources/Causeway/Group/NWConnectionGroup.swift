@@ -35,7 +35,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
 
     package let driver: GroupDriver
     private let mistake: NWError?
-    let handlers = Guarded(Handlers())
+    let handlers = LockedValue(Handlers())
 
     /// Makes a group. Nothing happens until ``start(queue:)``.
     public init(with descriptor: any NWGroupDescriptor, using parameters: NWParameters) {

@@ -16,7 +16,7 @@ final class ListenerAdvertisement: Sendable {
         var hasEnded = false
     }
 
-    private let progress = Guarded(Progress())
+    private let progress = LockedValue(Progress())
     private let engine = BonjourEngine.shared
     private let report: @Sendable (NWListener.ServiceRegistrationChange) -> Void
     private let failed: @Sendable (NWError) -> Void

@@ -13,7 +13,7 @@ extension NWListener {
         startsConnections: Bool = true, _ body: @escaping @Sendable (NWConnection) async -> Void
     ) async throws(NWError) {
         let accepted = AcceptedConnections()
-        let failure = Guarded<NWError?>(nil)
+        let failure = LockedValue<NWError?>(nil)
         newConnectionHandler = { accepted.append($0) }
         let report = stateUpdateHandler
         stateUpdateHandler = { state in
@@ -67,7 +67,7 @@ private final class AcceptedConnections: Sendable {
         var isFinished = false
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     func append(_ connection: NWConnection) {
         let consumer = state.withLock { state -> UnsafeContinuation<NWConnection?, Never>? in
@@ -109,7 +109,7 @@ private final class ServedConnections: Sendable {
     }
 
     let body: @Sendable (NWConnection) async -> Void
-    private let places = Guarded(Places())
+    private let places = LockedValue(Places())
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 

@@ -24,8 +24,8 @@ public final class NWListener: Sendable {
     /// The parameters given when the listener was made.
     public let parameters: NWParameters
     package let driver: ListenerDriver
-    let handlers = Guarded(Handlers())
-    private let advertisement = Guarded<ListenerAdvertisement?>(nil)
+    let handlers = LockedValue(Handlers())
+    private let advertisement = LockedValue<ListenerAdvertisement?>(nil)
 
     /// Makes a listener for a port; `.any` lets the system choose one.
     ///

@@ -14,13 +14,13 @@ extension NWParameters {
     }
 
     /// The same with what lies between the transport and the stack: the way through proxies.
-    func makeLayerMaker(to endpoint: NWEndpoint?, above passage: [ProxyPassage]) throws(NWError) -> LayerMaker? {
+    func makeLayerMaker(to endpoint: NWEndpoint?, above passage: [ProxyStep]) throws(NWError) -> LayerMaker? {
         let protocols = defaultProtocolStack.applicationProtocols
         guard !protocols.isEmpty || !passage.isEmpty else { return nil }
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
         // From the bottom up: the first of the list is nearest to the program.
         var recipes = passage.map { Recipe.passage($0) }
-        var carrier = isDatagram ? TypeLengthStage.Carrier.datagrams : .stream
+        var carrier = isDatagram ? TLVStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
             // A datagram carries one value, and says itself where it ends.
             if options is CoderOptions, isDatagram { continue }
@@ -34,11 +34,11 @@ extension NWParameters {
         let parameters = self
         let asksForAddresses = recipes.contains(where: \.asksForAddresses)
         return { [recipes] flow in
-            let surroundings = StackSurroundings(
+            let context = StackContext(
                 asksForAddresses ? flow.addresses : nil, endpoint: endpoint, parameters, isDatagram: isDatagram)
             return Result { () throws(NWError) in
                 var layers: [StackLayer] = []
-                for recipe in recipes { layers.append(try recipe.makeLayer(in: surroundings)) }
+                for recipe in recipes { layers.append(try recipe.makeLayer(in: context)) }
                 return layers
             }.mapError { Failure($0) }
         }
@@ -65,14 +65,14 @@ private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)
     case framer(NWProtocolFramer.Options)
-    case typeLength(TypeLengthHeader, over: TypeLengthStage.Carrier)
-    case values(over: TypeLengthStage.Carrier)
-    case passage(ProxyPassage)
+    case typeLength(TLVHeader, over: TLVStage.Carrier)
+    case values(over: TLVStage.Carrier)
+    case passage(ProxyStep)
 
     /// - Parameter carrier: What lies beneath.
     init(
         _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
-        over carrier: TypeLengthStage.Carrier = .stream
+        over carrier: TLVStage.Carrier = .stream
     ) throws(NWError) {
         switch options {
         case let options as NWProtocolTLS.Options:
@@ -104,28 +104,28 @@ private enum Recipe: Sendable {
         }
     }
 
-    func makeLayer(in surroundings: StackSurroundings) throws(NWError) -> StackLayer {
+    func makeLayer(in context: StackContext) throws(NWError) -> StackLayer {
         switch self {
         case .security(let configuration):
-            try configuration.makeLayer(host: surroundings.host, port: surroundings.port)
+            try configuration.makeLayer(host: context.host, port: context.port)
         case .webSocket(let options):
             try makeWebSocketLayer(
-                options, isServer: surroundings.isServer, endpoint: surroundings.remote,
-                isSecure: surroundings.isSecure)
-        case .framer(let options): makeFramerLayer(options, in: surroundings.framer)
+                options, isServer: context.isServer, endpoint: context.remote,
+                isSecure: context.isSecure)
+        case .framer(let options): makeFramerLayer(options, in: context.framer)
         case .passage(let passage): try passage.makeLayer()
-        case .typeLength(let header, let carrier): StackLayer(TypeLengthStage(header, over: carrier))
+        case .typeLength(let header, let carrier): StackLayer(TLVStage(header, over: carrier))
         case .values(let carrier):
             // A value is decoded whole, so what a peer may send of one is bounded.
             StackLayer(
-                TypeLengthStage(
-                    TypeLengthHeader(typeWidth: 0, lengthWidth: 4), over: carrier, limit: TypeLengthStage.messageLimit))
+                TLVStage(
+                    TLVHeader(typeWidth: 0, lengthWidth: 4), over: carrier, limit: TLVStage.messageLimit))
         }
     }
 }
 
 /// What the protocols of one attempt may know of the connection.
-private struct StackSurroundings: Sendable {
+private struct StackContext: Sendable {
     let remote: NWEndpoint
     let local: NWEndpoint?
     let parameters: NWParameters
@@ -164,12 +164,12 @@ private struct StackSurroundings: Sendable {
         parameters.defaultProtocolStack.applicationProtocols.contains { $0 is NWProtocolTLS.Options }
     }
 
-    var framer: FramerSurroundings {
-        let surroundings = self
-        return FramerSurroundings(local: local, remote: remote, parameters: parameters, isServer: isServer) {
+    var framer: FramerContext {
+        let context = self
+        return FramerContext(local: local, remote: remote, parameters: parameters, isServer: isServer) {
             options throws(NWError) in
-            let recipe = try Recipe(options, isServer: surroundings.isServer, isDatagram: surroundings.isDatagram)
-            return try recipe.makeLayer(in: surroundings)
+            let recipe = try Recipe(options, isServer: context.isServer, isDatagram: context.isDatagram)
+            return try recipe.makeLayer(in: context)
         }
     }
 }

@@ -66,7 +66,7 @@ extension NWParameters {
 }
 
 /// A step between the transport and a connection's own protocols.
-enum ProxyPassage: Sendable {
+enum ProxyStep: Sendable {
     /// TLS to the proxy itself.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
     case socks(TunnelDestination, ProxyConfiguration.Credential?)
@@ -80,7 +80,7 @@ enum ProxyPassage: Sendable {
         switch self {
         case .security(let configuration, let host, let port):
             var layer = try configuration.makeLayer(host: host, port: port)
-            layer.attendant = (layer.attendant as? TLSAttendant).map { ProxySecurityAttendant($0) }
+            layer.delegate = (layer.delegate as? TLSDelegate).map { ProxySecurityDelegate($0) }
             return layer
         case .socks(let destination, let credential):
             return StackLayer(
@@ -100,16 +100,16 @@ enum ProxyPassage: Sendable {
 }
 
 /// Answers TLS to a proxy. What was agreed with the proxy says nothing about the peer, so programs do not find it as the connection's.
-final class ProxySecurityAttendant: StageAttendant {
-    private let attendant: TLSAttendant
+final class ProxySecurityDelegate: StageDelegate {
+    private let delegate: TLSDelegate
 
-    init(_ attendant: TLSAttendant) { self.attendant = attendant }
+    init(_ delegate: TLSDelegate) { self.delegate = delegate }
 
-    var failureReason: String? { attendant.failureReason }
-    var callsProgram: Bool { attendant.callsProgram }
+    var failureReason: String? { delegate.failureReason }
+    var callsProgram: Bool { delegate.callsProgram }
 
     func stageReported(_ event: any StageEvent, from place: StagePlace) {
-        attendant.stageReported(event, from: place)
+        delegate.stageReported(event, from: place)
     }
 }
 
@@ -180,7 +180,7 @@ extension ProxyConfiguration {
         }
     }
 
-    fileprivate func passage(to destination: TunnelDestination) throws(NWError) -> [ProxyPassage] {
+    fileprivate func passage(to destination: TunnelDestination) throws(NWError) -> [ProxyStep] {
         switch kind {
         case .socksV5: return [.socks(destination, credential)]
         case .httpCONNECT(_, nil): return [.connect(destination, credential)]
@@ -190,7 +190,7 @@ extension ProxyConfiguration {
             guard case .hostPort(let host, let port) = place else { throw .posix(.EINVAL) }
             return [.security(configuration, host: host, port: port.rawValue), .connect(destination, credential)]
         case .chain(let proxies):
-            var passages: [ProxyPassage] = []
+            var passages: [ProxyStep] = []
             for (index, proxy) in proxies.enumerated() {
                 let next = index + 1 < proxies.count ? proxies[index + 1].place : nil
                 let step = try next.map { place throws(NWError) in try TunnelDestination(place) } ?? destination

@@ -38,14 +38,14 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
         package init() {}
     }
 
-    let storage: Guarded<Values>
+    let storage: LockedValue<Values>
 
     /// The protocols, by reference: changes of the stack or of options in it change these parameters.
     public let defaultProtocolStack: NWParameters.ProtocolStack
 
     package init(stack: ProtocolStack, values: Values = Values()) {
         defaultProtocolStack = stack
-        storage = Guarded(values)
+        storage = LockedValue(values)
     }
 
     /// Parameters with IP and no transport. Add one to ``defaultProtocolStack`` before connecting.

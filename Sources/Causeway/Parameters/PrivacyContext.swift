@@ -28,7 +28,7 @@ extension NWParameters {
         /// The text given to ``init(description:)``.
         public let debugDescription: String
 
-        private let storage = Guarded(Settings())
+        private let storage = LockedValue(Settings())
 
         /// Makes a context that shares nothing with others.
         public convenience init(description: String) {
@@ -50,7 +50,7 @@ extension NWParameters {
         /// Forgets what connections of this context cached.
         public func flushCache() {
             ResolverEngine.shared.forget(partition: settings.partition)
-            ProxyScriptStore.shared.forget(partition: settings.partition)
+            PACStore.shared.forget(partition: settings.partition)
         }
 
         /// Stops logging for connections of this context. It has no effect on ``default``.

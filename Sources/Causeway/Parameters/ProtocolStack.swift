@@ -14,13 +14,13 @@ extension NWParameters {
             var internet: NWProtocolOptions?
         }
 
-        private let layers: Guarded<Layers>
+        private let layers: LockedValue<Layers>
 
         package init(
             application: [NWProtocolOptions] = [], transport: NWProtocolOptions?,
             internet: NWProtocolOptions? = NWProtocolIP.Options()
         ) {
-            layers = Guarded(Layers(application: application, transport: transport, internet: internet))
+            layers = LockedValue(Layers(application: application, transport: transport, internet: internet))
         }
 
         /// The protocols above the transport. The first one is nearest to the program, for example

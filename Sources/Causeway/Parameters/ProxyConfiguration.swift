@@ -19,7 +19,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         /// One through the other.
         case chain([ProxyConfiguration])
         /// Whichever a script names.
-        case script(ProxyScriptSource)
+        case script(PACSource)
     }
 
     /// Whose name and password the proxy asks for.
@@ -34,7 +34,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// Copies share it, because a credential can be applied to a constant.
     private final class CredentialBox: Sendable {
-        let credential = Guarded<Credential?>(nil)
+        let credential = LockedValue<Credential?>(nil)
     }
 
     package let kind: Kind
@@ -112,7 +112,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     ///   applied to the configuration is given to the proxies of a script that came by `https`, and not to those of others.
     /// - Throws: `.posix(.EPROTONOSUPPORT)` for URLs of other schemes, `.posix(.EINVAL)` for what has no host.
     public init(automaticConfiguration url: URL) throws(NWError) {
-        kind = .script(.location(try ProxyScriptLocation(url)))
+        kind = .script(.location(try PACLocation(url)))
     }
 
     /// Whichever proxies this script names, as for ``init(automaticConfiguration:)``. Only on Linux.

@@ -19,7 +19,7 @@ extension NWParameters {
 
 extension ProxyConfiguration {
     /// The script that names proxies, if this is one.
-    var script: ProxyScriptSource? {
+    var script: PACSource? {
         if case .script(let source) = kind { source } else { nil }
     }
 
@@ -39,7 +39,7 @@ final class ProxyPlanner: RoutePlanner {
     let settings: SocketSettings
     let endpoint: NWEndpoint
     let destination: TunnelDestination
-    let subject: ScriptSubject
+    let subject: PACSubject
     /// Best first.
     let proxies: [ProxyConfiguration]
 
@@ -52,10 +52,10 @@ final class ProxyPlanner: RoutePlanner {
         self.endpoint = endpoint
         self.destination = destination
         self.proxies = proxies
-        if case .url(let url) = endpoint, let known = ScriptSubject(url: url.absoluteString) {
+        if case .url(let url) = endpoint, let known = PACSubject(url: url.absoluteString) {
             subject = known
         } else {
-            subject = ScriptSubject(destination)
+            subject = PACSubject(destination)
         }
     }
 
@@ -70,7 +70,7 @@ final class ProxyPlanner: RoutePlanner {
     var mayGoDirect: Bool { parameters.preferNoProxies || proxies.allSatisfy(\.allowFailover) }
 
     /// The ways that one entry of a script's result means; none where it cannot carry the connection.
-    func routes(for entry: ScriptResult.Entry, of proxy: ProxyConfiguration) -> [Route] {
+    func routes(for entry: PACResult.Entry, of proxy: ProxyConfiguration) -> [Route] {
         switch entry {
         case .direct: (try? parameters.directRoute(to: endpoint)).map { [$0] } ?? []
         case .proxy(let address): proxy.naming(address).map(routes) ?? []
@@ -102,13 +102,13 @@ private final class ProxyPlanning: RoutePlanning {
         var routes: [Route] = []
         /// The first.
         var problem: RouteProblem?
-        var run: ProxyScriptRun?
+        var run: PACRun?
         var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?
     }
 
     private let planner: ProxyPlanner
     private let loop: any EventLoop
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     init(
         _ planner: ProxyPlanner, on loop: any EventLoop,
@@ -116,7 +116,7 @@ private final class ProxyPlanning: RoutePlanning {
     ) {
         self.planner = planner
         self.loop = loop
-        state = Guarded(State(completion: completion))
+        state = LockedValue(State(completion: completion))
     }
 
     func cancel() {
@@ -143,8 +143,8 @@ private final class ProxyPlanning: RoutePlanning {
         }
     }
 
-    private func run(_ script: ProxyScriptSource, _ proxy: ProxyConfiguration) {
-        let run = ProxyScriptRun(
+    private func run(_ script: PACSource, _ proxy: ProxyConfiguration) {
+        let run = PACRun(
             script, planner.subject, planner.parameters, planner.settings, on: loop
         ) { report in self.ran(report, proxy) }
         let isWanted = state.withLock { state in
@@ -155,13 +155,13 @@ private final class ProxyPlanning: RoutePlanning {
         if isWanted { run.start() }
     }
 
-    private func ran(_ report: ProxyScriptRun.Report, _ proxy: ProxyConfiguration) {
+    private func ran(_ report: PACRun.Report, _ proxy: ProxyConfiguration) {
         var found: [Route] = []
         var problem: RouteProblem?
         switch report.result {
         case .failure(let failure): problem = failure
         case .success(let text):
-            let result = ScriptResult(text)
+            let result = PACResult(text)
             found = result.entries.flatMap { planner.routes(for: $0, of: proxy) }
             if found.isEmpty {
                 let said = result.unusable.isEmpty ? text : result.unusable.joined(separator: "; ")

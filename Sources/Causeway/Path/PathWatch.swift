@@ -25,7 +25,7 @@ final class PathWatch: Sendable {
     }
 
     private let policy: PathPolicy
-    private let progress = Guarded(Progress(path: NWPath(status: .unsatisfied)))
+    private let progress = LockedValue(Progress(path: NWPath(status: .unsatisfied)))
 
     init(_ policy: PathPolicy) {
         self.policy = policy

@@ -14,7 +14,7 @@ extension NWProtocolIP {
             var serviceClass: NWParameters.ServiceClass?
         }
 
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         /// When the datagram arrived, in nanoseconds of the monotonic raw clock; 0 when it was not asked for.
         ///
@@ -27,7 +27,7 @@ extension NWProtocolIP {
         }
 
         package init(ecn: ECN, serviceClass: NWParameters.ServiceClass?, receiveTime: UInt64) {
-            storage = Guarded(Values(ecn: ecn, serviceClass: serviceClass))
+            storage = LockedValue(Values(ecn: ecn, serviceClass: serviceClass))
             self.receiveTime = receiveTime
             super.init(definition: NWProtocolIP.definition)
         }

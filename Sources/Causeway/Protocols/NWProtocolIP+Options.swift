@@ -41,10 +41,10 @@ extension NWProtocolIP {
             package init() {}
         }
 
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         package init(values: Values = Values()) {
-            storage = Guarded(values)
+            storage = LockedValue(values)
             super.init(definition: NWProtocolIP.definition)
         }
 

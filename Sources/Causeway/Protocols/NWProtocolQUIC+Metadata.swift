@@ -37,10 +37,10 @@ extension NWProtocolQUIC {
 
         /// The handle that `sec_protocol_metadata_*` functions take.
         public let securityProtocolMetadata: sec_protocol_metadata_t
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         package init(values: Values, securityProtocolMetadata: sec_protocol_metadata_t) {
-            storage = Guarded(values)
+            storage = LockedValue(values)
             self.securityProtocolMetadata = securityProtocolMetadata
             super.init(definition: NWProtocolQUIC.definition)
         }

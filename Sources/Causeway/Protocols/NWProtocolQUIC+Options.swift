@@ -34,7 +34,7 @@ extension NWProtocolQUIC {
             }
         }
 
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         /// The handle that `sec_protocol_options_*` functions take: the same object on each access.
         public let securityProtocolOptions: sec_protocol_options_t
@@ -50,7 +50,7 @@ extension NWProtocolQUIC {
         }
 
         package init(values: Values, securityProtocolOptions: sec_protocol_options_t) {
-            storage = Guarded(values)
+            storage = LockedValue(values)
             self.securityProtocolOptions = securityProtocolOptions
             super.init(definition: NWProtocolQUIC.definition)
         }

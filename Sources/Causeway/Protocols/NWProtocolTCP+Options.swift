@@ -29,7 +29,7 @@ extension NWProtocolTCP {
             package init() {}
         }
 
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         /// Makes options with every default.
         public convenience init() {
@@ -37,7 +37,7 @@ extension NWProtocolTCP {
         }
 
         package init(values: Values) {
-            storage = Guarded(values)
+            storage = LockedValue(values)
             super.init(definition: NWProtocolTCP.definition)
         }
 

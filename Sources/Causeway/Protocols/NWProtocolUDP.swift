@@ -13,7 +13,7 @@ public class NWProtocolUDP: NWProtocol, @unchecked Sendable {
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is behind a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        private let storage: Guarded<Bool>
+        private let storage: LockedValue<Bool>
 
         /// Makes options with every default.
         public convenience init() {
@@ -21,7 +21,7 @@ public class NWProtocolUDP: NWProtocol, @unchecked Sendable {
         }
 
         package init(preferNoChecksum: Bool) {
-            storage = Guarded(preferNoChecksum)
+            storage = LockedValue(preferNoChecksum)
             super.init(definition: NWProtocolUDP.definition)
         }
 

@@ -63,10 +63,10 @@ public struct HostResolver: Sendable {
     /// - Throws: `.dns` with `kDNSServiceErr_NoSuchRecord` (-65554) if there is none, `.dns` with `kDNSServiceErr_Timeout` (-65568) if no
     ///   server answers, `.posix(.EINVAL)` for a server that is not an address, `.posix(.ECANCELED)`.
     public func addresses(of name: String, family: Family? = nil) async throws(NWError) -> [Address] {
-        guard server == nil || NameInquiry.reverseName(of: name) != nil else {
+        guard server == nil || NameQuery.reverseName(of: name) != nil else {
             return try await addressRecords(of: name, family)
         }
-        let inquiry = await NameInquiry.addresses(of: name, family: family.map { $0 == .ipv6 ? .ipv6 : .ipv4 })
+        let inquiry = await NameQuery.addresses(of: name, family: family.map { $0 == .ipv6 ? .ipv6 : .ipv4 })
         guard !Task.isCancelled else { throw .posix(.ECANCELED) }
         guard !inquiry.addresses.isEmpty else { throw Self.error(inquiry) }
         return inquiry.addresses.map { found in
@@ -97,8 +97,8 @@ public struct HostResolver: Sendable {
     /// - Throws: `.posix(.EINVAL)` for a name; otherwise as ``addresses(of:family:)``.
     public func names(of host: NWEndpoint.Host) async throws(NWError) -> [String] {
         let text = host.debugDescription
-        guard let reverse = NameInquiry.reverseName(of: text) else { throw .posix(.EINVAL) }
-        if server == nil, let known = NameInquiry.knownName(of: text) { return [known] }
+        guard let reverse = NameQuery.reverseName(of: text) else { throw .posix(.EINVAL) }
+        if server == nil, let known = NameQuery.knownName(of: text) { return [known] }
         return try await records(of: reverse, type: "PTR").filter { $0.type == "PTR" }.map { record in
             record.content.hasSuffix(".") ? String(record.content.dropLast()) : record.content
         }
@@ -113,9 +113,9 @@ public struct HostResolver: Sendable {
     /// - Throws: `.posix(.EINVAL)` where the name, the type or the server cannot be asked; otherwise as ``addresses(of:family:)``.
     public func records(of name: String, type: String) async throws(NWError) -> [Record] {
         let address = try serverText()
-        let inquiry: NameInquiry
+        let inquiry: NameQuery
         do {
-            inquiry = try await NameInquiry.records(of: name, type: type, server: address)
+            inquiry = try await NameQuery.records(of: name, type: type, server: address)
         } catch {
             throw error is CancellationError ? .posix(.ECANCELED) : .posix(.EINVAL)
         }
@@ -128,7 +128,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// The server as `NameInquiry` takes it.
+    /// The server as `NameQuery` takes it.
     private func serverText() throws(NWError) -> String? {
         switch server {
         case nil: return nil
@@ -141,7 +141,7 @@ public struct HostResolver: Sendable {
     /// `kDNSServiceErr_NoSuchRecord`.
     private static let noSuchRecord: Int32 = -65_554
 
-    private static func error(_ inquiry: NameInquiry) -> NWError {
+    private static func error(_ inquiry: NameQuery) -> NWError {
         inquiry.failure?.networkError ?? .dns(noSuchRecord)
     }
 }

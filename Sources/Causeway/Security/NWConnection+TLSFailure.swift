@@ -6,9 +6,9 @@ extension NWConnection {
     /// Ask when the connection waits or a request fails with `NWError.tls`. `nil` when TLS has not failed since the last
     /// attempt began, and once the connection has ended. A program decides by the number, not by this text.
     public var tlsFailureReason: String? {
-        driver.channel?.attendants.lazy.compactMap { attendant in
-            (attendant as? TLSAttendant)?.failureReason
-                ?? (attendant as? ProxySecurityAttendant)?.failureReason.map { "the proxy: \($0)" }
+        driver.channel?.delegates.lazy.compactMap { delegate in
+            (delegate as? TLSDelegate)?.failureReason
+                ?? (delegate as? ProxySecurityDelegate)?.failureReason.map { "the proxy: \($0)" }
         }.first
     }
 }

@@ -34,12 +34,12 @@ package struct SecProtocolMetadataValues: Sendable {
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_protocol_metadata_t: Sendable {
-    private let storage: Guarded<SecProtocolMetadataValues>
+    private let storage: LockedValue<SecProtocolMetadataValues>
     /// Strings that functions have lent out. They live as long as this object.
-    private let lent = Guarded<[String: LentString]>([:])
+    private let lent = LockedValue<[String: BorrowedString]>([:])
 
     package init(_ values: SecProtocolMetadataValues = SecProtocolMetadataValues()) {
-        storage = Guarded(values)
+        storage = LockedValue(values)
     }
 
     package var values: SecProtocolMetadataValues { storage.withLock { $0 } }
@@ -52,7 +52,7 @@ public final class sec_protocol_metadata_t: Sendable {
     func lend(_ text: String) -> UnsafePointer<CChar> {
         let string = lent.withLock { lent in
             if let string = lent[text] { return string }
-            let string = LentString(text)
+            let string = BorrowedString(text)
             lent[text] = string
             return string
         }
@@ -61,7 +61,7 @@ public final class sec_protocol_metadata_t: Sendable {
 }
 
 /// A C string on the heap.
-private final class LentString: Sendable {
+private final class BorrowedString: Sendable {
     private let address: UInt
 
     init(_ text: String) {

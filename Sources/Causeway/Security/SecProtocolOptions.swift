@@ -124,10 +124,10 @@ package struct SecProtocolOptionValues: Sendable, Equatable {
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_protocol_options_t: Sendable {
-    private let storage: Guarded<SecProtocolOptionValues>
+    private let storage: LockedValue<SecProtocolOptionValues>
 
     package init(_ values: SecProtocolOptionValues = SecProtocolOptionValues()) {
-        storage = Guarded(values)
+        storage = LockedValue(values)
     }
 
     package var values: SecProtocolOptionValues { storage.withLock { $0 } }

@@ -46,10 +46,10 @@ public final class SecTrust: Hashable, Sendable {
         }
     }
 
-    private let storage: Guarded<Values>
+    private let storage: LockedValue<Values>
 
     package init(_ values: Values) {
-        storage = Guarded(values)
+        storage = LockedValue(values)
     }
 
     package var values: Values { storage.withLock { $0 } }

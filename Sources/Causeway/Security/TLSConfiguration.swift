@@ -47,14 +47,14 @@ package struct TLSConfiguration: Sendable {
         let name = settings.side == .client ? values.serverName.map { NWEndpoint.Host($0) } ?? host : nil
         do throws(TLSFailure) {
             let stage = try TLSStage(context, host: name, port: port, stepsElsewhere: true)
-            return StackLayer(stage, TLSAttendant(values, keyLog: keyLog))
+            return StackLayer(stage, TLSDelegate(values, keyLog: keyLog))
         } catch {
             throw error.failure.networkError
         }
     }
 }
 
-/// The stage of one connection with these options, and the attendant that answers it: a ``TLSAttendant``.
+/// The stage of one connection with these options, and the delegate that answers it: a ``TLSDelegate``.
 ///
 /// A listener makes one ``TLSConfiguration`` instead, for all that it accepts. For errors see there.
 package func makeTLSLayer(

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// The way from an attendant to its stage: a ``StagePlace`` of a connection, or a stack without one in tests.
+/// The way from an delegate to its stage: a ``StagePlace`` of a connection, or a stack without one in tests.
 protocol StageAccess: Sendable {
     /// Acts on the stage. `body` runs under the stack's lock. `nil` once the attempt is over.
     @discardableResult
@@ -20,36 +20,36 @@ extension StagePlace: StageAccess {
     func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
 }
 
-/// An attendant that can tell of the connection as a whole.
+/// An delegate that can tell of the connection as a whole.
 protocol MetadataSource {
     /// What was agreed on; `nil` for nothing, or not yet.
     var connectionMetadata: NWProtocolMetadata? { get }
 }
 
-/// An attendant of a protocol that shakes hands.
+/// An delegate of a protocol that shakes hands.
 protocol HandshakeSource {
     /// Which protocol; `nil` if it had nothing to say.
     var handshakeDefinition: NWProtocolDefinition? { get }
 }
 
-extension TLSAttendant: HandshakeSource {
+extension TLSDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { NWProtocolTLS.definition }
 }
 
-extension WebSocketAttendant: HandshakeSource {
+extension WebSocketDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { NWProtocolWebSocket.definition }
 }
 
-extension FramerAttendant: HandshakeSource {
+extension FramerDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { hasHandshake ? options.definition : nil }
 }
 
-/// An attendant that needs no more of a connection than ``StageAccess``.
-protocol ProgramAttendant: StageAttendant, MetadataSource {
+/// An delegate that needs no more of a connection than ``StageAccess``.
+protocol ProgramDelegate: StageDelegate, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)
 }
 
-extension ProgramAttendant {
+extension ProgramDelegate {
     func stageReported(_ event: any StageEvent, from place: StagePlace) { handle(event, at: place) }
 
     var connectionMetadata: NWProtocolMetadata? { nil }

@@ -52,7 +52,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
 
     package let provider: Provider
     package let parameters: NWParameters?
-    private let progress = Guarded(Progress())
+    private let progress = LockedValue(Progress())
 
     /// Makes a browser.
     ///

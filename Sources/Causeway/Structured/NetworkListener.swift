@@ -63,7 +63,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     private let listener: NWListener
     private let calls = HandlerCalls()
-    private let progress = Guarded(Progress())
+    private let progress = LockedValue(Progress())
 
     /// As given when the listener was made.
     package var parameters: NWParameters { listener.parameters }

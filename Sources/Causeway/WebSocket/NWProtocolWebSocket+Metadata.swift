@@ -38,7 +38,7 @@ extension NWProtocolWebSocket {
         /// The kind of the message.
         public let opcode: NWProtocolWebSocket.Opcode
         private let handshake: Handshake
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         /// Describes a message to send.
         public convenience init(opcode: NWProtocolWebSocket.Opcode) {
@@ -48,7 +48,7 @@ extension NWProtocolWebSocket {
         package init(opcode: Opcode, closeCode: CloseCode, handshake: Handshake) {
             self.opcode = opcode
             self.handshake = handshake
-            storage = Guarded(Values(closeCode: closeCode))
+            storage = LockedValue(Values(closeCode: closeCode))
             super.init(definition: NWProtocolWebSocket.definition)
         }
 

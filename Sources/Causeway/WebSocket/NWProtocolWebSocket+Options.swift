@@ -31,7 +31,7 @@ extension NWProtocolWebSocket {
 
         /// Which version to speak. There is one.
         package let version: NWProtocolWebSocket.Version
-        private let storage: Guarded<Values>
+        private let storage: LockedValue<Values>
 
         /// Makes options with every default.
         public convenience init(_ version: NWProtocolWebSocket.Version = .version13) {
@@ -40,7 +40,7 @@ extension NWProtocolWebSocket {
 
         package init(_ version: NWProtocolWebSocket.Version, values: Values) {
             self.version = version
-            storage = Guarded(values)
+            storage = LockedValue(values)
             super.init(definition: NWProtocolWebSocket.definition)
         }
 

@@ -17,7 +17,7 @@ final class PongWaiters: Sendable {
         var lastToken: UInt64 = 0
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     func add(_ queue: DispatchQueue, _ handler: @escaping NWProtocolWebSocket.Metadata.PongHandler) -> UInt64 {
         let waiter = Waiter(queue: queue, handler: handler)

@@ -28,7 +28,7 @@ func makeWebSocketLayer(
     }
     return StackLayer(
         WebSocketStage(WebSocketMachine(role, configuration: configuration)),
-        WebSocketAttendant(values, isServer: isServer))
+        WebSocketDelegate(values, isServer: isServer))
 }
 
 extension NWProtocolWebSocket.Options.Values {

@@ -123,7 +123,7 @@ extension PacketBuilder {
     }
 
     @inline(__always)
-    private static func fill(_ bytes: inout [UInt8], _ marks: inout PacketMarks) {
+    private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
         // Of all that is behind the layer, where a checksum covers that.
@@ -133,14 +133,14 @@ extension PacketBuilder {
             position &-= 1
             let mark = marks[position]
             let flags = mark.flags
-            if flags & (PacketMark.fillsChecksum | PacketMark.isCovered) != 0 {
-                if flags & (PacketMark.isSummed | PacketMark.isInIPv6) == PacketMark.isSummed {
+            if flags & (ChecksumMark.fillsChecksum | ChecksumMark.isCovered) != 0 {
+                if flags & (ChecksumMark.isSummed | ChecksumMark.isInIPv6) == ChecksumMark.isSummed {
                     behind = mark.fill(&packet, behind, mark.sum, mark.addresses(packet.bytes))
                 } else {
-                    behind = PacketMark.fillSlowly(
+                    behind = ChecksumMark.fillSlowly(
                         flags, mark.offset, mark.byteCount, mark.network, mark.sum, &packet, behind)
                 }
-            } else if flags & PacketMark.fillsLength != 0 {
+            } else if flags & ChecksumMark.fillsLength != 0 {
                 packet.store(mark.length(packet.byteCount), at: mark.lengthAt)
             }
         }
@@ -163,7 +163,7 @@ extension MutableRawSpan {
     }
 }
 
-extension PacketMark {
+extension ChecksumMark {
     /// How long this layer is with all that it holds, as it lies in memory.
     @inline(__always)
     fileprivate func length(_ end: Int) -> UInt16 {
@@ -187,7 +187,7 @@ extension PacketMark {
         _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,
         _ behind: ChecksumSum
     ) -> ChecksumSum {
-        var mark = PacketMark(.none, offset, byteCount)
+        var mark = ChecksumMark(.none, offset, byteCount)
         (mark.flags, mark.network) = (flags, network)
         var own = ChecksumSum()
         if flags & isSummed != 0 {

@@ -15,7 +15,7 @@ import CausewayTypes
 public struct PacketBuilder: Sendable {
     /// The packet's bytes, and behind them those of an earlier packet that was longer.
     @usableFromInline var bytes: [UInt8] = []
-    var marks = PacketMarks()
+    var marks = ChecksumMarks()
 
     @inlinable public init() { self.init(empty: ()) }
     @usableFromInline init(empty: ()) {}
@@ -131,9 +131,9 @@ public struct PacketBuilder: Sendable {
     mutating func mark(
         _ kind: LayerKind, _ byteCount: Int, length: Bool = false, checksum: Bool = false, sum: UInt64? = nil
     ) {
-        var mark = PacketMark(kind, count, byteCount)
-        if length { mark.flags |= PacketMark.fillsLength }
-        if checksum { mark.flags |= PacketMark.fillsChecksum }
+        var mark = ChecksumMark(kind, count, byteCount)
+        if length { mark.flags |= ChecksumMark.fillsLength }
+        if checksum { mark.flags |= ChecksumMark.fillsChecksum }
         if let sum { mark.set(sum) }
         marks.add(mark)
     }

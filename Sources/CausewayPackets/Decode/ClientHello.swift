@@ -13,7 +13,7 @@ struct ClientHello: Equatable {
     private static let (handshakeRecord, majorVersion, clientHello): (UInt8, UInt8, UInt8) = (22, 3, 1)
     private static let (recordHeader, messageHeader, versionAndRandom) = (5, 4, 2 + 32)
     /// More names than any client offers.
-    private static let mostProtocols = 32
+    private static let maximumProtocols = 32
 
     /// A record with a ClientHello at its beginning (RFC 8446 §5.1, §4.1.2); `nil` where this is none.
     init?(_ bytes: borrowing ByteView) {
@@ -57,7 +57,7 @@ struct ClientHello: Equatable {
 
     private mutating func readProtocols(_ content: borrowing ByteView) throws(CutOff) {
         var offset = 2
-        while offset < content.count, protocols.count < Self.mostProtocols {
+        while offset < content.count, protocols.count < Self.maximumProtocols {
             let length = Int(try content.u8(offset))
             protocols.append(try Self.text(content, at: offset + 1, length))
             offset += 1 + length

@@ -42,7 +42,7 @@ struct FilterDecisionMaking {
         var facts: [Comparison]
     }
 
-    private static let most = 64
+    private static let maximum = 64
     /// Fields that lie farther back are left to the program.
     private static let farthest: UInt32 = 1 << 20
 
@@ -166,7 +166,7 @@ struct FilterDecisionMaking {
     private mutating func make(_ branch: Branch, _ facts: [Comparison]) -> Int32? {
         // Counted before what follows is made, so that this bounds the depth too.
         begun += 1
-        guard begun <= Self.most else { return nil }
+        guard begun <= Self.maximum else { return nil }
         var shape = FilterDecisionShape(branch.test)
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)

@@ -43,5 +43,5 @@ enum FilterNames {
 
     /// The services that people name in filters, and that a scan tells by name.
     static let services: [String: UInt32] = Dictionary(
-        ServiceNames.table.map { ($0.0, UInt32($0.1)) }, uniquingKeysWith: { first, _ in first })
+        PortNames.table.map { ($0.0, UInt32($0.1)) }, uniquingKeysWith: { first, _ in first })
 }

@@ -13,7 +13,7 @@ extension FilterParser {
             guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }
             let number = try port(name, first)
             var qualifiers = qualifiers
-            if qualifiers.proto == nil { qualifiers.proto = ServiceNames.transport(of: name.lowercased()) }
+            if qualifiers.proto == nil { qualifiers.proto = PortNames.transport(of: name.lowercased()) }
             return try ports(number...number, first, qualifiers)
         case .portrange:
             guard layout.ports(1...1, qualifiers) != nil else { return try ports(1...1, first, qualifiers) }

@@ -98,11 +98,11 @@ extension PacketPrinter {
             out.put("\n\t  Client-Ethernet-Address ")
             out.mac(try MACAddress(p, at: 28).bits)
         }
-        for (name, offset, most) in [("\n\t  sname \"" as StaticString, 44, 64), ("\n\t  file \"", 108, 128)] {
+        for (name, offset, maximum) in [("\n\t  sname \"" as StaticString, 44, 64), ("\n\t  file \"", 108, 128)] {
             guard try p.u8(offset) != 0 else { continue }
             out.put(name)
             var index = 0
-            while index < most {
+            while index < maximum {
                 let byte = try p.u8(offset + index)
                 if byte == 0 { break }
                 visible(byte)

@@ -10,11 +10,11 @@ extension PacketPrinter {
             out.put(" should be 59) ")
         }
         let type = try p.u8(offset + 2)
-        let least: [UInt8: Int] = [0: 8, 1: 16, 2: 16, 3: 24, 4: 24, 5: 12, 6: 12, 7: 24]
+        let minimum: [UInt8: Int] = [0: 8, 1: 16, 2: 16, 3: 24, 4: 24, 5: 12, 6: 12, 7: 24]
         let names: [UInt8: StaticString] = [
             0: "BRR", 1: "HoTI", 2: "CoTI", 3: "HoT", 4: "CoT", 5: "BU", 6: "BA", 7: "BE",
         ]
-        guard let name = names[type], let header = least[type] else {
+        guard let name = names[type], let header = minimum[type] else {
             put("type-#", type)
             return put(" len=", try p.u8(offset + 1))
         }

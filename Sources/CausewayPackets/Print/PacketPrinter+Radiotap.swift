@@ -22,7 +22,7 @@ extension PacketPrinter {
             (0x01, "cfp "), (0x02, "short preamble "), (0x04, "wep "), (0x08, "fragmented "), (0x40, "bad-fcs "),
         ]
     }
-    private static let mostWords = 8
+    private static let maximumWords = 8
 
     /// Returns how many bytes the header has.
     mutating func radiotap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
@@ -42,7 +42,7 @@ extension PacketPrinter {
     private mutating func radiotapFields(_ p: borrowing ByteView) throws(CutOff) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)
-        while last >> UInt32(Field.more) != 0, words < Self.mostWords {
+        while last >> UInt32(Field.more) != 0, words < Self.maximumWords {
             last = try p.u32(4 + 4 * words).byteSwapped
             words += 1
         }

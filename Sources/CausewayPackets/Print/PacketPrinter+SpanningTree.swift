@@ -15,7 +15,7 @@ extension PacketPrinter {
     /// Bytes of a rapid message; one of configuration has one fewer.
     private static let rapidLength = 36
     private static let multipleLength = 105
-    private static let leastTreesLength = 53
+    private static let minimumTreesLength = 53
 
     mutating func spanningTree(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "stp"
@@ -104,6 +104,6 @@ extension PacketPrinter {
         put("], length ", length)
         guard version == Version.shortestPath else { return }
         let paths = Int(try p.u16(Self.rapidLength + trees)) + 2
-        if length < Self.rapidLength + trees + paths || paths < Self.leastTreesLength { invalidTree() }
+        if length < Self.rapidLength + trees + paths || paths < Self.minimumTreesLength { invalidTree() }
     }
 }

@@ -87,8 +87,10 @@ public struct PacketPrinter: Sendable {
     }
 
     private mutating func invalidHeader(_ packet: CapturedPacket) -> Bool {
-        let (captured, original, most) = (packet.capturedCount, packet.originalCount, CaptureFileReader.largestPacket)
-        guard captured == 0 || original == 0 || original < captured || original > most else { return false }
+        let (captured, original, maximum) = (
+            packet.capturedCount, packet.originalCount, CaptureFileReader.largestPacket
+        )
+        guard captured == 0 || original == 0 || original < captured || original > maximum else { return false }
         out.put("[Invalid header:")
         if captured == 0 { out.put(" caplen==0") }
         if original == 0 {
@@ -100,11 +102,11 @@ public struct PacketPrinter: Sendable {
             out.decimal(captured)
             out.put(")")
         }
-        if original > most {
+        if original > maximum {
             out.put(" len(")
             out.decimal(original)
             out.put(") > ")
-            out.decimal(most)
+            out.decimal(maximum)
         }
         out.put("]\n")
         return true

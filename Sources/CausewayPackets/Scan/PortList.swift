@@ -26,7 +26,7 @@ public struct PortList: Hashable, Sendable {
     public init(top count: Int, technique: ScanTechnique) {
         let named = technique == .udp ? Self.commonUDP : Self.commonTCP
         var seen = Array(repeating: false, count: 65_536)
-        let others = ServiceNames.table.map(\.1) + Array(1...65_535)
+        let others = PortNames.table.map(\.1) + Array(1...65_535)
         for port in named + others where ports.count < count && !seen[Int(port)] {
             seen[Int(port)] = true
             ports.append(port)
@@ -35,7 +35,7 @@ public struct PortList: Hashable, Sendable {
 
     private static func range(_ part: Substring, _ offset: Int) throws(Failure) -> ClosedRange<UInt16> {
         if part == "-" { return 1...65_535 }
-        if let port = number(part) ?? ServiceNames.port(named: String(part)) { return port...port }
+        if let port = number(part) ?? PortNames.port(named: String(part)) { return port...port }
         guard let dash = part.firstIndex(of: "-") else {
             throw Failure(description: "\"\(part)\" is neither a port (1...65535) nor a service's name", offset: offset)
         }
@@ -73,7 +73,7 @@ public struct PortList: Hashable, Sendable {
     ]
 }
 
-extension ServiceNames {
+extension PortNames {
     /// The port of a service, or `nil`.
     public static func port(named name: String) -> UInt16? { table.first { $0.0 == name }?.1 }
 }

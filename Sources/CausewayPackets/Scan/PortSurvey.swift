@@ -25,11 +25,11 @@ public struct PortSurvey: ~Copyable, Sendable {
 
     public struct Settings: Sendable {
         /// A cap, in probes a second.
-        public var mostPerSecond: Double?
+        public var maximumPerSecond: Double?
         /// Times that a silent port is asked, where its host has answered at all; else at most twice.
         public var attempts = 3
         /// Probes that may wait for an answer at the same time.
-        public var mostWaiting = 65_536
+        public var maximumWaiting = 65_536
         public var shortestWait: Duration = .milliseconds(50)
         public var longestWait: Duration = .seconds(1)
         public var technique: ScanTechnique
@@ -70,7 +70,7 @@ public struct PortSurvey: ~Copyable, Sendable {
 
     /// - Precondition: `hosts * ports` is at most ``mostProbes``.
     public init(hosts: Int, ports: Int, settings: Settings) {
-        precondition(hosts > 0 && ports > 0 && hosts <= Self.mostProbes / ports, "too much for one scan")
+        precondition(hosts > 0 && ports > 0 && hosts <= Self.maximumProbes / ports, "too much for one scan")
         self.hosts = hosts
         self.settings = settings
         total = hosts * ports
@@ -80,11 +80,11 @@ public struct PortSurvey: ~Copyable, Sendable {
         attempts = Array(repeating: 0, count: total)
         left = Array(repeating: 0, count: total)
         estimates = Array(repeating: RoundTripEstimate(), count: hosts)
-        pace = ScanPace(mostPerSecond: settings.mostPerSecond)
+        pace = ScanPace(maximumPerSecond: settings.maximumPerSecond)
     }
 
     /// What one scan may ask: nine bytes are kept for each probe. More hosts are scanned in groups.
-    public static let mostProbes = 1 << 22
+    public static let maximumProbes = 1 << 22
 
     public var probeCount: Int { total }
     /// Probes a second at this moment.
@@ -99,7 +99,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         let time = Self.microseconds(now)
         expire(time)
         guard settled < total else { return .finished }
-        if waiting < settings.mostWaiting, let id = candidate() {
+        if waiting < settings.maximumWaiting, let id = candidate() {
             guard pace.take(time) else { return .wait(until: .microseconds(min(pace.next, wheel.next ?? .max))) }
             return .send(begin(id, time))
         }

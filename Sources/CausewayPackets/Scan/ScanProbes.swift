@@ -7,7 +7,7 @@ package struct ScanProbes: Sendable {
     private let secret: UInt64
     /// The port that the first attempt comes from; each further one comes from the next, so that answers tell which they mean.
     package let firstPort: UInt16
-    package static let mostAttempts = 16
+    package static let maximumAttempts = 16
 
     package init(secret: UInt64, firstPort: UInt16) {
         self.secret = secret
@@ -75,7 +75,7 @@ package struct ScanProbes: Sendable {
         else { return nil }
         let flags = TCPHeader.Flags(rawValue: control & 0x1FF)
         let attempt = Int(ports & 0xFFFF) - Int(firstPort)
-        guard flags.contains(.ack), (0..<Self.mostAttempts).contains(attempt) else { return nil }
+        guard flags.contains(.ack), (0..<Self.maximumAttempts).contains(attempt) else { return nil }
         let port = UInt16(truncatingIfNeeded: ports >> 16)
         guard acknowledged == sequence(host: host, port: port, attempt: attempt) &+ 1 else { return nil }
         if flags.contains(.rst) { return (port, attempt, .reset) }
@@ -86,7 +86,7 @@ package struct ScanProbes: Sendable {
     package func repeated(_ bytes: borrowing ByteView, at offset: Int) -> (port: UInt16, attempt: Int)? {
         guard let source = try? bytes.u16(offset), let port = try? bytes.u16(offset &+ 2) else { return nil }
         let attempt = Int(source) - Int(firstPort)
-        return (0..<Self.mostAttempts).contains(attempt) ? (port, attempt) : nil
+        return (0..<Self.maximumAttempts).contains(attempt) ? (port, attempt) : nil
     }
 
     /// What a service answers to; nothing at all for ports that no service is known for.

@@ -13,7 +13,7 @@ package struct ScanReport: Sendable {
     }
 
     /// Ports that share a state and a reason beyond this number are counted, not listed.
-    private static let mostAlike = 25
+    private static let maximumAlike = 25
 
     package var name: String
     package var address: InternetAddress
@@ -28,7 +28,9 @@ package struct ScanReport: Sendable {
         self.technique = technique
         var counts: [ScanFinding: Int] = [:]
         for row in rows { counts[row.finding, default: 0] += 1 }
-        let hidden = counts.filter { $0.key.state != .open && ($0.value > Self.mostAlike || $0.key.state == .unknown) }
+        let hidden = counts.filter {
+            $0.key.state != .open && ($0.value > Self.maximumAlike || $0.key.state == .unknown)
+        }
         shown = rows.filter { hidden[$0.finding] == nil }.sorted { $0.port < $1.port }
         alike = hidden.map { ($0.key, $0.value) }.sorted {
             ($1.count, $0.finding.reason.rawValue) < ($0.count, $1.finding.reason.rawValue)
@@ -53,7 +55,7 @@ package struct ScanReport: Sendable {
             + shown.map { row in
                 [
                     "\(row.port)/\(transport)", row.finding.state.rawValue,
-                    ServiceNames.name(of: row.port) ?? "unknown", row.finding.reason.name,
+                    PortNames.name(of: row.port) ?? "unknown", row.finding.reason.name,
                 ]
             }
         let widths = (0..<3).map { column in cells.map { $0[column].utf8.count }.max() ?? 0 }
@@ -71,7 +73,7 @@ package struct ScanReport: Sendable {
     /// - Parameter state: Of the host itself, where that is all that is known.
     package func json(state: String? = nil) -> String {
         let ports = shown.map { row in
-            let service = ServiceNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""
+            let service = PortNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""
             return
                 "{\"port\":\(row.port),\"protocol\":\"\(transport)\",\"state\":\"\(row.finding.state.rawValue)\",\"reason\":\"\(row.finding.reason.name)\"\(service)}"
         }

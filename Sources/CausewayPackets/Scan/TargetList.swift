@@ -10,7 +10,7 @@ package enum TargetRange: Hashable, Sendable {
     case name(String)
 
     /// What one range may hold: a /8 is a mistake more often than not.
-    package static let mostHosts = 1 << 20
+    package static let maximumHosts = 1 << 20
 
     package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         package var description: String
@@ -69,8 +69,8 @@ package enum TargetRange: Hashable, Sendable {
     }
 
     private static func check(_ count: Int, _ text: String) throws(Failure) {
-        guard count <= mostHosts else {
-            throw Failure(description: "\(text) has more than \(mostHosts) addresses: name fewer")
+        guard count <= maximumHosts else {
+            throw Failure(description: "\(text) has more than \(maximumHosts) addresses: name fewer")
         }
     }
 

@@ -10,7 +10,7 @@ package struct AddressRace: Sendable {
     package typealias Family = NameLookup.Family
 
     /// What earlier connections teach about an address.
-    package struct Experience: Equatable, Sendable {
+    package struct History: Equatable, Sendable {
         /// The last connection to this host used it.
         package var hasWorked = false
         /// It failed lately.
@@ -27,7 +27,7 @@ package struct AddressRace: Sendable {
 
     private var race: AttemptRace
     private var destinations: [Destination] = []
-    private var experiences: [Experience] = []
+    private var histories: [History] = []
     /// Candidates that have not joined the race.
     private var held: [Candidate] = []
     private var joined = 0
@@ -54,13 +54,13 @@ package struct AddressRace: Sendable {
     /// Addresses became known. Those that are known already change nothing. Candidates are numbered as they come: the first new one
     /// is ``candidateCount``.
     package mutating func found(
-        _ new: [(destination: Destination, experience: Experience)], at now: Duration
+        _ new: [(destination: Destination, experience: History)], at now: Duration
     ) -> (candidates: Range<Candidate>, steps: [Step]) {
         let first = destinations.count
         var known = Set(destinations.map(\.address))
         for (destination, experience) in new where known.insert(destination.address).inserted {
             destinations.append(destination)
-            experiences.append(experience)
+            histories.append(experience)
         }
         let range = first..<destinations.count
         guard !range.isEmpty else { return (range, advance(to: now)) }
@@ -121,7 +121,7 @@ package struct AddressRace: Sendable {
         return held.contains { candidate in
             guard rank(candidate) >= 0 else { return false }
             let isAwaitingBetter = unsettled.contains(.ipv6) && destinations[candidate].address.family != .ipv6
-            return !isAwaitingBetter || experiences[candidate].hasWorked
+            return !isAwaitingBetter || histories[candidate].hasWorked
         }
     }
 
@@ -147,7 +147,7 @@ package struct AddressRace: Sendable {
     }
 
     private func rank(_ candidate: Candidate) -> Int {
-        let experience = experiences[candidate]
+        let experience = histories[candidate]
         // An address without a route is the last resort whatever happened before.
         if destinations[candidate].source == nil || experience.hasFailed { return -1 }
         return experience.hasWorked ? 1 : 0
@@ -155,7 +155,7 @@ package struct AddressRace: Sendable {
 
     /// Thrice the known round trip: then an answer is overdue, and so is another try.
     private func delay(after candidate: Candidate) -> Duration? {
-        experiences[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.leastSpacing), Self.longestDelay) }
+        histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }
 
     private mutating func note(_ steps: [Step]) -> [Step] {

@@ -22,7 +22,7 @@ package struct AttemptRace: Sendable {
     /// RFC 8305 §8 recommends 250 ms.
     package static let recommendedDelay: Duration = .milliseconds(250)
     /// No two attempts start closer than this, even after a failure (RFC 8305 §5).
-    package static let leastSpacing: Duration = .milliseconds(10)
+    package static let minimumSpacing: Duration = .milliseconds(10)
 
     private let attemptDelay: Duration
     private var waiting: Deque<Candidate> = []
@@ -37,7 +37,7 @@ package struct AttemptRace: Sendable {
     private var lastDelay: Duration?
 
     package init(attemptDelay: Duration = recommendedDelay) {
-        self.attemptDelay = max(attemptDelay, Self.leastSpacing)
+        self.attemptDelay = max(attemptDelay, Self.minimumSpacing)
     }
 
     package var startedCount: Int { joined - waiting.count }
@@ -110,7 +110,7 @@ package struct AttemptRace: Sendable {
     }
 
     private var nextStart: Duration? {
-        lastStart.map { $0 + (isHurried || live.isEmpty ? Self.leastSpacing : lastDelay ?? attemptDelay) }
+        lastStart.map { $0 + (isHurried || live.isEmpty ? Self.minimumSpacing : lastDelay ?? attemptDelay) }
     }
 
     private mutating func endIfExhausted() -> [Step] {

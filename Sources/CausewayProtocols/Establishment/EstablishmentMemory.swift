@@ -44,9 +44,8 @@ package struct EstablishmentMemory: Sendable {
         places[address]?.time = now
     }
 
-    package func experience(with address: InternetAddress, of host: String, at now: Duration) -> AddressRace.Experience
-    {
-        var experience = AddressRace.Experience()
+    package func experience(with address: InternetAddress, of host: String, at now: Duration) -> AddressRace.History {
+        var experience = AddressRace.History()
         if let known = hosts[host], known.winner == address, now - known.time < Self.lifetime {
             experience.hasWorked = true
         }

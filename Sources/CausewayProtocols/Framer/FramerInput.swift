@@ -10,7 +10,7 @@ struct FramerInput: Sendable {
         case deliver(count: Int, metadata: [any StageMetadata], endsMessage: Bool)
         case skip(Int)
         /// Made by the framer itself.
-        case made(Parcel)
+        case made(MessageChunk)
     }
 
     private var bytes = ByteChain()
@@ -22,7 +22,7 @@ struct FramerInput: Sendable {
     private var passesThrough = false
     private var passedMetadata: [any StageMetadata] = []
     /// What is ready for above.
-    private(set) var delivered = ParcelQueue()
+    private(set) var delivered = MessageChunkQueue()
     /// Bytes that left the cursor's front in any way.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
@@ -38,17 +38,17 @@ struct FramerInput: Sendable {
     var isAtMessageEnd: Bool { decisions.isEmpty && !passesThrough && !ends.isEmpty }
     var isPassingThrough: Bool { passesThrough }
 
-    mutating func receive(_ parcel: Parcel) {
+    mutating func receive(_ chunk: MessageChunk) {
         guard !hasEnded else { return }
-        bytes.append(parcel.bytes)
-        sinceEnd += parcel.bytes.count
-        passedMetadata = parcel.metadata
-        let isBareEndOfMessages = parcel.isBareEnd && sinceEnd == 0
-        if parcel.endsMessage && !isBareEndOfMessages || parcel.isFinal && sinceEnd > 0 {
+        bytes.append(chunk.bytes)
+        sinceEnd += chunk.bytes.count
+        passedMetadata = chunk.metadata
+        let isBareEndOfMessages = chunk.isBareEnd && sinceEnd == 0
+        if chunk.endsMessage && !isBareEndOfMessages || chunk.isFinal && sinceEnd > 0 {
             ends.append(sinceEnd)
             sinceEnd = 0
         }
-        if parcel.isFinal { hasEnded = true }
+        if chunk.isFinal { hasEnded = true }
         carryOut()
     }
 
@@ -61,7 +61,7 @@ struct FramerInput: Sendable {
     }
 
     mutating func skip(_ count: Int) { if count > 0 { decide(.skip(count)) } }
-    mutating func deliver(_ parcel: Parcel) { decide(.made(parcel)) }
+    mutating func deliver(_ chunk: MessageChunk) { decide(.made(chunk)) }
 
     /// Returns whether all of them were there.
     mutating func deliver(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
@@ -84,7 +84,7 @@ struct FramerInput: Sendable {
     /// The end of a message at the cursor was seen.
     mutating func passEnd() { if isAtMessageEnd, ends.first == 0 { popEnd() } }
 
-    mutating func pop(atMost limit: Int) -> Parcel? { delivered.pop(atMost: limit) }
+    mutating func pop(atMost limit: Int) -> MessageChunk? { delivered.pop(atMost: limit) }
 
     /// Whether a message to above lacks bytes that will not come.
     var isCutOff: Bool { hasEnded && !passesThrough && (!decisions.isEmpty || isMidMessage) }
@@ -99,7 +99,7 @@ struct FramerInput: Sendable {
     private mutating func carryOut() {
         while let decision = decisions.popFirst() {
             switch decision {
-            case .made(let parcel): append(parcel)
+            case .made(let chunk): append(chunk)
             case .skip(let count):
                 let taken = consume(min(count, bytes.count)).count
                 if taken < count { return decisions.prepend(.skip(count - taken)) }
@@ -107,7 +107,7 @@ struct FramerInput: Sendable {
                 let content = consume(min(count, bytes.count))
                 let isWhole = content.count == count
                 if isWhole || !content.isEmpty {
-                    append(Parcel(content, metadata: metadata, endsMessage: isWhole && endsMessage))
+                    append(MessageChunk(content, metadata: metadata, endsMessage: isWhole && endsMessage))
                 }
                 if !isWhole {
                     return decisions.prepend(
@@ -118,9 +118,9 @@ struct FramerInput: Sendable {
         if passesThrough { carryThrough() }
     }
 
-    private mutating func append(_ parcel: Parcel) {
-        isMidMessage = !parcel.endsMessage
-        delivered.append(parcel)
+    private mutating func append(_ chunk: MessageChunk) {
+        isMidMessage = !chunk.endsMessage
+        delivered.append(chunk)
     }
 
     /// Everything goes up as it came, message by message.
@@ -128,11 +128,11 @@ struct FramerInput: Sendable {
         while let count = ends.first {
             let content = consume(count)
             popEnd()
-            delivered.append(Parcel(content, metadata: passedMetadata, endsMessage: !(hasEnded && ends.isEmpty)))
+            delivered.append(MessageChunk(content, metadata: passedMetadata, endsMessage: !(hasEnded && ends.isEmpty)))
         }
         if !bytes.isEmpty {
             let content = consume(bytes.count)
-            delivered.append(Parcel(content, metadata: passedMetadata, endsMessage: false))
+            delivered.append(MessageChunk(content, metadata: passedMetadata, endsMessage: false))
         }
     }
 

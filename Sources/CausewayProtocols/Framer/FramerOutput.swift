@@ -2,11 +2,11 @@ internal import DequeModule
 
 /// Messages from above that wait for the framer, and what it wrote for beneath.
 struct FramerOutput: Sendable {
-    private var waiting = ParcelQueue()
+    private var waiting = MessageChunkQueue()
     /// The message that the framer is asked about.
-    private(set) var current: Parcel?
-    private var written = ParcelQueue()
-    private var draft: Parcel?
+    private(set) var current: MessageChunk?
+    private var written = MessageChunkQueue()
+    private var draft: MessageChunk?
     private(set) var passesThrough = false
 
     init() {}
@@ -16,14 +16,14 @@ struct FramerOutput: Sendable {
     }
     var hasWaiting: Bool { !waiting.isEmpty }
     var isDrained: Bool { waiting.isEmpty && current == nil && written.isEmpty && draft == nil }
-    /// Whether the parcel that waits only ends the direction.
+    /// Whether the chunk that waits only ends the direction.
     var endWaits: Bool { waiting.first?.isBareEnd ?? false }
 
-    mutating func append(_ parcel: Parcel) {
-        if passesThrough, waiting.isEmpty, current == nil { written.append(parcel) } else { waiting.append(parcel) }
+    mutating func append(_ chunk: MessageChunk) {
+        if passesThrough, waiting.isEmpty, current == nil { written.append(chunk) } else { waiting.append(chunk) }
     }
 
-    mutating func begin() -> Parcel? {
+    mutating func begin() -> MessageChunk? {
         current = waiting.pop()
         return current
     }
@@ -46,7 +46,7 @@ struct FramerOutput: Sendable {
     mutating func endCall() { if current == nil { endDraft(as: nil) } }
 
     mutating func write(_ bytes: ByteChain) {
-        if draft == nil { draft = Parcel(ByteChain(), metadata: current?.metadata ?? [], endsMessage: false) }
+        if draft == nil { draft = MessageChunk(ByteChain(), metadata: current?.metadata ?? [], endsMessage: false) }
         draft?.bytes.append(bytes)
     }
 
@@ -72,24 +72,24 @@ struct FramerOutput: Sendable {
     }
 
     mutating func flushWaiting() {
-        while let parcel = waiting.pop() { written.append(parcel) }
+        while let chunk = waiting.pop() { written.append(chunk) }
     }
 
-    mutating func pop(atMost limit: Int) -> Parcel? { written.pop(atMost: limit) }
+    mutating func pop(atMost limit: Int) -> MessageChunk? { written.pop(atMost: limit) }
 
     mutating func removeAll() { self = FramerOutput() }
 
     /// A part of a message stays a part beneath; what the framer says of its own accord is a message of its own.
-    private mutating func endDraft(as message: Parcel?) {
-        guard var parcel = draft.take() else {
+    private mutating func endDraft(as message: MessageChunk?) {
+        guard var chunk = draft.take() else {
             // The last part was dropped, but the message that its other parts began must end.
-            if message?.endsMessage == true, isMidMessage { written.append(Parcel(ByteChain())) }
+            if message?.endsMessage == true, isMidMessage { written.append(MessageChunk(ByteChain())) }
             if message?.endsMessage == true { isMidMessage = false }
             return
         }
-        parcel.endsMessage = message?.endsMessage ?? !isMidMessage
-        isMidMessage = !parcel.endsMessage
-        written.append(parcel)
+        chunk.endsMessage = message?.endsMessage ?? !isMidMessage
+        isMidMessage = !chunk.endsMessage
+        written.append(chunk)
     }
 
     private var isMidMessage = false

@@ -49,21 +49,21 @@ package struct FramerStage: ProtocolStage {
         return max(0, max(Self.bufferLimit, wanted, unmet) - input.count)
     }
 
-    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         guard !isOver else { return }
-        input.receive(parcel)
+        input.receive(chunk)
         hasNews = true
         inputSettled()
     }
 
-    package mutating func nextInbound(atMost limit: Int) -> Parcel? {
-        if let parcel = input.pop(atMost: limit) { return parcel }
+    package mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
+        if let chunk = input.pop(atMost: limit) { return chunk }
         // The framer was told of the end and has had its say.
         guard limit > 0, phase == .ready, call == nil, input.hasEnded, !deliveredEnd,
             input.isPassingThrough || toldEnd && !hasNews
         else { return nil }
         deliveredEnd = true
-        return Parcel(ByteChain(), endsMessage: !input.isCutOff, isFinal: true)
+        return MessageChunk(ByteChain(), endsMessage: !input.isCutOff, isFinal: true)
     }
 
     package var outboundRoom: Int {
@@ -71,15 +71,15 @@ package struct FramerStage: ProtocolStage {
     }
 
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard !isOver, !isClosing, !sentEnd else { return false }
-        sentEnd = parcel.isFinal
-        output.append(parcel)
+        sentEnd = chunk.isFinal
+        output.append(chunk)
         passOutboundEnd()
         return true
     }
 
-    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { output.pop(atMost: limit) }
+    package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { output.pop(atMost: limit) }
 
     package mutating func nextEvent() -> (any StageEvent)? {
         guard call == nil, let next = nextCall() else { return nil }
@@ -138,9 +138,9 @@ package struct FramerStage: ProtocolStage {
             isWakeUpDue = false
             return FramerCall(kind: .wakeUp)
         }
-        if phase == .ready, output.hasWaiting, !output.endWaits, let parcel = output.begin() {
+        if phase == .ready, output.hasWaiting, !output.endWaits, let chunk = output.begin() {
             return FramerCall(
-                kind: .output, metadata: parcel.metadata, length: parcel.bytes.count, isComplete: parcel.endsMessage)
+                kind: .output, metadata: chunk.metadata, length: chunk.bytes.count, isComplete: chunk.endsMessage)
         }
         if isStopDue, !output.hasWaiting || phase != .ready {
             isStopDue = false
@@ -269,7 +269,7 @@ extension FramerStage {
     /// Hands a message, or a piece of one, to above.
     package mutating func deliver(_ bytes: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
         guard !isOver, !deliveredEnd else { return }
-        input.deliver(Parcel(bytes, metadata: metadata, endsMessage: endsMessage))
+        input.deliver(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage))
     }
 
     /// Hands the next `count` bytes at the cursor to above as they are.

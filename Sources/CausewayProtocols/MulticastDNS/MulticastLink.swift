@@ -147,17 +147,17 @@ package struct MulticastLink: Sendable {
         if isSelf, forgetEcho(bytes) { return .none }
         // What comes by unicast answers a question that was put not long ago, or a probe.
         let mayAnswer = arrival.isMulticast || querier.expectsUnicast(at: now)
-        let glance = DNSMessageGlance(bytes) { name in
+        let summary = DNSMessageSummary(bytes) { name in
             (mayAnswer && querier.concerns(name)) || responder.concerns(name)
         }
-        guard let glance else { return .none }
-        guard glance.flags.contains(.isResponse) else {
+        guard let summary else { return .none }
+        guard summary.flags.contains(.isResponse) else {
             // The rest of somebody's known answers has no question.
             let isAwaited =
                 responder.pending.expectsMore(of: arrival.peer) || querier.long.awaitsMore(of: arrival.peer)
-            return glance.isOfInterest || (!glance.hasQuestions && isAwaited) ? .question : .none
+            return summary.isOfInterest || (!summary.hasQuestions && isAwaited) ? .question : .none
         }
-        return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && glance.isOfInterest ? .answer : .none
+        return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && summary.isOfInterest ? .answer : .none
     }
 
     /// Reads a message. Whatever stands in it, it does no harm.

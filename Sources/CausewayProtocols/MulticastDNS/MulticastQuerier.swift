@@ -37,7 +37,7 @@ struct MulticastQuerier: Sendable {
     private var questions: [QuestionID: DNSQuestion] = [:]
     var cache = RecordCache()
     /// Questions of others that are not over.
-    var long = LongQuestions()
+    var long = MultipacketQueries()
     /// Whether what comes by unicast arrives here.
     var acceptsUnicast = true
     /// Whether questions leave from another port than 5353: then all answers come by unicast (RFC 6762 §5.1).
@@ -46,7 +46,7 @@ struct MulticastQuerier: Sendable {
     /// Bytes of the largest message that is sent.
     var messageByteLimit = MulticastDNS.messageByteLimit
     /// Whether many hosts may ask at one moment.
-    var calm = LinkCalm()
+    var calm = ResponseDelays()
     var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }

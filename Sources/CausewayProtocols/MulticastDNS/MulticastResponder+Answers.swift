@@ -97,7 +97,7 @@ extension MulticastResponder {
             // Nobody else will answer for a unique name: only there no crowd is to be spread (RFC 6762 §6). Where nobody else was heard to
             // answer, the crowd is small if there is one.
             let isAlone = (answers.unicast + answers.multicast).allSatisfy {
-                $0.flushesCache || !companions.have($0.name, at: now)
+                $0.flushesCache || !sharedRecordNames.have($0.name, at: now)
             }
             delay = calm.wait(in: Self.sharedDelay, leastOf: isAlone ? 3 : 1, at: now, using: &random)
         }

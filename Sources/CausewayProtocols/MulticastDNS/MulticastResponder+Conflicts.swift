@@ -6,7 +6,7 @@ extension MulticastResponder {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
                 if !record.flushesCache, record.timeToLive > 0, own.holds(record.name) {
-                    companions.note(record.name, at: now)
+                    sharedRecordNames.note(record.name, at: now)
                 }
                 if arrival.isMulticast, let own = own.held(record) {
                     // Another host said it for us (RFC 6762 §7.4).

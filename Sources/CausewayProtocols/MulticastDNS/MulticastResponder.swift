@@ -32,8 +32,8 @@ struct MulticastResponder: Sendable {
     /// Who this host is, for those who may have answered for it while it slept: probes and announcements say so.
     var owner: DNSOwner?
     /// Whether many hosts may probe or answer at one moment.
-    var calm = LinkCalm()
-    var companions = Companions()
+    var calm = ResponseDelays()
+    var sharedRecordNames = SharedRecordNames()
     var starts = ProbeStarts()
     var urgent: [MulticastAction] = []
     private var departing: [DNSRecord] = []

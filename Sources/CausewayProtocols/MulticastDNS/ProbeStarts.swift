@@ -30,7 +30,7 @@ struct ProbeStarts: Sendable {
 
     /// When names that are new may be probed for.
     mutating func next(
-        at now: Duration, _ calm: LinkCalm, using random: inout any RandomNumberGenerator & Sendable
+        at now: Duration, _ calm: ResponseDelays, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {
         tidy(at: now)
         if isStorm { return now + Self.conflictPause + Duration.random(in: Self.delay, using: &random) }

@@ -7,7 +7,7 @@ package import CausewayWire
 package struct RecordSet: Sendable {
     private enum Content: Sendable {
         case list([DNSRecord])
-        case service(DNSName, host: DNSName, ServiceTerms)
+        case service(DNSName, host: DNSName, ServiceAttributes)
     }
 
     private let content: Content
@@ -16,7 +16,7 @@ package struct RecordSet: Sendable {
     package init(_ records: [DNSRecord]) { content = .list(records) }
 
     /// A service, by the name that it alone has.
-    package init(_ instance: DNSName, on host: DNSName, _ terms: ServiceTerms) {
+    package init(_ instance: DNSName, on host: DNSName, _ terms: ServiceAttributes) {
         content = .service(instance, host: host, terms)
     }
 
@@ -29,7 +29,7 @@ package struct RecordSet: Sendable {
 }
 
 /// What is said of a service, but for its name and its host's (RFC 6763).
-package final class ServiceTerms: Sendable, Equatable {
+package final class ServiceAttributes: Sendable, Equatable {
     /// Such as `_http._tcp.local`.
     package let type: DNSName
     /// Other names under which it is listed (RFC 6763 §7.1).
@@ -46,18 +46,18 @@ package final class ServiceTerms: Sendable, Equatable {
         self.text = text.isEmpty ? [0] : text
     }
 
-    private init(_ other: ServiceTerms, port: UInt16, text: [UInt8]) {
+    private init(_ other: ServiceAttributes, port: UInt16, text: [UInt8]) {
         (type, lists, self.port) = (other.type, other.lists, port)
         self.text = text.isEmpty ? [0] : text
     }
 
     /// The same with another TXT record.
-    package func saying(_ text: [UInt8]) -> ServiceTerms { ServiceTerms(self, port: port, text: text) }
+    package func saying(_ text: [UInt8]) -> ServiceAttributes { ServiceAttributes(self, port: port, text: text) }
 
     /// The same at another port.
-    package func listening(on port: UInt16) -> ServiceTerms { ServiceTerms(self, port: port, text: text) }
+    package func listening(on port: UInt16) -> ServiceAttributes { ServiceAttributes(self, port: port, text: text) }
 
-    package static func == (left: ServiceTerms, right: ServiceTerms) -> Bool {
+    package static func == (left: ServiceAttributes, right: ServiceAttributes) -> Bool {
         left === right
             || (left.type == right.type && left.lists == right.lists && left.port == right.port
                 && left.text == right.text)

@@ -5,11 +5,11 @@ internal import CausewayWire
 /// By the record's hash, and in nanoseconds: the largest table of a host with thousands of services is a fifth as large so. Who met
 /// another's hash, of 2^64 and with a seed that nobody knows, would wait a second.
 struct SendingTimes: Sendable {
-    private static let leastLimit = 256
+    private static let minimumLimit = 256
 
     private var times: [Int: Int64] = [:]
     /// When there are more, those are sought that make no difference any more.
-    private var limit = Self.leastLimit
+    private var limit = Self.minimumLimit
 
     /// Up to a nanosecond later than it was: nothing may be said again too early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
@@ -26,7 +26,7 @@ struct SendingTimes: Sendable {
         // A quarter of the longest usual time.
         let old = Self.nanoseconds(.seconds(Int64(MulticastDNS.otherTimeToLive)) / 4)
         if times.values.contains(where: { time - $0 >= old }) { times = times.filter { time - $0.value < old } }
-        limit = max(Self.leastLimit, 2 * times.count)
+        limit = max(Self.minimumLimit, 2 * times.count)
     }
 
     mutating func forget(_ record: DNSRecord) { times[record.hashValue] = nil }

@@ -22,9 +22,9 @@ package struct RelayStage: ProtocolStage {
     /// The pieces of a datagram whose last one has not come.
     private var arriving = ByteChain()
     private var isSkipping = false
-    private var inbound = ParcelQueue()
+    private var inbound = MessageChunkQueue()
     private var isInMessage = false
-    private var outbound = ParcelQueue()
+    private var outbound = MessageChunkQueue()
 
     package init(to destination: TunnelDestination) {
         self.destination = destination
@@ -48,16 +48,16 @@ package struct RelayStage: ProtocolStage {
 
     package var inboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - inbound.byteCount) }
 
-    package mutating func receive(_ parcel: Parcel, at now: Duration) {
-        guard !isOver, !parcel.isBareEnd else { return }
-        isSkipping = isSkipping || arriving.count + parcel.bytes.count > Self.datagramLimit
-        if !isSkipping { arriving.append(parcel.bytes) }
-        guard parcel.endsMessage else { return }
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
+        guard !isOver, !chunk.isBareEnd else { return }
+        isSkipping = isSkipping || arriving.count + chunk.bytes.count > Self.datagramLimit
+        if !isSkipping { arriving.append(chunk.bytes) }
+        guard chunk.endsMessage else { return }
         defer { (arriving, isSkipping) = (ByteChain(), false) }
         guard !isSkipping, let count = Self.headerByteCount(&arriving) else { return }
         guard comesFromDestination(TunnelDestination(socksBytes: arriving.front(count).dropFirst(3))) else { return }
         arriving.drop(atMost: count)
-        inbound.append(Parcel(arriving))
+        inbound.append(MessageChunk(arriving))
     }
 
     /// `nil` for what is no header, or one of a fragment.
@@ -81,24 +81,24 @@ package struct RelayStage: ProtocolStage {
         }
     }
 
-    package mutating func nextInbound(atMost limit: Int) -> Parcel? { inbound.pop(atMost: limit) }
+    package mutating func nextInbound(atMost limit: Int) -> MessageChunk? { inbound.pop(atMost: limit) }
 
     // MARK: Outbound
 
     package var outboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - outbound.byteCount) }
 
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard phase == .ready, !isClosing else { return false }
         // Datagrams have no end that could be told.
-        if parcel.isBareEnd, !isInMessage { return true }
-        if !isInMessage { outbound.append(Parcel(header, endsMessage: false)) }
-        isInMessage = !parcel.endsMessage && !parcel.isFinal
-        outbound.append(Parcel(parcel.bytes, endsMessage: !isInMessage))
+        if chunk.isBareEnd, !isInMessage { return true }
+        if !isInMessage { outbound.append(MessageChunk(header, endsMessage: false)) }
+        isInMessage = !chunk.endsMessage && !chunk.isFinal
+        outbound.append(MessageChunk(chunk.bytes, endsMessage: !isInMessage))
         return true
     }
 
-    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { outbound.pop(atMost: limit) }
+    package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { outbound.pop(atMost: limit) }
 
     // MARK: The end
 

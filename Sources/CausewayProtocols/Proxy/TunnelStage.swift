@@ -26,8 +26,8 @@ package struct TunnelStage: ProtocolStage {
     private var isClosing = false
     /// The proxy's words, until the tunnel is open.
     private var words = ByteChain()
-    private var inbound = ParcelQueue()
-    private var outbound = ParcelQueue()
+    private var inbound = MessageChunkQueue()
+    private var outbound = MessageChunkQueue()
     private var hasEnded = false
 
     /// - Parameter handshake: `nil` for a way without a proxy, which is open at once.
@@ -47,7 +47,7 @@ package struct TunnelStage: ProtocolStage {
     }
 
     private mutating func say(_ bytes: [UInt8]) {
-        if !bytes.isEmpty { outbound.append(Parcel(bytes, endsMessage: false)) }
+        if !bytes.isEmpty { outbound.append(MessageChunk(bytes, endsMessage: false)) }
     }
 
     // MARK: Inbound
@@ -61,25 +61,25 @@ package struct TunnelStage: ProtocolStage {
         }
     }
 
-    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         switch phase {
-        case .ready: if !hasEnded { pass(parcel) }
-        case .opening: listen(parcel)
+        case .ready: if !hasEnded { pass(chunk) }
+        case .opening: listen(chunk)
         case .idle, .closed, .failed: break
         }
     }
 
-    private mutating func pass(_ parcel: Parcel) {
-        hasEnded = parcel.isFinal
-        inbound.append(parcel)
+    private mutating func pass(_ chunk: MessageChunk) {
+        hasEnded = chunk.isFinal
+        inbound.append(chunk)
     }
 
-    private mutating func listen(_ parcel: Parcel) {
-        words.append(parcel.bytes)
+    private mutating func listen(_ chunk: MessageChunk) {
+        words.append(chunk.bytes)
         while phase == .opening {
             switch handshake?.received(&words) ?? .open {
             case .wait:
-                if parcel.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
+                if chunk.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
                 return
             case .send(let bytes): say(bytes)
             case .failed(let failure): fail(failure)
@@ -89,12 +89,14 @@ package struct TunnelStage: ProtocolStage {
                 // A server may have spoken already, right behind the proxy.
                 let rest = words
                 words = ByteChain()
-                if !rest.isEmpty || parcel.isFinal { pass(Parcel(rest, endsMessage: false, isFinal: parcel.isFinal)) }
+                if !rest.isEmpty || chunk.isFinal {
+                    pass(MessageChunk(rest, endsMessage: false, isFinal: chunk.isFinal))
+                }
             }
         }
     }
 
-    package mutating func nextInbound(atMost limit: Int) -> Parcel? { inbound.pop(atMost: limit) }
+    package mutating func nextInbound(atMost limit: Int) -> MessageChunk? { inbound.pop(atMost: limit) }
 
     // MARK: Outbound
 
@@ -107,13 +109,13 @@ package struct TunnelStage: ProtocolStage {
     }
 
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard phase == .ready, !isClosing else { return false }
-        outbound.append(parcel)
+        outbound.append(chunk)
         return true
     }
 
-    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { outbound.pop(atMost: limit) }
+    package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { outbound.pop(atMost: limit) }
 
     // MARK: The end
 

@@ -53,7 +53,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     }
 
     private var entries: Deque<Entry> = []
-    private var wishes = 0
+    private var entriesWithOptions = 0
     /// The message that has begun and not ended: nothing else may leave.
     private var open: MessageTicket?
     /// Messages that failed before they began and whose last part has not come: what follows of them fails with them, or the
@@ -68,13 +68,13 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
     package mutating func append(_ entry: Entry) {
-        if !entry.isPlain { wishes += 1 }
+        if !entry.isPlain { entriesWithOptions += 1 }
         entries.append(entry)
     }
 
     /// The next thing to do, or `nil` when nothing may leave now.
     package mutating func next(at now: @autoclosure () -> Duration) -> Step? {
-        if wishes == 0, open == nil { return entries.popFirst().map { .send($0) } }
+        if entriesWithOptions == 0, open == nil { return entries.popFirst().map { .send($0) } }
         guard let step = chooseByWishes(at: now()) else { return nil }
         if case .send(let entry) = step { begin(entry) }
         return step
@@ -83,13 +83,13 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     /// The next message that will never leave: it has expired, waits for one that failed, or its beginning is lost. Unlike
     /// ``next(at:)`` this begins no message, so it may be asked while nothing can leave.
     package mutating func nextLost(at now: Duration) -> Step? {
-        guard wishes > 0 else { return nil }
+        guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
     }
 
     /// When the next message expires, unless it leaves before.
     package var nextDeadline: Duration? {
-        guard wishes > 0 else { return nil }
+        guard entriesWithOptions > 0 else { return nil }
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?
         for entry in entries {
@@ -113,7 +113,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     package mutating func removeAll() -> [Entry] {
         defer {
             entries = []
-            wishes = 0
+            entriesWithOptions = 0
             open = nil
             lost = []
         }
@@ -191,7 +191,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private mutating func remove(at index: Int) -> Entry {
         let entry = entries.remove(at: index)
-        if !entry.isPlain { wishes -= 1 }
+        if !entry.isPlain { entriesWithOptions -= 1 }
         return entry
     }
 }

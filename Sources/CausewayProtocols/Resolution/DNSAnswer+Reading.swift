@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 /// What a response says to a question.
-enum DNSReading {
+enum DNSInterpretation {
     case answer(DNSAnswer)
     /// Aliases lead to a name of which the response says nothing: ask for that one.
     case follow(DNSName, aliases: [DNSRecord], timeToLive: Duration)
@@ -10,7 +10,7 @@ enum DNSReading {
     case aliasLoop
 }
 
-extension DNSReading {
+extension DNSInterpretation {
     /// The most aliases in a row.
     static let aliasLimit = 16
     /// Nothing is remembered for longer; it bounds what a wrong answer can do (RFC 8767 §4).
@@ -49,7 +49,7 @@ extension DNSReading {
 
     private static func negative(
         _ message: DNSMessage, _ question: DNSQuestion, _ name: DNSName, _ aliases: [DNSRecord], _ timeToLive: UInt32
-    ) -> DNSReading {
+    ) -> DNSInterpretation {
         let authority = message.authorities.first { $0.type == .soa }
         var remembered: UInt32 = 0
         // Without a SOA record it may not be remembered (RFC 2308 §5).

@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 /// One try of a question with one server.
-struct DNSTry: Equatable {
+struct DNSAttempt: Equatable {
     var server: DNSServer
     var round: Int
     /// Only for a server that has said nothing, or nothing usable, to this question.
@@ -10,7 +10,7 @@ struct DNSTry: Equatable {
 
 extension DNSClient {
     /// Living servers in their order, then those that were silent lately; all of them as often as they may be asked.
-    mutating func makePlan(at now: Duration) -> [DNSTry] {
+    mutating func makePlan(at now: Duration) -> [DNSAttempt] {
         var order = servers
         if settings.rotates, order.count > 1 {
             rotation = (rotation + 1) % order.count
@@ -19,11 +19,11 @@ extension DNSClient {
         let isShunned = { (health: ServerHealth?) in health?.isShunned(at: now) ?? false }
         let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
         let (servers, rounds) = (known + shunned, max(1, settings.attempts))
-        let plan = (0..<rounds).flatMap { round in servers.map { DNSTry(server: $0, round: round) } }
+        let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
         // The second round has no EDNS where none was ever answered. A single round needs a second one for that.
         guard rounds == 1 else { return plan }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
-        return plan + unknown.map { DNSTry(server: $0, round: 1, isSpare: true) }
+        return plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) }
     }
 
     /// Sends to the next server; where there is none, waits for the last one, and then it is over.
@@ -86,6 +86,6 @@ extension DNSClient.Asking {
     /// One more try with a server whose last answer cannot be used as it is.
     mutating func addSpare(_ server: DNSServer) {
         guard !plan.dropFirst(next).contains(where: { $0.server == server }) else { return }
-        plan.append(DNSTry(server: server, round: (plan.last?.round ?? 0), isSpare: true))
+        plan.append(DNSAttempt(server: server, round: (plan.last?.round ?? 0), isSpare: true))
     }
 }

@@ -63,7 +63,7 @@ extension DNSClient {
         let question = DNSQuestion(asking.target, asking.question.type)
         var partial = DNSAnswer(.failed(.truncated), for: asking.target)
         if [.a, .aaaa].contains(question.type),
-            case .answer(let found) = DNSReading(
+            case .answer(let found) = DNSInterpretation(
                 message.respelled(as: question.name, whereLike: known.question.name), to: question),
             !found.records.isEmpty
         {
@@ -83,7 +83,7 @@ extension DNSClient {
         guard let asking = askings[known.asking] else { return [] }
         // Aliases are read from the name that was asked for last.
         let question = DNSQuestion(asking.target, asking.question.type)
-        switch DNSReading(message.respelled(as: question.name, whereLike: known.question.name), to: question) {
+        switch DNSInterpretation(message.respelled(as: question.name, whereLike: known.question.name), to: question) {
         case .answer(var answer):
             answer.server = known.server
             answer.carrier = known.carrier
@@ -111,7 +111,7 @@ extension DNSClient {
         asking.aliases += aliases
         asking.aliasLifetime = min(asking.aliasLifetime ?? timeToLive, timeToLive)
         let isCircle = asking.aliases.contains { $0.name == target }
-        guard asking.follows <= 8, asking.aliases.count <= DNSReading.aliasLimit, !isCircle else {
+        guard asking.follows <= 8, asking.aliases.count <= DNSInterpretation.aliasLimit, !isCircle else {
             return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
         }
         asking.target = target

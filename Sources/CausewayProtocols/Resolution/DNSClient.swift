@@ -41,7 +41,7 @@ package struct DNSClient: ~Copyable {
         var askers: [QuestionID]
         let startedAt: Duration
         /// Servers in the order of asking, each as often as it is asked.
-        var plan: [DNSTry]
+        var plan: [DNSAttempt]
         var next = 0
         var exchanges: [ExchangeID] = []
         var failure: DNSFailure?

@@ -2,7 +2,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 /// What a host knows of names without asking anybody, and whom it would ask.
-package struct ResolverSurroundings: Sendable {
+package struct ResolverEnvironment: Sendable {
     package var configuration = ResolverConfiguration()
     package var hosts = HostsFile()
     package var order = NameServiceOrder()
@@ -45,7 +45,7 @@ package struct NameLookup: Sendable {
     }
 
     private let families: [Family]
-    private let surroundings: ResolverSurroundings
+    private let context: ResolverEnvironment
     private let allowsExpired: Bool
     /// Names to try in turn.
     private var candidates: [DNSName] = []
@@ -63,16 +63,16 @@ package struct NameLookup: Sendable {
 
     /// - Parameter families: Which addresses are of use.
     package init(
-        _ name: String, families: Set<Family>, in surroundings: ResolverSurroundings, allowsExpired: Bool = false
+        _ name: String, families: Set<Family>, in context: ResolverEnvironment, allowsExpired: Bool = false
     ) {
         self.name = name
         var wanted = families
-        if surroundings.configuration.options.skipsIPv6, families.count > 1 { wanted.remove(.ipv6) }
+        if context.configuration.options.skipsIPv6, families.count > 1 { wanted.remove(.ipv6) }
         // The question for IPv6 addresses goes first (RFC 8305 §3).
         self.families = [.ipv6, .ipv4].filter(wanted.contains)
-        self.surroundings = surroundings
+        self.context = context
         self.allowsExpired = allowsExpired
-        steps = surroundings.order.steps[...]
+        steps = context.order.steps[...]
     }
 
     // MARK: Events
@@ -80,7 +80,7 @@ package struct NameLookup: Sendable {
     package mutating func begin() -> [Action] {
         guard let (name, isAbsolute) = DNSName.host(name) else { return end(.invalidName) }
         if let actions = fixed(name) { return actions }
-        candidates = Self.candidates(name, isAbsolute: isAbsolute, surroundings.configuration)
+        candidates = Self.candidates(name, isAbsolute: isAbsolute, context.configuration)
         return nextStep(name)
     }
 
@@ -121,7 +121,7 @@ package struct NameLookup: Sendable {
 
     /// Names whose meaning does not depend on anybody's answer (RFC 6761 §6, RFC 7686 §2).
     private mutating func fixed(_ name: DNSName) -> [Action]? {
-        let ownEntry = surroundings.hosts.addresses(of: name)
+        let ownEntry = context.hosts.addresses(of: name)
         if name.isWithin(Self.localhost) {
             let loopback: [InternetAddress] = [.ipv6(.loopback), .ipv4(.loopback)]
             return use(ownEntry.isEmpty ? loopback : ownEntry, .host) ?? end(.notFound)
@@ -152,10 +152,10 @@ package struct NameLookup: Sendable {
         while let step = steps.popFirst() {
             switch step.source {
             case .files:
-                if let actions = use(surroundings.hosts.addresses(of: name), .host) { return actions }
+                if let actions = use(context.hosts.addresses(of: name), .host) { return actions }
                 if step.stops.contains(.notfound) { return end(.notFound) }
             case .ownName:
-                let isOwn = surroundings.ownName.map { $0 == name } ?? false
+                let isOwn = context.ownName.map { $0 == name } ?? false
                 // As the system's own source of this name has it: addresses that lead here whatever the network does.
                 let own: [InternetAddress] = [.ipv6(.loopback), .ipv4(IPv4Address(bits: 0x7F00_0002))]
                 if isOwn, let actions = use(own, .host) { return actions }
@@ -185,7 +185,7 @@ package struct NameLookup: Sendable {
         guard !candidates.isEmpty else { return dnsEnded() }
         let name = candidates.removeFirst()
         current = name
-        let isSequential = surroundings.configuration.options.asksSequentially
+        let isSequential = context.configuration.options.asksSequentially
         let first = isSequential ? Array(families.prefix(1)) : families
         unasked = isSequential ? Array(families.dropFirst()) : []
         awaited = Set(first)

@@ -2,7 +2,7 @@
 struct ServerHealth: Sendable {
     /// How long the first answer of a server is waited for before the next server is asked as well.
     static let firstPatience: Duration = .seconds(1)
-    static let leastPatience: Duration = .milliseconds(200)
+    static let minimumPatience: Duration = .milliseconds(200)
     /// How long a server that said nothing is asked last; doubled each time, up to the longest.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
@@ -39,9 +39,9 @@ struct ServerHealth: Sendable {
 
     /// How long to wait before somebody else is asked.
     func patience(atMost limit: Duration, round: Int) -> Duration {
-        var patience = smoothedTime.map { max(Self.leastPatience, $0 + variation * 4) } ?? Self.firstPatience
+        var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
         // It has been silent before: no second chance at full price.
-        if failures > 0 { patience = min(patience, Self.leastPatience * 2) }
+        if failures > 0 { patience = min(patience, Self.minimumPatience * 2) }
         return min(limit, patience * (1 << min(round, 4)))
     }
 

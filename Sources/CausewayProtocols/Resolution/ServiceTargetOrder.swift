@@ -26,8 +26,8 @@ package struct ServiceTarget: Hashable, Sendable {
     /// weights (RFC 2782).
     package static func ordered(_ targets: [Self], using random: inout some RandomNumberGenerator) -> [Self] {
         var (rest, order) = (targets, [Self]())
-        while let least = rest.map(\.priority).min() {
-            let candidates = rest.indices.filter { rest[$0].priority == least }
+        while let minimum = rest.map(\.priority).min() {
+            let candidates = rest.indices.filter { rest[$0].priority == minimum }
             let total = candidates.reduce(0) { $0 + Int(rest[$1].weight) }
             // A weight of zero is chosen rarely, not never, where others have weights.
             var draw = Int.random(in: 0...total, using: &random)

@@ -13,9 +13,9 @@ extension ProtocolStack {
     }
 
     /// Bytes, a datagram or the end came from the transport.
-    package mutating func receive(_ parcel: Parcel, at now: Duration) {
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
-        places[0].stage.receive(parcel, at: now)
+        places[0].stage.receive(chunk, at: now)
         settle(at: now)
     }
 
@@ -41,13 +41,13 @@ extension ProtocolStack {
 
     /// Takes a piece of a message for the program, with at most `limit` bytes. Messages that were complete when the stack failed are
     /// still delivered.
-    package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
-        guard isReady || (phase == .ended && wasReady && closing == nil), !vain.inbound else { return nil }
+    package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
+        guard isReady || (phase == .ended && wasReady && closing == nil), !nothingPending.inbound else { return nil }
         let top = places.count - 1
-        let parcel = places[top].stage.nextInbound(atMost: limit)
-        if parcel != nil || isPlain { settle(at: now) } else { vain = Vain() }
-        if parcel == nil { vain.inbound = limit > 0 }
-        return parcel
+        let chunk = places[top].stage.nextInbound(atMost: limit)
+        if chunk != nil || isPlain { settle(at: now) } else { nothingPending = NothingPending() }
+        if chunk == nil { nothingPending.inbound = limit > 0 }
+        return chunk
     }
 
     /// How many bytes from the program the stack takes now.
@@ -66,36 +66,37 @@ extension ProtocolStack {
     ///
     /// - Returns: Whether it was taken. If not, it never will be.
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard isReady else { return false }
-        let isTaken = places[places.count - 1].stage.send(parcel, at: now)
+        let isTaken = places[places.count - 1].stage.send(chunk, at: now)
         settle(at: now)
         return isTaken
     }
 
     /// The same with bytes that are lent for the duration of the call; `envelope` says what is to be known of them.
     @discardableResult
-    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
+    {
         guard isReady else { return false }
         let isTaken = unsafe places[places.count - 1].stage.send(lent: bytes, in: envelope, at: now)
         settle(at: now)
         return isTaken
     }
 
-    /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the parcels up to one that ends a message.
-    package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> Parcel? {
-        guard !vain.outbound else { return nil }
-        let parcel = places[0].stage.nextOutbound(atMost: limit)
+    /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the chunks up to one that ends a message.
+    package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
+        guard !nothingPending.outbound else { return nil }
+        let chunk = places[0].stage.nextOutbound(atMost: limit)
         let hasMoved = settle(at: now)
-        vain.outbound = parcel == nil && !hasMoved && limit > 0
-        return parcel
+        nothingPending.outbound = chunk == nil && !hasMoved && limit > 0
+        return chunk
     }
 
     /// Puts bytes of a stream for the transport into `room`, if all there is fits and nothing but bytes follows.
     ///
     /// - Returns: How many bytes are in `room`. 0: ``nextOutbound(atMost:at:)`` may have something all the same.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
-        guard isPlain, !vain.outbound else { return 0 }
+        guard isPlain, !nothingPending.outbound else { return 0 }
         let count = unsafe places[0].stage.takeOutbound(into: room)
         guard count > 0 else { return 0 }
         settle(at: now)

@@ -6,7 +6,7 @@ extension ProtocolStack {
     /// - Returns: Whether anything moved.
     @discardableResult
     mutating func settle(at now: Duration) -> Bool {
-        vain = Vain()
+        nothingPending = NothingPending()
         guard wasStarted else { return false }
         if isPlain { return observePlain(at: now) }
         var turns = 0
@@ -45,9 +45,9 @@ extension ProtocolStack {
         for index in places.indices.dropLast() where places[index + 1].wasStarted {
             while true {
                 let room = places[index + 1].stage.inboundRoom
-                guard room > 0, let parcel = places[index].stage.nextInbound(atMost: room) else { break }
+                guard room > 0, let chunk = places[index].stage.nextInbound(atMost: room) else { break }
                 // A control message is not input of the protocol above, and may interrupt a message.
-                if parcel.kind == .content { places[index + 1].stage.receive(parcel, at: now) }
+                if chunk.kind == .content { places[index + 1].stage.receive(chunk, at: now) }
                 moved = true
             }
         }
@@ -61,8 +61,8 @@ extension ProtocolStack {
     private mutating func carryDown(at now: Duration) -> Bool {
         var moved = false
         for index in places.indices.dropFirst().reversed() where places[index].wasStarted {
-            while mayCarryDown(to: index - 1), let parcel = places[index].stage.nextOutbound(atMost: .max) {
-                places[index - 1].stage.send(parcel, at: now)
+            while mayCarryDown(to: index - 1), let chunk = places[index].stage.nextOutbound(atMost: .max) {
+                places[index - 1].stage.send(chunk, at: now)
                 moved = true
             }
         }
@@ -77,12 +77,12 @@ extension ProtocolStack {
 
     /// Where nothing is to be carried: looks whether the one stage has failed, and what it may have.
     private mutating func observePlain(at now: Duration) -> Bool {
-        let glance = places[0].stage.glance
-        guard !glance.hasFailed else { return observe(at: now) }
-        vain.event = !glance.mayHaveEvent && news == nil
-        vain.inbound = !glance.mayHaveInbound
-        vain.outbound = !glance.mayHaveOutbound
-        vain.wakeUp = !glance.mayHaveWakeUp
+        let pendingFlags = places[0].stage.pendingFlags
+        guard !pendingFlags.hasFailed else { return observe(at: now) }
+        nothingPending.event = !pendingFlags.mayHaveEvent && news == nil
+        nothingPending.inbound = !pendingFlags.mayHaveInbound
+        nothingPending.outbound = !pendingFlags.mayHaveOutbound
+        nothingPending.wakeUp = !pendingFlags.mayHaveWakeUp
         return false
     }
 

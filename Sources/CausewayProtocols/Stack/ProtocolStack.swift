@@ -52,7 +52,7 @@ package struct ProtocolStack: Sendable {
         }
     }
 
-    struct Vain {
+    struct NothingPending {
         var event = false
         var inbound = false
         var outbound = false
@@ -69,7 +69,7 @@ package struct ProtocolStack: Sendable {
     var closing: Int?
     var news: News?
     /// What was asked for in vain: it cannot be there before something else happens. Owners ask often.
-    var vain = Vain()
+    var nothingPending = NothingPending()
 
     /// - Parameter stages: From the bottom up; at least one.
     package init(_ stages: [any ProtocolStage]) {
@@ -123,17 +123,19 @@ package struct ProtocolStack: Sendable {
     // MARK: Events and time
 
     /// Whether there may be an event: a look at the flag is cheaper than to ask in vain.
-    package var mayHaveEvent: Bool { !vain.event }
+    package var mayHaveEvent: Bool { !nothingPending.event }
     /// The same for content to the program.
-    package var mayHaveInbound: Bool { !vain.inbound }
+    package var mayHaveInbound: Bool { !nothingPending.inbound }
     /// The same for content to the transport.
-    package var mayHaveOutbound: Bool { !vain.outbound }
+    package var mayHaveOutbound: Bool { !nothingPending.outbound }
 
     /// There is nothing in it for anybody, and it waits for no time.
-    package var isQuiet: Bool { isPlain && vain.event && vain.inbound && vain.outbound && vain.wakeUp }
+    package var isQuiet: Bool {
+        isPlain && nothingPending.event && nothingPending.inbound && nothingPending.outbound && nothingPending.wakeUp
+    }
 
     package mutating func nextEvent(at now: Duration) -> Event? {
-        guard !vain.event else { return nil }
+        guard !nothingPending.event else { return nil }
         for index in places.indices {
             if let event = places[index].stage.nextEvent() {
                 settle(at: now)
@@ -141,7 +143,7 @@ package struct ProtocolStack: Sendable {
             }
         }
         guard let news = news.take() else {
-            vain.event = true
+            nothingPending.event = true
             return nil
         }
         return news.event
@@ -155,7 +157,7 @@ package struct ProtocolStack: Sendable {
 
     /// The same without copying anything.
     package mutating func lookForWakeUp() -> Duration? {
-        guard !vain.wakeUp else { return nil }
+        guard !nothingPending.wakeUp else { return nil }
         var earliest: Duration?
         for index in places.indices {
             guard let time = places[index].stage.wakeUp else { continue }
@@ -182,7 +184,7 @@ package struct ProtocolStack: Sendable {
         }
         // The copy must be the only one, or changing it would copy what it holds.
         places[index].stage = VacantStage()
-        vain = Vain()
+        nothingPending = NothingPending()
         defer { places[index].stage = stage }
         return body(&stage)
     }
@@ -204,7 +206,7 @@ package struct ProtocolStack: Sendable {
         lastNumber += 1
         let newID = StageID(number: lastNumber)
         places.insert(Place(id: newID, stage: stage), at: index + 1)
-        vain = Vain()
+        nothingPending = NothingPending()
         return newID
     }
 
@@ -226,7 +228,7 @@ package struct ProtocolStack: Sendable {
             news = .failed(failure)
         }
         for index in places.indices { places[index].stage.abort(failure) }
-        vain = Vain()
+        nothingPending = NothingPending()
     }
 }
 
@@ -236,10 +238,10 @@ private struct VacantStage: ProtocolStage {
     var inboundRoom: Int { 0 }
     var outboundRoom: Int { 0 }
     mutating func start(at now: Duration) {}
-    mutating func receive(_ parcel: Parcel, at now: Duration) {}
-    mutating func nextInbound(atMost limit: Int) -> Parcel? { nil }
-    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { false }
-    mutating func nextOutbound(atMost limit: Int) -> Parcel? { nil }
+    mutating func receive(_ chunk: MessageChunk, at now: Duration) {}
+    mutating func nextInbound(atMost limit: Int) -> MessageChunk? { nil }
+    mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool { false }
+    mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { nil }
     mutating func close(at now: Duration) {}
     mutating func abort(_ failure: Failure) {}
 }

@@ -16,7 +16,7 @@ package enum StageStatus: Equatable, Sendable {
 }
 
 /// What a stage may have for others: what it certainly has not need not be asked for.
-package struct StageGlance: Sendable {
+package struct StagePendingFlags: Sendable {
     package var hasFailed: Bool
     package var mayHaveEvent: Bool
     package var mayHaveInbound: Bool
@@ -45,7 +45,7 @@ package struct StageGlance: Sendable {
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { mutating get }
     /// All at once of what is asked after every call.
-    var glance: StageGlance { mutating get }
+    var pendingFlags: StagePendingFlags { mutating get }
 
     /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
     ///
@@ -61,7 +61,7 @@ package protocol ProtocolStage: Sendable {
     /// How many bytes from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
     var inboundRoom: Int { mutating get }
     /// A piece of a message came from beneath.
-    mutating func receive(_ parcel: Parcel, at now: Duration)
+    mutating func receive(_ chunk: MessageChunk, at now: Duration)
     /// Bytes of a stream came from beneath, to be used or copied before the call returns.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
     /// The same, and puts into `room` what that makes of a stream for above. What finds no room is kept.
@@ -71,7 +71,7 @@ package protocol ProtocolStage: Sendable {
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int?
     /// Takes a piece of a message for above, with at most `limit` bytes.
-    mutating func nextInbound(atMost limit: Int) -> Parcel?
+    mutating func nextInbound(atMost limit: Int) -> MessageChunk?
 
     /// Whether it goes on taking content from above: `false` once it has said goodbye of itself.
     var takesContent: Bool { mutating get }
@@ -81,14 +81,14 @@ package protocol ProtocolStage: Sendable {
     ///
     /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
     @discardableResult
-    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool
+    mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool
     /// The same with bytes that lie elsewhere, to be used or copied before the call returns.
     ///
     /// - Parameter envelope: What is to be known of the piece. It holds no bytes.
     @discardableResult
-    mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool
+    mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
-    mutating func nextOutbound(atMost limit: Int) -> Parcel?
+    mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
     /// Puts bytes of a stream for beneath into `room`, if all it has fits and nothing but bytes follows.
     ///
     /// - Returns: How many bytes are in `room`. 0: ``nextOutbound(atMost:)`` may have something all the same.
@@ -113,10 +113,10 @@ extension ProtocolStage {
     /// Bytes that wait in one direction of a stage before it holds back what comes.
     package static var bufferLimit: Int { 64 << 10 }
 
-    package var glance: StageGlance {
+    package var pendingFlags: StagePendingFlags {
         mutating get {
-            guard case .failed = status else { return StageGlance(hasFailed: false) }
-            return StageGlance(hasFailed: true)
+            guard case .failed = status else { return StagePendingFlags(hasFailed: false) }
+            return StagePendingFlags(hasFailed: true)
         }
     }
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool { false }
@@ -124,9 +124,10 @@ extension ProtocolStage {
     package var awaitsGoodbye: Bool { false }
     package var takesContent: Bool { true }
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
-        unsafe receive(Parcel([UInt8](bytes), endsMessage: false), at: now)
+        unsafe receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now)
     }
-    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
+    {
         send(unsafe envelope.holding(bytes), at: now)
     }
     package mutating func receive(

@@ -29,13 +29,13 @@ package enum WebSocketStageEvent: StageEvent {
 
 /// WebSocket as a protocol of a stack: a byte stream beneath, messages above.
 ///
-/// Parcels carry ``WebSocketMetadata``; one to send without it becomes a binary message. Control frames arrive as messages of the kinds
+/// Chunks carry ``WebSocketMetadata``; one to send without it becomes a binary message. Control frames arrive as messages of the kinds
 /// `control` and `closing`. A close frame is a message of opcode `close` with the end after it; where it only answers the end that
 /// the program sent, it is the end. A peer that is gone without a close frame is an end as well, before the failure, if no message was
 /// cut off.
 package struct WebSocketStage: ProtocolStage {
     /// How far this side has said goodbye.
-    private enum Farewell {
+    private enum ClosingPhase {
         case none
         /// The program has ended its direction, which a close frame tells the peer.
         case endOfContent
@@ -43,10 +43,10 @@ package struct WebSocketStage: ProtocolStage {
     }
 
     private var machine: WebSocketMachine
-    private var inbound = ParcelQueue()
+    private var inbound = MessageChunkQueue()
     private var events = InlineFirstQueue<WebSocketStageEvent>()
     private var failure: CausewayTypes.Failure?
-    private var farewell = Farewell.none
+    private var farewell = ClosingPhase.none
     private var receivedEnd = false
     private var sentEnd = false
     /// Pieces of a control frame to send that has not ended.
@@ -83,16 +83,16 @@ package struct WebSocketStage: ProtocolStage {
 
     package var inboundRoom: Int { machine.inputRoom }
 
-    package mutating func receive(_ parcel: Parcel, at now: Duration) {
-        machine.received(parcel.bytes)
-        if parcel.isFinal { machine.inputEnded() }
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
+        machine.received(chunk.bytes)
+        if chunk.isFinal { machine.inputEnded() }
         fill()
     }
 
-    package mutating func nextInbound(atMost limit: Int) -> Parcel? {
-        let parcel = inbound.pop(atMost: limit)
+    package mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
+        let chunk = inbound.pop(atMost: limit)
         fill()
-        return parcel
+        return chunk
     }
 
     package var takesContent: Bool { !machine.hasEnded && !machine.sentClose }
@@ -100,15 +100,15 @@ package struct WebSocketStage: ProtocolStage {
     package var outboundRoom: Int { max(0, Self.bufferLimit - machine.outputCount) }
 
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
-        let metadata = parcel.metadata(of: WebSocketMetadata.self) ?? WebSocketMetadata(opcode: .binary)
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
+        let metadata = chunk.metadata(of: WebSocketMetadata.self) ?? WebSocketMetadata(opcode: .binary)
         let isTaken = takesContent
         if metadata.opcode.isControl {
-            sendControl(metadata, parcel)
-        } else if !parcel.isBareEnd {
-            machine.send(metadata.opcode, parcel.bytes, endsMessage: parcel.endsMessage)
+            sendControl(metadata, chunk)
+        } else if !chunk.isBareEnd {
+            machine.send(metadata.opcode, chunk.bytes, endsMessage: chunk.endsMessage)
         }
-        if parcel.isFinal {
+        if chunk.isFinal {
             if farewell == .none, takesContent { farewell = .endOfContent }
             machine.close(WebSocketClosing(code: .normalClosure))
         }
@@ -116,8 +116,8 @@ package struct WebSocketStage: ProtocolStage {
         return isTaken
     }
 
-    package mutating func nextOutbound(atMost limit: Int) -> Parcel? {
-        if let bytes = machine.nextOutput(atMost: limit) { return Parcel(bytes, endsMessage: false) }
+    package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
+        if let bytes = machine.nextOutput(atMost: limit) { return MessageChunk(bytes, endsMessage: false) }
         guard machine.isFinished, !sentEnd, limit > 0 else { return nil }
         sentEnd = true
         return .end
@@ -146,10 +146,10 @@ package struct WebSocketStage: ProtocolStage {
         if status != .closed, self.failure == nil { self.failure = failure }
     }
 
-    private mutating func sendControl(_ metadata: WebSocketMetadata, _ parcel: Parcel) {
+    private mutating func sendControl(_ metadata: WebSocketMetadata, _ chunk: MessageChunk) {
         // Beyond what a frame can hold nothing needs to be kept: it is refused, or cut if it is a reason.
-        if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(parcel.bytes) }
-        guard parcel.endsMessage else { return }
+        if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(chunk.bytes) }
+        guard chunk.endsMessage else { return }
         let payload = control.bytes
         control = ByteChain()
         switch metadata.opcode {
@@ -172,7 +172,7 @@ package struct WebSocketStage: ProtocolStage {
         case .requested(let request): events.append(.requested(request))
         case .opened(let response): events.append(.opened(response))
         case .content(let opcode, let bytes, let endsMessage):
-            inbound.append(Parcel(bytes, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
+            inbound.append(MessageChunk(bytes, metadata: [WebSocketMetadata(opcode: opcode)], endsMessage: endsMessage))
         case .ping(let payload): appendControl(payload, WebSocketMetadata(opcode: .ping))
         case .pong(let payload): appendControl(payload, WebSocketMetadata(opcode: .pong))
         case .pingAnswered(let token): events.append(.pingAnswered(token))
@@ -191,11 +191,11 @@ package struct WebSocketStage: ProtocolStage {
     }
 
     private mutating func appendControl(
-        _ payload: [UInt8], _ metadata: WebSocketMetadata, _ kind: Parcel.Kind = .control
+        _ payload: [UInt8], _ metadata: WebSocketMetadata, _ kind: MessageChunk.Kind = .control
     ) {
-        var parcel = Parcel(payload, metadata: [metadata])
-        parcel.kind = kind
-        inbound.append(parcel)
+        var chunk = MessageChunk(payload, metadata: [metadata])
+        chunk.kind = kind
+        inbound.append(chunk)
     }
 
     private mutating func appendEnd() {

@@ -46,8 +46,8 @@ extension BonjourEngine {
         for facts in usable {
             if let link = state.value.links[facts.interface.index] {
                 guard link.adopt(facts, loop, self) else { continue }
-                link.machine.upheaval = Machine.now
-                link.machine.update(Self.host, link.addressRecords(of: hostName), at: Machine.now)
+                link.machine.upheaval = System.now
+                link.machine.update(Self.host, link.addressRecords(of: hostName), at: System.now)
             } else {
                 join(facts)
             }
@@ -61,13 +61,13 @@ extension BonjourEngine {
         let link = LinkDriver(facts)
         link.machine.hearsItself = scope.isHost
         link.machine.acceptsUnicast = !state.value.sharesPort
-        let now = Machine.now
+        let now = System.now
         link.machine.upheaval = state.value.hasLooked ? now : LinkDriver.upheaval(of: facts.addresses, at: now)
         _ = link.adopt(facts, loop, self)
         guard link.isOpen else { return }
         state.value.links[facts.interface.index] = link
         for (id, asking) in state.value.asking where asking.concerns(link) {
-            link.machine.ask(asking.question, id, at: Machine.now)
+            link.machine.ask(asking.question, id, at: System.now)
         }
         guard !state.value.advertising.isEmpty else { return }
         registerHost(on: link)

@@ -27,7 +27,7 @@ extension BonjourEngine {
             self.state.value.advertising[id]?.service = ServiceDescription(
                 records: records, interfaceIndex: advertising.service.interfaceIndex)
             for link in self.state.value.links.values where advertising.concerns(link) {
-                link.machine.update(id, records, at: Machine.now)
+                link.machine.update(id, records, at: System.now)
             }
             self.settle()
         }

@@ -4,9 +4,9 @@ internal import CausewaySystem
 extension BonjourEngine {
     /// Begins to hear of the machine's sleep: of its end by the kernel's clock, and of its beginning where logind runs.
     func followSleep() {
-        state.value.slept = Machine.sleepTime
+        state.value.slept = System.sleepTime
         state.value.resumption = ResumptionWatch(on: loop) { self.settle() }
-        state.value.sleepWatch = BusWatch(on: loop, SleepNotices(user: Machine.user)) { self.told($0) }
+        state.value.sleepWatch = BusWatch(on: loop, SleepNotices(user: System.user)) { self.told($0) }
     }
 
     func stopFollowingSleep() {
@@ -31,7 +31,7 @@ extension BonjourEngine {
 
     /// After sleep the links are others, perhaps: everything is asked, probed and announced anew (RFC 6762 §8, §10.3).
     func wakeUp() {
-        let slept = Machine.sleepTime
+        let slept = System.sleepTime
         defer { state.value.slept = slept }
         guard state.value.watch != nil, slept - state.value.slept > .seconds(1) else { return }
         state.value.isAsleep = false
@@ -42,7 +42,7 @@ extension BonjourEngine {
         state.value.wakeups &+= 1
         for link in state.value.links.values {
             takeBack(link)
-            link.machine.restart(at: Machine.now)
+            link.machine.restart(at: System.now)
         }
     }
 }

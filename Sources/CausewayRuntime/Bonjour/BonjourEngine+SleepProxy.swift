@@ -38,7 +38,7 @@ extension BonjourEngine {
         let records = link.machine.answeredRecords
         guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else { return link.machine.sleep() }
         link.sleepProxy?.client.messageByteLimit = link.machine.messageByteLimit
-        link.sleepProxy?.client.sleep(SleepProxyClient.Registration(records, of: owner), at: Machine.now)
+        link.sleepProxy?.client.sleep(SleepProxyClient.Registration(records, of: owner), at: System.now)
         performSleepProxies(on: link)
     }
 
@@ -60,13 +60,13 @@ extension BonjourEngine {
 
     func advanceSleepProxies(on link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
-        link.sleepProxy?.client.advance(to: Machine.now)
+        link.sleepProxy?.client.advance(to: System.now)
         performSleepProxies(on: link)
     }
 
     private func heardSleepProxy(_ bytes: [UInt8], from peer: SocketAddress, on index: Int) {
         guard let link = state.value.links[index], let sender = MulticastPeer(peer) else { return }
-        link.sleepProxy?.client.received(bytes.span, from: sender, at: Machine.now)
+        link.sleepProxy?.client.received(bytes.span, from: sender, at: System.now)
         performSleepProxies(on: link)
         settle()
     }
@@ -77,7 +77,7 @@ extension BonjourEngine {
             case .ask(let question):
                 let id = QuestionID(rawValue: nextNumber())
                 link.sleepProxy?.questions[id] = question
-                link.machine.ask(question, id, at: Machine.now)
+                link.machine.ask(question, id, at: System.now)
             case .stop(let question):
                 guard let id = link.sleepProxy?.questions.first(where: { $0.value == question })?.key else { continue }
                 link.sleepProxy?.questions[id] = nil

@@ -38,8 +38,8 @@ extension BonjourEngine {
             return state.value.restDue = nil
         }
         let isEmpty = state.value.links.values.allSatisfy { $0.machine.cachedByteCount == 0 }
-        let due = state.value.restDue ?? Machine.now + Self.lingering
-        if isEmpty || due <= Machine.now { rest() } else { state.value.restDue = due }
+        let due = state.value.restDue ?? System.now + Self.lingering
+        if isEmpty || due <= System.now { rest() } else { state.value.restDue = due }
     }
 
     private func perform(_ action: MulticastAction, on link: LinkDriver) {
@@ -73,31 +73,31 @@ extension BonjourEngine {
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             guard name == hostName else { return }
-            state.value.hostLabel = ServiceNames.nextHost(after: state.value.hostLabel)
+            state.value.hostLabel = BonjourNames.nextHost(after: state.value.hostLabel)
             return reregisterEverything()
         }
         // Another link may have reported the same name before.
         guard let advertising = state.value.advertising[id],
             advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
         else { return }
-        for link in state.value.links.values { link.machine.unregister(id, at: Machine.now) }
+        for link in state.value.links.values { link.machine.unregister(id, at: System.now) }
         if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
         guard advertising.service.mayRename else {
             state.value.advertising[id] = nil
             state.value.losses.removeValue(forKey: id)?(name)
             return advertising.handler(.failed)
         }
-        state.value.advertising[id]?.service.name = ServiceNames.next(after: advertising.service.name)
+        state.value.advertising[id]?.service.name = BonjourNames.next(after: advertising.service.name)
         state.value.advertising[id]?.settled = .some([])
         for link in state.value.links.values { register(id, on: link) }
     }
 
     private func reregisterEverything() {
         for link in state.value.links.values {
-            link.machine.unregister(Self.host, at: Machine.now)
+            link.machine.unregister(Self.host, at: System.now)
             registerHost(on: link)
             for (id, advertising) in state.value.advertising where advertising.concerns(link) {
-                link.machine.update(id, advertising.service.records(on: hostName), at: Machine.now)
+                link.machine.update(id, advertising.service.records(on: hostName), at: System.now)
             }
         }
     }
@@ -107,10 +107,10 @@ extension BonjourEngine {
         guard next != state.value.timer?.due else { return }
         if let timer = state.value.timer.take() { loop.cancel(timer.id) }
         guard let next else { return }
-        let id = loop.schedule(after: max(next - Machine.now, .zero)) {
+        let id = loop.schedule(after: max(next - System.now, .zero)) {
             self.state.value.timer = nil
             for link in self.state.value.links.values {
-                link.machine.advance(to: Machine.now)
+                link.machine.advance(to: System.now)
                 self.advanceSleepProxies(on: link)
             }
             self.settle()

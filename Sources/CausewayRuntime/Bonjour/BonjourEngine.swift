@@ -88,7 +88,7 @@ package final class BonjourEngine: Sendable {
 
     package let loop: any EventLoop
     let scope: Scope
-    private let numbers = Guarded<UInt64>(0)
+    private let numbers = LockedValue<UInt64>(0)
     let state: LoopBound<State>
 
     package init(
@@ -135,7 +135,7 @@ package final class BonjourEngine: Sendable {
         state.value.asking[id] = asking
         follow()
         for link in state.value.links.values where asking.concerns(link) {
-            link.machine.ask(asking.question, id, at: Machine.now)
+            link.machine.ask(asking.question, id, at: System.now)
         }
         settle()
     }
@@ -159,7 +159,7 @@ package final class BonjourEngine: Sendable {
             guard let advertising = self.state.value.advertising[id] else { return }
             let records = advertising.service.records(on: self.hostName)
             for link in self.state.value.links.values where advertising.concerns(link) {
-                link.machine.update(id, records, at: Machine.now)
+                link.machine.update(id, records, at: System.now)
             }
             self.settle()
         }
@@ -173,7 +173,7 @@ package final class BonjourEngine: Sendable {
         loop.execute {
             self.state.value.losses[id] = nil
             if let advertising = self.state.value.advertising.removeValue(forKey: id) {
-                for link in self.state.value.links.values { link.machine.unregister(id, at: Machine.now) }
+                for link in self.state.value.links.values { link.machine.unregister(id, at: System.now) }
                 if advertising.isTold { advertising.handler(.removed(name: advertising.service.name)) }
             }
             self.state.value.departures.append(completion)
@@ -209,13 +209,13 @@ package final class BonjourEngine: Sendable {
         guard scope.isHost else { return }
         link.hasHost = true
         guard link.canAnswer else { return }
-        link.machine.register(link.addressRecords(of: hostName), Self.host, at: Machine.now)
+        link.machine.register(link.addressRecords(of: hostName), Self.host, at: System.now)
     }
 
     func register(_ id: RegistrationID, on link: LinkDriver) {
         guard let advertising = state.value.advertising[id], advertising.concerns(link) else { return }
         guard link.canAnswer else { return refuse(id) }
-        link.machine.register(advertising.service.records(on: hostName), id, at: Machine.now)
+        link.machine.register(advertising.service.records(on: hostName), id, at: System.now)
     }
 
     /// Nobody can ask for a service where another program has the port for itself.

@@ -14,7 +14,7 @@ package struct ServiceDescription: Sendable, Equatable {
 
     private enum Content: Sendable, Equatable {
         /// Copies under many names have the same terms.
-        case service(ServiceTerms)
+        case service(ServiceAttributes)
         /// What is advertised in the place of a service.
         case records([DNSRecord])
     }
@@ -27,10 +27,11 @@ package struct ServiceDescription: Sendable, Equatable {
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
     ) {
-        self.name = ServiceNames.normal(name)
+        self.name = BonjourNames.normal(name)
         let list = type.appending(.local)
         content =
-            list.map { .service(ServiceTerms(type: $0, subtypes: subtypes, port: port, text: text)) } ?? .records([])
+            list.map { .service(ServiceAttributes(type: $0, subtypes: subtypes, port: port, text: text)) }
+            ?? .records([])
         self.mayRename = mayRename
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
@@ -77,9 +78,9 @@ package struct ServiceDescription: Sendable, Equatable {
 
     /// Gives the service another name. Copies under many names share what else they say.
     package mutating func rename(to name: String) throws(DNSServiceType.Mistake) {
-        let normal = ServiceNames.normal(name)
+        let normal = BonjourNames.normal(name)
         let isLong = normal.utf8.count < name.utf8.count && name.utf8.count > 63
-        guard ServiceNames.isValid(name), mayRename || !isLong else { throw .name }
+        guard BonjourNames.isValid(name), mayRename || !isLong else { throw .name }
         self.name = normal
     }
 

@@ -53,7 +53,7 @@ package final class LinkBridgeDriver: Sendable {
 
     package func start() {
         engine.loop.execute {
-            self.state.value.machine.start(at: Machine.now)
+            self.state.value.machine.start(at: System.now)
             self.settle()
         }
     }
@@ -83,9 +83,9 @@ package final class LinkBridgeDriver: Sendable {
         guard next != state.value.timer?.due else { return }
         if let timer = state.value.timer.take() { engine.loop.cancel(timer.id) }
         guard let next else { return }
-        let id = engine.loop.schedule(after: max(next - Machine.now, .zero)) {
+        let id = engine.loop.schedule(after: max(next - System.now, .zero)) {
             self.state.value.timer = nil
-            self.state.value.machine.advance(to: Machine.now)
+            self.state.value.machine.advance(to: System.now)
             self.settle()
         }
         state.value.timer = (id, next)
@@ -116,7 +116,7 @@ package final class LinkBridgeDriver: Sendable {
         let id = engine.ask(question, on: interface.index) { news in
             guard !self.state.value.hasEnded, self.state.value.questions[side]?[question] != nil else { return }
             self.state.value.machine.changed(
-                question, on: side, added: news.added, removed: news.removed, at: Machine.now)
+                question, on: side, added: news.added, removed: news.removed, at: System.now)
             self.settle()
         }
         state.value.questions[side]?[question] = id
@@ -124,7 +124,7 @@ package final class LinkBridgeDriver: Sendable {
 
     private func register(_ records: [DNSRecord], _ service: DNSName, _ side: LinkBridge.Side) {
         guard let interface = interfaces[side] else { return }
-        let number = Guarded<RegistrationID?>(nil)
+        let number = LockedValue<RegistrationID?>(nil)
         // What was taken back meanwhile may still be told of.
         let isCurrent: @Sendable () -> Bool = {
             guard let id = number.withLock({ $0 }) else { return false }
@@ -141,7 +141,7 @@ package final class LinkBridgeDriver: Sendable {
         } loss: { name in
             guard isCurrent() else { return }
             self.state.value.registrations[side]?[service] = nil
-            self.state.value.machine.conflicted(service, over: name, on: side, at: Machine.now)
+            self.state.value.machine.conflicted(service, over: name, on: side, at: System.now)
             self.settle()
         }
         number.withLock { $0 = id }

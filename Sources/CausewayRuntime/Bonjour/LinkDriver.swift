@@ -86,8 +86,8 @@ final class LinkDriver {
 
     /// Sends what may go now. What waits goes when the link is left, else it would be lost.
     func flush(all: Bool = false) {
-        var messages = pacer.take(at: Machine.now)
-        while all, !pacer.isEmpty { messages += pacer.take(at: Machine.now + .seconds(1)) }
+        var messages = pacer.take(at: System.now)
+        while all, !pacer.isEmpty { messages += pacer.take(at: System.now + .seconds(1)) }
         for (bytes, peer) in messages {
             let address = peer.map { SocketAddress($0, on: interface) }
             for socket in sockets where address == nil || address?.family == socket.family {
@@ -118,7 +118,7 @@ final class LinkDriver {
     func take(_ bytes: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
         guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
         bytes.withMemoryRebound(to: UInt8.self) { bytes in
-            let now = Machine.now
+            let now = System.now
             switch machine.interest(in: bytes.span, arrival, isSelf: isSelf, at: now) {
             case .none: break
             case .question: machine.received(bytes.span, arrival, isSelf: isSelf, at: now)
@@ -133,7 +133,7 @@ final class LinkDriver {
     func readAnswers() -> Bool {
         for _ in 0..<Self.readingBudget {
             guard let message = inbox.next() else { return false }
-            machine.received(message.bytes.span, message.arrival, isSelf: message.isSelf, at: Machine.now)
+            machine.received(message.bytes.span, message.arrival, isSelf: message.isSelf, at: System.now)
         }
         return !inbox.isEmpty
     }

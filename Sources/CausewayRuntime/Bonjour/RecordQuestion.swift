@@ -3,7 +3,7 @@ package import CausewayTypes
 package import CausewayWire
 
 /// What is new of a name's records.
-package struct RecordNews: Sendable {
+package struct RecordChanges: Sendable {
     /// Where they were heard; `nil` for those of name servers.
     package var interface: NWInterface?
     package var added: [DNSRecord]
@@ -20,7 +20,7 @@ package struct RecordQuestion: Sendable {
     package init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface? = nil, of engine: BonjourEngine = .shared,
         failed: @escaping @Sendable (NameProblem?) -> Void = { _ in },
-        _ handler: @escaping @Sendable (RecordNews) -> Void
+        _ handler: @escaping @Sendable (RecordChanges) -> Void
     ) {
         guard name.isOfLink else {
             let watch = WideAreaWatch(name, type, on: interface, failed: failed, handler)
@@ -29,7 +29,7 @@ package struct RecordQuestion: Sendable {
             return
         }
         let id = engine.ask(DNSQuestion(name, type), on: interface?.index) { event in
-            handler(RecordNews(interface: event.interface, added: event.added, removed: event.removed))
+            handler(RecordChanges(interface: event.interface, added: event.added, removed: event.removed))
         }
         stop = { engine.stop(id) }
     }

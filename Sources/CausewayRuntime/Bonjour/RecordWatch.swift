@@ -120,7 +120,7 @@ extension BonjourEngine {
     /// A record turned out not to hold: it is asked for again, and goes within ten seconds unless it is confirmed (RFC 6762 §10.4).
     package func reconfirm(_ found: RecordWatch.Record) {
         loop.execute {
-            self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: Machine.now)
+            self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: System.now)
             self.settle()
         }
     }

@@ -5,7 +5,7 @@ package import CausewayWire
 
 /// Follows where a service is, or what it says of itself, until it ends.
 package final class ServiceLookup: Sendable {
-    package enum Wish: Sendable { case place, text }
+    package enum Subject: Sendable { case place, text }
 
     private struct State: Sendable {
         var place = Place()
@@ -21,30 +21,30 @@ package final class ServiceLookup: Sendable {
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName
-    private let wish: Wish
+    private let subject: Subject
     private let interface: NWInterface?
     private let failed: @Sendable (NameProblem?) -> Void
     private let handler: @Sendable (Place) -> Void
     private let engine = BonjourEngine.shared
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// - Parameters:
     ///   - failed: Called where no name server answers the first question for the place, and with `nil` when one does.
     ///   - handler: Called on a loop with what is known, at each change.
     package init(
-        _ instance: DNSName, wants wish: Wish, on interface: NWInterface? = nil,
+        _ instance: DNSName, wants subject: Subject, on interface: NWInterface? = nil,
         failed: @escaping @Sendable (NameProblem?) -> Void = { _ in },
         _ handler: @escaping @Sendable (Place) -> Void
     ) {
         self.instance = instance
-        self.wish = wish
+        self.subject = subject
         self.interface = interface
         self.failed = failed
         self.handler = handler
     }
 
     package func begin() {
-        if wish == .place { ask(instance, .srv, on: interface) }
+        if subject == .place { ask(instance, .srv, on: interface) }
         ask(instance, .txt, on: interface)
     }
 
@@ -93,7 +93,7 @@ package final class ServiceLookup: Sendable {
 
     // MARK: On the engine's loop
 
-    private func heard(_ event: RecordNews) {
+    private func heard(_ event: RecordChanges) {
         let (wanted, stale) = state.withLock { state -> (DNSName?, [RecordQuestion]) in
             guard let wanted = state.place.heard(added: event.added, removed: event.removed, on: event.interface)
             else { return (nil, []) }
@@ -110,7 +110,7 @@ package final class ServiceLookup: Sendable {
 
     /// What comes shortly after each other is told together.
     private func gather() {
-        guard wish == .place else { return tell() }
+        guard subject == .place else { return tell() }
         let isFirst = state.withLock { state in
             defer { state.isGathering = true }
             return !state.isGathering

@@ -25,8 +25,8 @@ final class WideAreaWatch: Sendable {
     private let type: DNSRecordType
     private let scope: ResolutionScope
     private let failed: @Sendable (NameProblem?) -> Void
-    private let report: @Sendable (RecordNews) -> Void
-    private let state = Guarded(State())
+    private let report: @Sendable (RecordChanges) -> Void
+    private let state = LockedValue(State())
 
     /// - Parameters:
     ///   - failed: Called on a loop when no server answers the first question, and with `nil` when one does. Later on, servers may be
@@ -34,7 +34,7 @@ final class WideAreaWatch: Sendable {
     ///   - report: Called on a loop.
     init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?,
-        failed: @escaping @Sendable (NameProblem?) -> Void, _ report: @escaping @Sendable (RecordNews) -> Void
+        failed: @escaping @Sendable (NameProblem?) -> Void, _ report: @escaping @Sendable (RecordChanges) -> Void
     ) {
         self.name = name
         self.type = type
@@ -63,9 +63,9 @@ final class WideAreaWatch: Sendable {
         switch answer.finding {
         case .records(let found):
             let records = answer.aliases + found
-            let least = Int64(records.map(\.timeToLive).min() ?? 60)
+            let minimum = Int64(records.map(\.timeToLive).min() ?? 60)
             adopt(records)
-            wait(.seconds(min(max(least, Self.pauses.lowerBound), Self.pauses.upperBound)))
+            wait(.seconds(min(max(minimum, Self.pauses.lowerBound), Self.pauses.upperBound)))
         // That there are none is an answer.
         case .noSuchName, .noSuchRecord:
             adopt([])
@@ -83,7 +83,7 @@ final class WideAreaWatch: Sendable {
     private func adopt(_ answered: [DNSRecord]) {
         // A record is the same while its content is: servers count its time to live down.
         let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
-        let (news, hasRecovered) = state.withLock { state -> (RecordNews?, Bool) in
+        let (news, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
             guard !state.hasEnded else { return (nil, false) }
             let hasRecovered = state.isFailing && !state.wasAnswered
             defer { (state.known, state.isFailing, state.wasAnswered) = (records, false, true) }
@@ -91,7 +91,7 @@ final class WideAreaWatch: Sendable {
             let fresh = records.subtracting(state.known)
             let added = answered.filter { fresh.contains(DNSRecord($0.name, $0.type, timeToLive: 0, $0.data)) }
             let isNews = !removed.isEmpty || !added.isEmpty
-            return (isNews ? RecordNews(interface: nil, added: added, removed: removed) : nil, hasRecovered)
+            return (isNews ? RecordChanges(interface: nil, added: added, removed: removed) : nil, hasRecovered)
         }
         if hasRecovered { failed(nil) }
         if let news { report(news) }

@@ -28,7 +28,7 @@ extension ConnectionDriver {
             progress.establish(Establishment(connector: connector, plan: plan))
             // A new chapter begins with the best way again.
             progress.establishments[0].route = 0
-            if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = Machine.now }
+            if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = System.now }
             return (connector, plan)
         }
         connector?.start()
@@ -36,11 +36,11 @@ extension ConnectionDriver {
     }
 
     /// The kernel puts into a SYN what fits a packet.
-    private static let mostEarlyContent = 4 << 10
+    private static let maximumEarlyContent = 4 << 10
 
     func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
         let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
-        let early = mayBeEarly ? flow.earlyContent(atMost: Self.mostEarlyContent) : Data()
+        let early = mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data()
         return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, facts in
             switch outcome {
             case .success(let winner): self.established(winner)
@@ -152,7 +152,7 @@ extension ConnectionDriver {
         case .ended: ended()
         case .failed(let failure):
             // What the program's own protocol says stands, as what befalls a connection that is ready does.
-            if channel.attendants.contains(where: { $0.hasGivenUp }) {
+            if channel.delegates.contains(where: { $0.hasGivenUp }) {
                 flow.confirm()
                 return flow.fail(failure)
             }

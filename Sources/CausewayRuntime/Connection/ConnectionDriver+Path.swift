@@ -192,7 +192,7 @@ private final class NetworkWait: Sendable {
     private let mayHavePassed: Bool
     /// The network that the attempts were made in is another one now.
     private let hasMoved: Bool
-    private let gate = Guarded<RetryGate?>(nil)
+    private let gate = LockedValue<RetryGate?>(nil)
 
     init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool, hasMoved: Bool) {
         self.need = need

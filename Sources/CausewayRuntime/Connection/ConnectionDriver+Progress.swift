@@ -47,13 +47,13 @@ extension ConnectionDriver.Progress {
     mutating func beginAgreement() {
         guard !establishments.isEmpty, establishments[0].facts == nil else { return }
         var facts = EstablishmentFacts()
-        (facts.started, facts.attemptStarted) = (Machine.now, Machine.now)
+        (facts.started, facts.attemptStarted) = (System.now, System.now)
         establishments[0].facts = facts
     }
 
     mutating func noteAgreement(_ baseline: EstablishmentFacts.Baseline) {
         guard !establishments.isEmpty else { return }
-        establishments[0].facts?.finished = Machine.now
+        establishments[0].facts?.finished = System.now
         establishments[0].facts?.baseline = baseline
     }
 

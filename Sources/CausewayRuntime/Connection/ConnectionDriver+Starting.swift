@@ -74,7 +74,7 @@ extension ConnectionDriver {
     /// Whether the program has path handlers and the network has not been read yet. Then the actions go on when the monitor has.
     private func awaitsModel(behind actions: [Lifecycle.Action]) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
-        let isOver = Guarded(false)
+        let isOver = LockedValue(false)
         let goOn: @Sendable () -> Void = {
             let isFirst = isOver.withLock { isOver in
                 defer { isOver = true }

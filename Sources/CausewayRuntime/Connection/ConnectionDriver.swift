@@ -75,7 +75,7 @@ package final class ConnectionDriver: FlowOwner {
     package var plainFlow: Flow? { channel == nil ? flow : nil }
     let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
-    let progress: Guarded<Progress>
+    let progress: LockedValue<Progress>
 
     package init(
         _ origin: Origin, _ settings: FrozenSettings, flow: Flow? = nil, loop: (any EventLoop)? = nil
@@ -90,7 +90,7 @@ package final class ConnectionDriver: FlowOwner {
             ? nil : StackChannel(over: self.flow, isDatagram: settings.value.transport == .udp)
         var start = Progress(origin: origin)
         if channel != nil { start.establishments = [Establishment()] }
-        progress = Guarded(start)
+        progress = LockedValue(start)
     }
 
     deinit {

@@ -15,10 +15,10 @@ final class PathFollower: Sendable {
         var tracker = PathTracker()
     }
 
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     init(_ connections: [FollowedConnection]?) {
-        state = Guarded(State(connections: connections))
+        state = LockedValue(State(connections: connections))
     }
 
     /// Returns what to tell, and the interface to bind the connection to, the first time that it strays.

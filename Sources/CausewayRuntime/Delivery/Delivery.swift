@@ -31,7 +31,7 @@ package final class Delivery: Sendable {
     package let queue: DispatchQueue
     /// A block per item: on a concurrent queue the program may wait, inside one callback, for another.
     private let isConcurrent: Bool
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     init(_ queue: DispatchQueue) {
         self.queue = queue

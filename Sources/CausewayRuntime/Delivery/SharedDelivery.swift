@@ -8,12 +8,12 @@ package import Dispatch
 package final class SharedDelivery: Sendable {
     private final class Reference: Sendable {
         private struct Box { weak var shared: SharedDelivery? }
-        private let box: Guarded<Box>
-        init(_ shared: SharedDelivery) { box = Guarded(Box(shared: shared)) }
+        private let box: LockedValue<Box>
+        init(_ shared: SharedDelivery) { box = LockedValue(Box(shared: shared)) }
         var shared: SharedDelivery? { box.withLock { $0.shared } }
     }
 
-    private static let known = Guarded<[ObjectIdentifier: Reference]>([:])
+    private static let known = LockedValue<[ObjectIdentifier: Reference]>([:])
 
     /// Finds or makes the one of a queue. A global queue keeps no order that could be shared.
     package static func on(_ queue: DispatchQueue) -> SharedDelivery {

@@ -40,7 +40,7 @@ package final class DispatchLoop: EventLoop {
     }
 
     private let queue: DispatchQueue
-    private let shared = Guarded(Shared())
+    private let shared = LockedValue(Shared())
     private let key = DispatchSpecificKey<Bool>()
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?

@@ -13,7 +13,7 @@ package enum Engine {
         var loops: [any EventLoop] = []
     }
 
-    private static let choice = Guarded(Choice())
+    private static let choice = LockedValue(Choice())
     private static let turn = Atomic<Int>(0)
 
     /// Chooses the backend. Returns whether it was in time: once a loop runs, nothing changes any more.
@@ -59,12 +59,12 @@ package enum Engine {
         choice.withLock { choice in choice.loops }.first { $0.isCurrent }
     }
 
-    /// Never empty. Without a descriptor for a first loop it is a ``StrandedLoop``, and the next call tries again.
+    /// Never empty. Without a descriptor for a first loop it is a ``TimerOnlyLoop``, and the next call tries again.
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
             if !choice.loops.isEmpty { return choice.loops }
             let made = makeLoops(
-                choice.backend, choice.loopCount ?? Machine.processorCount, lendsThread: choice.isThreadPromised)
+                choice.backend, choice.loopCount ?? System.processorCount, lendsThread: choice.isThreadPromised)
             if !made.isEmpty { choice.loops = made }
             return made.isEmpty ? [stranded] : made
         }
@@ -81,12 +81,12 @@ package enum Engine {
         }
     }
 
-    private static let network = Guarded<(any EventLoop)?>(nil)
+    private static let network = LockedValue<(any EventLoop)?>(nil)
 
     /// For a process that has no descriptor left.
     private static let stranded: any EventLoop = {
         let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
-        if let loop = try? StrandedLoop(name: "causeway-none", because: error) { return loop }
+        if let loop = try? TimerOnlyLoop(name: "causeway-none", because: error) { return loop }
         return DispatchLoop(name: "causeway")
     }()
 

@@ -35,14 +35,14 @@ package final class EpollLoop: EventLoop {
     }
 
     private let epoll: Epoll
-    private let shared = Guarded(Shared())
+    private let shared = LockedValue(Shared())
     /// Calls, jobs or timers may wait behind the lock. Whoever misses that they have just come finds them under the lock, before
     /// going to sleep.
     private let hasQueued = Atomic(false)
     // SAFETY: touched on the loop's thread only; `isCurrent` is asked first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
     // SAFETY: touched on the loop's thread only.
-    nonisolated(unsafe) private let handover = Handover()
+    nonisolated(unsafe) private let wakeups = DeferredWakeups()
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
@@ -51,7 +51,7 @@ package final class EpollLoop: EventLoop {
         epoll = try Epoll()
         // The loop's thread never ends, and neither does the loop.
         executorStorage = LoopExecutor { [self] job in submit(job) }
-        if let name { try Machine.startThread(named: name) { [self] in self.run() } }
+        if let name { try System.startThread(named: name) { [self] in self.run() } }
     }
 
     /// Makes this thread the loop's.
@@ -135,7 +135,7 @@ package final class EpollLoop: EventLoop {
     // MARK: Timers, calls and jobs
 
     package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
-        let deadline = Machine.now + max(delay, .zero)
+        let deadline = System.now + max(delay, .zero)
         let (id, wake) = shared.withLock { shared in
             let id = shared.timers.add(at: deadline, body)
             hasQueued.store(true, ordering: .relaxed)
@@ -173,9 +173,9 @@ package final class EpollLoop: EventLoop {
         if wake { epoll.signal() }
     }
 
-    package func dispatchAfterBatch(_ delivery: Delivery) { handover.add(delivery) }
+    package func dispatchAfterBatch(_ delivery: Delivery) { wakeups.add(delivery) }
 
-    package func resumeAfterBatch(_ task: DistantTask) { handover.add(task) }
+    package func resumeAfterBatch(_ task: OffLoopTask) { wakeups.add(task) }
 
     // MARK: The thread
 
@@ -190,11 +190,11 @@ package final class EpollLoop: EventLoop {
                 let next = position + 1 < count ? events[position + 1].token : nil
                 handler(of: token, before: next)?.ready(for: readiness)
             }
-            handover.flush()
+            wakeups.flush()
             if hasQueued.load(ordering: .relaxed) { runQueued(executor) }
             runOwnJobs(executor)
-            handover.flush()
-            handover.endTurn(eventCount: count)
+            wakeups.flush()
+            wakeups.endTurn(eventCount: count)
         }
     }
 
@@ -209,7 +209,7 @@ package final class EpollLoop: EventLoop {
             shared.isSleeping = true
             let first = shared.timers.count > 0 ? shared.timers.nextDeadline() : nil
             guard first != nil || shared.wakesAt != nil else { return nil }
-            let now = Machine.now
+            let now = System.now
             if let wakesAt = shared.wakesAt, wakesAt > now {
                 shared.wakesAt = min(first ?? wakesAt, wakesAt)
             } else {
@@ -224,7 +224,7 @@ package final class EpollLoop: EventLoop {
     private func handler(of token: UInt64, before next: UInt64?) -> (any ReadinessHandler)? {
         shared.withLock { shared in
             shared.isSleeping = false
-            if let next, let handler = shared.slots[Int(next & 0xffff_ffff)].handler { Ahead.fetch(handler) }
+            if let next, let handler = shared.slots[Int(next & 0xffff_ffff)].handler { Prefetch.fetch(handler) }
             let index = Int(token & 0xffff_ffff)
             return shared.slots[index].generation == UInt32(token >> 32) ? shared.slots[index].handler : nil
         }
@@ -245,7 +245,7 @@ package final class EpollLoop: EventLoop {
         withExtendedLifetime(retired) {}
         for call in calls { call() }
         if hasTimers {
-            let now = Machine.now
+            let now = System.now
             while let body = shared.withLock({ shared in shared.timers.popDue(at: now) }) { body() }
         }
         for job in jobs { job.runSynchronously(on: executor) }
@@ -255,7 +255,7 @@ package final class EpollLoop: EventLoop {
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }
-            if let next = ownJobs.first { Ahead.fetch(next) }
+            if let next = ownJobs.first { Prefetch.fetch(next) }
             job.runSynchronously(on: executor)
         }
     }

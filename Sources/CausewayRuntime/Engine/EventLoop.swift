@@ -62,14 +62,14 @@ package protocol EventLoop: AnyObject, Sendable {
     func dispatchAfterBatch(_ delivery: Delivery)
 
     /// Resumes a task that runs elsewhere, at the end of the batch of events in hand or earlier. Only on the loop's thread.
-    func resumeAfterBatch(_ task: DistantTask)
+    func resumeAfterBatch(_ task: OffLoopTask)
 
     /// Runs Swift tasks on the loop.
     var executor: LoopExecutor { get }
 }
 
 extension EventLoop {
-    package func resumeAfterBatch(_ task: DistantTask) { task.resume() }
+    package func resumeAfterBatch(_ task: OffLoopTask) { task.resume() }
 
     /// For loops that close at once.
     package func close(

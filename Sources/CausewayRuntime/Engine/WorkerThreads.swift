@@ -7,7 +7,7 @@ internal import Dispatch
 /// At most half of the processors compute at a time, so that event loops find one free; what else is to be done waits in the order in which
 /// it came. A thread ends when it has had nothing to do for a second.
 package final class WorkerThreads: Sendable {
-    package static let shared = WorkerThreads(limit: max(1, Machine.processorCount / 2))
+    package static let shared = WorkerThreads(limit: max(1, System.processorCount / 2))
 
     private struct State {
         var threadCount = 0
@@ -18,7 +18,7 @@ package final class WorkerThreads: Sendable {
     private static let idleTime = DispatchTimeInterval.seconds(1)
 
     private let limit: Int
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     private let arrival = DispatchSemaphore(value: 0)
 
     package init(limit: Int) { self.limit = limit }
@@ -36,7 +36,7 @@ package final class WorkerThreads: Sendable {
             return
         }
         do throws(SystemError) {
-            try Machine.startThread(named: "causeway-work") { self.work() }
+            try System.startThread(named: "causeway-work") { self.work() }
         } catch {
             work(isBorrowed: true)
         }

@@ -15,8 +15,8 @@ final class AdvertisedTranslators: ReadinessHandler {
     }
 
     private let loop = Engine.networkLoop
-    private let feed = Guarded<Feed?>(nil)
-    private let heard = Guarded(AdvertisedPrefixes())
+    private let feed = LockedValue<Feed?>(nil)
+    private let heard = LockedValue(AdvertisedPrefixes())
 
     private init() {}
 
@@ -34,7 +34,7 @@ final class AdvertisedTranslators: ReadinessHandler {
     ///
     /// - Parameter interfaceIndex: The only interface that counts; `nil` for all.
     func prefixes(over interfaceIndex: Int? = nil) -> [TranslationPrefix] {
-        heard.withLock { $0.prefixes(over: interfaceIndex, at: Machine.now) }
+        heard.withLock { $0.prefixes(over: interfaceIndex, at: System.now) }
     }
 
     func ready(for readiness: Readiness) {
@@ -50,7 +50,7 @@ final class AdvertisedTranslators: ReadinessHandler {
             var isNews = false
             for message in messages {
                 switch message {
-                case .translatorPrefix(let word): isNews = heard.heard(word, at: Machine.now) || isNews
+                case .translatorPrefix(let word): isNews = heard.heard(word, at: System.now) || isNews
                 case .link(let link), .linkRemoved(let link):
                     // The next network has routers of its own.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }

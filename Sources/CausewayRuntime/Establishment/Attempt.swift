@@ -24,7 +24,7 @@ final class Attempt: ReadinessHandler {
 
     /// Returns whether the socket is connected at once, as datagram and local sockets are, and those whose first write opens them.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
-        beginning.time = Machine.now
+        beginning.time = System.now
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }

@@ -9,8 +9,8 @@ internal import CausewayTypes
 extension Connector {
     /// Follows the network from now on, for a race that takes long.
     func watchForLoss() {
-        guard mayTakeLong, progress.detours.watch == nil, progress.settings.localAddress == nil else { return }
-        progress.detours.watch = NetworkStateMonitor.shared.subscribe { [weak self] model in
+        guard mayTakeLong, progress.fallbacks.watch == nil, progress.settings.localAddress == nil else { return }
+        progress.fallbacks.watch = NetworkStateMonitor.shared.subscribe { [weak self] model in
             guard let self else { return }
             loop.execute { self.dropLost(in: model) }
         }
@@ -23,7 +23,7 @@ extension Connector {
             progress.facts.lostNetwork = true
             failed(candidate, Errno.networkUnreachable)
         }
-        for detour in progress.detours.racing.values { detour.dropLost(in: model) }
+        for fallback in progress.fallbacks.racing.values { fallback.dropLost(in: model) }
     }
 }
 

@@ -6,7 +6,7 @@ internal import CausewayWire
 /// How a name becomes candidates, and what is learnt from what becomes of them.
 extension Connector {
     /// What earlier connections of this process have taught.
-    static let memory = Guarded(EstablishmentMemory())
+    static let memory = LockedValue(EstablishmentMemory())
 
     func lookUp(_ name: String) {
         var request = NameRequest(name, families: progress.settings.ip.version.families)
@@ -19,7 +19,7 @@ extension Connector {
             progress.resolution = progress.resolver.resolve(request) { event in
                 self.loop.execute { self.heard(event, isComplete: false) }
             }
-            scheduleDetours(after: Self.silenceLimit)
+            scheduleFallbacks(after: Self.silenceLimit)
         }
     }
 
@@ -40,11 +40,11 @@ extension Connector {
     func note(_ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         progress.facts.queries.append(
             EstablishmentFacts.Query(
-                type: type, answer: answer, origin: origin, answered: Machine.now - progress.facts.started))
+                type: type, answer: answer, origin: origin, answered: System.now - progress.facts.started))
     }
 
     private func settle(_ families: [NameLookup.Family]) {
-        for family in families { perform(progress.race.settled(family, at: Machine.now)) }
+        for family in families { perform(progress.race.settled(family, at: System.now)) }
     }
 
     private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
@@ -52,21 +52,21 @@ extension Connector {
         let known = Set(progress.addresses)
         let fresh = addresses.map { $0.with(port: port, scope: interface?.index) }.filter { !known.contains($0) }
         noteResolution(fresh.count, origin)
-        let now = Machine.now
+        let now = System.now
         let sources = SourceAddress.toward(fresh, over: progress.settings.requiredInterface?.name)
-        let experiences = Self.memory.withLock { memory in
+        let histories = Self.memory.withLock { memory in
             fresh.map { address in
                 address.internetAddress.map { memory.experience(with: $0, of: name, at: now) } ?? .init()
             }
         }
-        var candidates: [(destination: Destination, experience: AddressRace.Experience)] = []
+        var candidates: [(destination: Destination, experience: AddressRace.History)] = []
         for (index, address) in fresh.enumerated() {
             guard let place = address.internetAddress else { continue }
             let source = sources[index].map { source in
                 Destination.Source(
                     source.address, prefixLength: source.prefixLength, isDeprecated: source.isDeprecated)
             }
-            candidates.append((Destination(place, source: source), experiences[index]))
+            candidates.append((Destination(place, source: source), histories[index]))
             progress.addresses.append(address)
         }
         perform(progress.race.found(candidates, at: now).steps)
@@ -75,7 +75,7 @@ extension Connector {
     private func noteResolution(_ count: Int, _ origin: AddressOrigin) {
         let known = progress.facts.resolution
         progress.facts.resolution = EstablishmentFacts.Resolution(
-            duration: known?.duration ?? Machine.now - progress.facts.started,
+            duration: known?.duration ?? System.now - progress.facts.started,
             addressCount: (known?.addressCount ?? 0) + count, origin: known?.origin ?? origin)
     }
 
@@ -88,25 +88,25 @@ extension Connector {
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
         // An address that the program gave is tried once, and there is nothing to tell of it but what the report has anyway.
-        guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.detours.isOne else {
+        guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.fallbacks.isOne else {
             return
         }
         progress.facts.attempts.append(
             EstablishmentFacts.Attempt(
                 candidate: candidate, address: progress.addresses[candidate],
-                started: Machine.now - progress.facts.started,
-                interface: progress.detours.isOne ? progress.settings.requiredInterface : nil))
+                started: System.now - progress.facts.started,
+                interface: progress.fallbacks.isOne ? progress.settings.requiredInterface : nil))
     }
 
     /// - Parameter isLesson: Whether later races for names learn from a failure.
     func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome, isLesson: Bool = true) {
         guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
-        progress.facts.attempts[index].ended = Machine.now - progress.facts.started
+        progress.facts.attempts[index].ended = System.now - progress.facts.started
         progress.facts.attempts[index].outcome = outcome
         guard isLesson, case .failed = outcome, let address = progress.addresses[candidate].internetAddress else {
             return
         }
-        Self.memory.withLock { $0.failed(address, at: Machine.now) }
+        Self.memory.withLock { $0.failed(address, at: System.now) }
     }
 
     func noteWinner(_ candidate: Int) {
@@ -115,7 +115,7 @@ extension Connector {
             let attempt = progress.facts.attempts.last(where: { $0.candidate == candidate }), let ended = attempt.ended
         else { return }
         Self.memory.withLock {
-            $0.connected(to: address, of: name, roundTrip: ended - attempt.started, at: Machine.now)
+            $0.connected(to: address, of: name, roundTrip: ended - attempt.started, at: System.now)
         }
     }
 }

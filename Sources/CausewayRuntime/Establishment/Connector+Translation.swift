@@ -84,7 +84,7 @@ extension Connector {
         progress.facts.firstAddress = nil
         progress.addresses = made
         progress.race = AddressRace(awaiting: [])
-        perform(progress.race.given(made.count, at: Machine.now))
+        perform(progress.race.given(made.count, at: System.now))
     }
 }
 

@@ -62,19 +62,19 @@ package final class Connector: Sendable {
         /// With the proxy that relays, if there is one.
         var association: RelayAssociation?
         /// The same race over other interfaces, if this one takes long.
-        var detours = Detours()
+        var fallbacks = InterfaceFallbacks()
     }
 
     package init(
         _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
-        early: Data = Data(), detour: NWInterface? = nil, completion: @escaping Completion
+        early: Data = Data(), fallback: NWInterface? = nil, completion: @escaping Completion
     ) {
         self.loop = loop
         progress = Progress(
             target: target, settings: settings, resolver: resolver, early: early, completion: completion,
             race: AddressRace(awaiting: settings.ip.version.families))
-        progress.detours.isOne = detour != nil
-        if let detour { progress.settings.requiredInterface = detour }
+        progress.fallbacks.isOne = fallback != nil
+        if let fallback { progress.settings.requiredInterface = fallback }
     }
 
     package func start() { loop.execute { self.begin() } }
@@ -83,7 +83,7 @@ package final class Connector: Sendable {
     package func skip() {
         loop.execute {
             guard case .relay = self.progress.target else {
-                return self.perform(self.progress.race.skipped(at: Machine.now))
+                return self.perform(self.progress.race.skipped(at: System.now))
             }
             self.finish(.failure(Failure(errno: Errno.connectionAborted)))
         }
@@ -108,7 +108,7 @@ package final class Connector: Sendable {
     // MARK: On the loop
 
     private func begin() {
-        progress.facts.started = Machine.now
+        progress.facts.started = System.now
         approach()
     }
 
@@ -130,7 +130,7 @@ package final class Connector: Sendable {
     private func use(_ addresses: [SocketAddress]) {
         progress.addresses = addresses.filter(progress.settings.permits)
         if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
-        perform(progress.race.given(progress.addresses.count, at: Machine.now))
+        perform(progress.race.given(progress.addresses.count, at: System.now))
     }
 
     private func resolvedService(_ result: Result<[SocketAddress], NameProblem>, _ origin: AddressOrigin) {
@@ -138,7 +138,7 @@ package final class Connector: Sendable {
         switch result {
         case .success(let addresses):
             progress.facts.resolution = EstablishmentFacts.Resolution(
-                duration: Machine.now - progress.facts.started, addressCount: addresses.count, origin: origin)
+                duration: System.now - progress.facts.started, addressCount: addresses.count, origin: origin)
             use(addresses.interleavingFamilies())
         case .failure(let problem): finish(.failure(problem.failure))
         }
@@ -150,8 +150,8 @@ package final class Connector: Sendable {
             case .start(let candidate): startAttempt(candidate)
             case .wake(let time):
                 if let timer = progress.timer { loop.cancel(timer) }
-                progress.timer = loop.schedule(after: time - Machine.now) {
-                    self.perform(self.progress.race.advance(to: Machine.now))
+                progress.timer = loop.schedule(after: time - System.now) {
+                    self.perform(self.progress.race.advance(to: System.now))
                 }
             case .abandon(let candidates):
                 for candidate in candidates {
@@ -160,7 +160,7 @@ package final class Connector: Sendable {
                 }
             case .win(let candidate): win(candidate)
             case .exhausted:
-                if translate() || awaitDetours() { return }
+                if translate() || awaitFallbacks() { return }
                 finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown)))
             }
         }
@@ -170,7 +170,7 @@ package final class Connector: Sendable {
         let attempt = Attempt(candidate, progress.addresses[candidate], self)
         progress.attempts[candidate] = attempt
         noteStart(candidate)
-        scheduleDetours(after: Self.detourDelay)
+        scheduleFallbacks(after: Self.fallbackDelay)
         do throws(SystemError) {
             if try attempt.start(progress.settings, early: progress.early) { connected(candidate) }
         } catch {
@@ -186,7 +186,7 @@ package final class Connector: Sendable {
         progress.attempts.removeValue(forKey: candidate)?.abandon()
         note(code)
         noteEnd(candidate, .failed(code), isLesson: isNoted)
-        perform(progress.race.failed(candidate, at: Machine.now))
+        perform(progress.race.failed(candidate, at: System.now))
     }
 
     /// Keeps the failure that tells most: an answer from the peer's host tells more than the lack of a route to it.
@@ -205,7 +205,7 @@ package final class Connector: Sendable {
         let untried = progress.race.untried.map { progress.addresses[$0] }
         progress.facts.attemptStarted = attempt.started
         progress.facts.previousAttempts = startedCount - 1
-        progress.facts.finished = Machine.now
+        progress.facts.finished = System.now
         progress.facts.connected = progress.facts.finished
         noteEnd(candidate, .connected)
         noteWinner(candidate)
@@ -228,7 +228,7 @@ package final class Connector: Sendable {
         if let timer = progress.timer.take() { loop.cancel(timer) }
         progress.resolution.take()?.cancel()
         progress.association.take()?.cancel()
-        leaveDetours()
+        leaveFallbacks()
         for attempt in progress.attempts.values { attempt.abandon() }
         progress.attempts = [:]
     }

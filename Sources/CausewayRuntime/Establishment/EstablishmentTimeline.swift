@@ -20,14 +20,14 @@ extension EstablishmentFacts {
             let end = query.answered / .seconds(1)
             let server = query.answer.server.map { " at \($0)" } ?? ""
             return TimelineEntry(
-                kind: "query", label: "\(query.type) (\(NameInquiry.text(query.origin))\(server))",
+                kind: "query", label: "\(query.type) (\(NameQuery.text(query.origin))\(server))",
                 start: max(0, end - query.answer.duration / .seconds(1)), end: end,
-                outcome: NameInquiry.text(query.answer.finding))
+                outcome: NameQuery.text(query.answer.finding))
         }
         if queries.isEmpty, let resolution {
             entries.append(
                 TimelineEntry(
-                    kind: "query", label: "name (\(NameInquiry.text(resolution.origin)))", start: 0,
+                    kind: "query", label: "name (\(NameQuery.text(resolution.origin)))", start: 0,
                     end: resolution.duration / .seconds(1), outcome: "\(resolution.addressCount) found"))
         }
         let listed = attempts.isEmpty ? onlyAttempt : attempts

@@ -34,7 +34,7 @@ final class RoutePlan: Sendable {
         var isCancelled = false
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     var routes: [Route]? { try? state.withLock { $0.outcome }?.get() }
     var isUnderWay: Bool { state.withLock { $0.outcome == nil && !$0.isCancelled } }

@@ -20,8 +20,8 @@ extension Flow {
         } catch {
             failure = error
         }
-        return finishRead(plan) { state, aftermath in
-            state.finishReadingDatagrams(trains, isFull: isFull, failure, &aftermath)
+        return finishRead(plan) { state, deferred in
+            state.finishReadingDatagrams(trains, isFull: isFull, failure, &deferred)
             return mayGoOn ? state.beginRead() : nil
         }
     }
@@ -29,15 +29,15 @@ extension Flow {
     /// Datagrams of this flow's peer that the reader of a shared socket brings. Returns how much room is left.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train]) -> DatagramInbox.Room {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (delivery, room) = state.withLock { state -> (Delivery?, DatagramInbox.Room) in
             guard state.phase != .closed, state.closing == nil else { return (nil, .ample) }
             var fit = true
             for train in trains { fit = state.accept(train) && fit }
-            state.match(nil, &aftermath)
+            state.match(nil, &deferred)
             return (state.delivery, fit ? state.datagrams[0].inbox.room : .none)
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         return room
     }
 }
@@ -98,7 +98,7 @@ extension Flow.State {
     }
 
     mutating func finishReadingDatagrams(
-        _ trains: [DatagramBatch.Train], isFull: Bool, _ failure: SystemError?, _ aftermath: inout Aftermath
+        _ trains: [DatagramBatch.Train], isFull: Bool, _ failure: SystemError?, _ deferred: inout DeferredActions
     ) {
         isReading = false
         guard closing == nil else { return }
@@ -109,33 +109,33 @@ extension Flow.State {
             isReadable = true
             datagrams[0].refusal = Failure(errno: failure.errno)
         }
-        match(nil, &aftermath)
+        match(nil, &deferred)
     }
 
     /// Answers the receives that can be answered now. Those of the program's closures are left to its queue, which takes out one
     /// datagram after the other (``Flow/deliverDatagrams()``): one hand-over for all of a batch.
-    mutating func matchDatagrams(_ aftermath: inout Aftermath) {
+    mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let waiter = waiters.first, datagrams[0].hasAnswer {
             if waiter.isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
-                return postDatagrams(of: flow, on: delivery, &aftermath)
+                return postDatagrams(of: flow, on: delivery, &deferred)
             }
             guard let answer = takeDatagramAnswer() else { return }
-            self.answer(waiter, answer, &aftermath)
+            self.answer(waiter, answer, &deferred)
         }
     }
 
     /// The end has come: what arrived before it is answered first.
-    mutating func answerWithDatagrams(_ aftermath: inout Aftermath) {
+    mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         while let waiter = waiters.first, let answer = takeDatagramAnswer() {
-            self.answer(waiter, answer, &aftermath)
+            self.answer(waiter, answer, &deferred)
         }
     }
 
-    private func answer(_ waiter: ReceiveWaiter, _ answer: DatagramAnswer, _ aftermath: inout Aftermath) {
+    private func answer(_ waiter: ReceiveWaiter, _ answer: DatagramAnswer, _ deferred: inout DeferredActions) {
         switch answer {
-        case .content(let content): self.answer(waiter, content, &aftermath)
-        case .batch(let batch): self.answer(waiter, batch, &aftermath)
+        case .content(let content): self.answer(waiter, content, &deferred)
+        case .batch(let batch): self.answer(waiter, batch, &deferred)
         }
     }
 

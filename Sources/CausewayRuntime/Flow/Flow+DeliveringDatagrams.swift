@@ -21,12 +21,12 @@ extension Flow {
             count += 1
             call.perform()
         }
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (delivery, plan) = state.withLock { state -> (Delivery?, ReadPlan?) in
-            state.endDelivering(&aftermath)
+            state.endDelivering(&deferred)
             return (state.delivery, state.beginRead())
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         // The kernel may hold more of a socket of the flow's own.
         if let plan { pumpReads(plan) }
         return count
@@ -58,11 +58,11 @@ enum DatagramCall {
 
 extension Flow.State {
     /// Has the program's queue take out what is there.
-    mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ aftermath: inout Aftermath) {
+    mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ deferred: inout DeferredActions) {
         // The queue is at it, or will be.
         if datagrams[0].isPosted || datagrams[0].isDelivering && delivery.isDraining { return }
         datagrams[0].isPosted = true
-        if delivery.add(.datagrams(flow)) { aftermath.mustDispatch = true }
+        if delivery.add(.datagrams(flow)) { deferred.mustDispatch = true }
     }
 
     fileprivate mutating func beginDelivering() {
@@ -84,11 +84,11 @@ extension Flow.State {
     }
 
     /// What is left is for the next turn, or for a task behind the closures.
-    fileprivate mutating func endDelivering(_ aftermath: inout Aftermath) {
+    fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
         guard closing == nil, phase == .open else { return }
-        match(nil, &aftermath)
+        match(nil, &deferred)
     }
 }
 

@@ -32,22 +32,22 @@ extension Flow {
     func checkError(of transport: Transport) {
         let loss = transport.takeLoss()
         let hasUnread = transport.hasUnread
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var next: ReadPlan?
         var closing: Closing?
         var mustAwait = false
         var isMuted = false
         let delivery = state.withLock { state -> Delivery? in
             state.isReading = false
-            if loss.code != 0 { state.failed(Failure(errno: loss.code), isBehindEnd: loss.isBehindEnd, &aftermath) }
-            state.settleLoss(hasUnread: hasUnread, &aftermath)
+            if loss.code != 0 { state.failed(Failure(errno: loss.code), isBehindEnd: loss.isBehindEnd, &deferred) }
+            state.settleLoss(hasUnread: hasUnread, &deferred)
             next = state.beginRead()
             closing = state.takeClosing()
             mustAwait = !state.isReadable && next == nil
             if mustAwait { isMuted = state.takeMuting() }
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         if mustAwait, closing == nil { awaitArrival(transport, isMuted: isMuted) }
         closing?.perform(on: loop)
         if let next { pumpReads(next) }
@@ -70,17 +70,17 @@ extension Flow.State {
         return transport
     }
 
-    fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ aftermath: inout Aftermath) {
+    fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard closing == nil else { return }
-        if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &aftermath) }
+        if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &deferred) }
         // A datagram socket lives on: one datagram was refused (RFC 1122 §4.1.3.3). A receive reports it.
         datagrams[0].refusal = error
-        match(nil, &aftermath)
+        match(nil, &deferred)
     }
 
     /// The transport broke. The caller sees to it that what is left is looked at: see ``Flow/examineLoss()``.
-    mutating func lose(_ error: Failure, isBehindEnd: Bool, _ aftermath: inout Aftermath) {
-        guard kind == .stream, phase == .open else { return breakDown(error, &aftermath) }
+    mutating func lose(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
+        guard kind == .stream, phase == .open else { return breakDown(error, &deferred) }
         guard closing == nil else { return }
         guard failure == nil else {
             // Writing says only that it is broken, reading says why.
@@ -90,46 +90,46 @@ extension Flow.State {
         failure = error
         remainder = isBehindEnd ? .contentAndEnd : .content
         (isReadable, hasErrorPending, hasEndPending, isEndDoubtful) = (true, true, true, false)
-        answerSends(error, &aftermath)
+        answerSends(error, &deferred)
     }
 
     /// Breaks down if nothing is left to read, and tells the owner else.
-    fileprivate mutating func settleLoss(hasUnread: Bool, _ aftermath: inout Aftermath) {
+    fileprivate mutating func settleLoss(hasUnread: Bool, _ deferred: inout DeferredActions) {
         guard isDraining, let failure else { return }
         isReadable = true
         if mayTransfer, !waiters.isEmpty { return }
-        guard hasUnread || !leftover.isEmpty else { return breakDown(failure, &aftermath) }
-        if let owner { aftermath.resume(.lost(owner, failure)) }
+        guard hasUnread || !leftover.isEmpty else { return breakDown(failure, &deferred) }
+        if let owner { deferred.resume(.lost(owner, failure)) }
     }
 
     /// Reading found nothing more of a broken transport.
-    mutating func finishDraining(_ aftermath: inout Aftermath) {
+    mutating func finishDraining(_ deferred: inout DeferredActions) {
         // A receive that was cancelled meanwhile has left content for the next.
         guard !waiters.isEmpty || leftover.isEmpty else { return }
         if remainder == .contentAndEnd {
             if !waiters.isEmpty { remainder = .nothing }
             receive.ended()
-            match(nil, &aftermath)
+            match(nil, &deferred)
         }
-        if let failure { breakDown(failure, &aftermath) }
+        if let failure { breakDown(failure, &deferred) }
     }
 
     /// A request to receive, after the end. The peer's end is reported before the failure if it came first.
-    mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ aftermath: inout Aftermath) {
+    mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ deferred: inout DeferredActions) {
         guard remainder == .contentAndEnd, case .broken = closing else {
-            return answer(waiter, ReceivedContent(error: failure), &aftermath)
+            return answer(waiter, ReceivedContent(error: failure), &deferred)
         }
         remainder = .nothing
-        answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &aftermath)
+        answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
     /// Answers everything that was to be sent.
-    mutating func answerSends(_ error: Failure, _ aftermath: inout Aftermath) {
-        for entry in inFlight { finish(entry, error, &aftermath) }
+    mutating func answerSends(_ error: Failure, _ deferred: inout DeferredActions) {
+        for entry in inFlight { finish(entry, error, &deferred) }
         inFlight = []
         for entry in backlog?.removeAll() ?? [] {
             entry.ticket?.progress = .failed
-            answer(entry.payload.waiter, error, &aftermath)
+            answer(entry.payload.waiter, error, &deferred)
         }
         backlog = nil
         inFlightByteCount = 0

@@ -52,23 +52,23 @@ extension Flow {
 
     /// A request that may be answered by what is there.
     func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var plan: ReadPlan?
         var isPostponed = false
         var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
             if let failure = state.failure, !state.isDraining {
-                state.answerLate(waiter, failure, &aftermath)
+                state.answerLate(waiter, failure, &deferred)
             } else {
                 demand(&state.receive)
                 state.waiters.append(waiter)
-                state.match(nil, &aftermath)
+                state.match(nil, &deferred)
                 plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
                 if plan == nil, !isPostponed, state.isDraining { suspect = state.beginErrorCheck() }
             }
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         if isPostponed { requeueRead() }
         if let plan { pumpReads(plan) }
         if let suspect { checkError(of: suspect) }
@@ -131,8 +131,8 @@ extension Flow {
                 arrived = .data(content)
             }
         }
-        return finishRead(plan) { state, aftermath in
-            state.finishRead(result, length, arrived, &aftermath)
+        return finishRead(plan) { state, deferred in
+            state.finishRead(result, length, arrived, &deferred)
             return mayGoOn ? state.beginRead() : nil
         }
     }
@@ -165,7 +165,7 @@ extension Flow {
         posted?.dispatch(behindBatchOf: loop)
         guard let task else { return nil }
         if isDistant, loop.isCurrent {
-            loop.resumeAfterBatch(DistantTask(task, StreamPiece(data: content, isFinal: false)))
+            loop.resumeAfterBatch(OffLoopTask(task, StreamPiece(data: content, isFinal: false)))
         } else {
             task.resume(returning: .success(StreamPiece(data: content, isFinal: false)))
         }
@@ -174,18 +174,18 @@ extension Flow {
 
     /// Ends a claim: what the read brought is delivered, and the transport closed if it was waited for.
     func finishRead(
-        _ plan: ReadPlan, _ finish: (inout State, inout Aftermath) -> ReadPlan?
+        _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var next: ReadPlan?
         var closing: Closing?
         var mustAwait = false
         var isMuted = false
         var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
-            next = finish(&state, &aftermath)
+            next = finish(&state, &deferred)
             if next == nil, state.isPipeBroken, state.failure == nil {
-                state.lose(Failure(errno: Errno.brokenPipe), isBehindEnd: false, &aftermath)
+                state.lose(Failure(errno: Errno.brokenPipe), isBehindEnd: false, &deferred)
                 next = state.beginRead()
             }
             if next == nil, state.hasErrorPending { suspect = state.beginErrorCheck() }
@@ -194,7 +194,7 @@ extension Flow {
             if mustAwait { isMuted = state.takeMuting() }
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         if mustAwait, closing == nil { awaitArrival(plan.transport, isMuted: isMuted) }
         closing?.perform(on: loop)
         if let suspect { checkError(of: suspect) }

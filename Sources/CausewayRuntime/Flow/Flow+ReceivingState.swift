@@ -46,35 +46,36 @@ extension Flow.State {
         return isPostponed ? nil : beginRead()
     }
 
-    mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Arrived?, _ aftermath: inout Aftermath) {
+    mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Arrived?, _ deferred: inout DeferredActions)
+    {
         isReading = false
         guard closing == nil else { return }
         switch result {
         case .moved(0) where isDraining:
-            finishDraining(&aftermath)
+            finishDraining(&deferred)
         case .wouldBlock where isDraining:
             remainder = .content
-            finishDraining(&aftermath)
+            finishDraining(&deferred)
         case .moved(0) where isWriting || claims > 0 || isPipeBroken:
             // The kernel tells one call of a reset, and the next ones of an end: a cut would pass for a whole content.
             isEndDoubtful = true
         case .moved(0):
             receive.ended()
-            match(nil, &aftermath)
+            match(nil, &deferred)
         case .moved(let count):
             noteRead(count, length)
             receive.arrived(count)
             switch arrived {
-            case .data(let data): match(data, &aftermath)
-            case .lent(let count): lend(count, &aftermath)
+            case .data(let data): match(data, &deferred)
+            case .lent(let count): lend(count, &deferred)
             case nil: break
             }
         case .wouldBlock:
             break
         case .failed(let code) where waiters.isEmpty && !leftover.isEmpty:
-            lose(Failure(errno: code), isBehindEnd: false, &aftermath)
+            lose(Failure(errno: code), isBehindEnd: false, &deferred)
         case .failed(let code):
-            breakDown(Failure(errno: code), &aftermath)
+            breakDown(Failure(errno: code), &deferred)
         }
     }
 
@@ -92,7 +93,7 @@ extension Flow.State {
     private mutating func noteRead(_ count: Int, _ length: Int) {
         // After a large read more has often come meanwhile, and one more call costs little beside it.
         // Who hears nothing of what comes must look.
-        if count == length || hasEndPending || count >= Flow.handOverByteCount || hearing == .nothing {
+        if count == length || hasEndPending || count >= Flow.handOverByteCount || arrivalInterest == .nothing {
             isReadable = true
         }
         receivedByteCount &+= UInt64(count)
@@ -107,25 +108,25 @@ extension Flow.State {
     }
 
     /// Lends the protocols above what arrived, where nothing stands before it.
-    private mutating func lend(_ arrived: Int, _ aftermath: inout Aftermath) {
+    private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
             case .content(_, let endsMessage, let endsStream) = receive.next(), let waiter = waiters.popFirst()
         else {
-            return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &aftermath)
+            return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &deferred)
         }
         if case .stack(let channel, let attempt, _) = waiter {
-            return aftermath.resume(.lent(channel, attempt, arrived, isFinal: endsStream))
+            return deferred.resume(.lent(channel, attempt, arrived, isFinal: endsStream))
         }
         var content = ReceivedContent(isFinal: endsStream, isComplete: endsMessage)
         content.lentCount = arrived
-        answer(waiter, content, &aftermath)
+        answer(waiter, content, &deferred)
     }
 
     /// Answers every request that can be answered now. `arrived` lies behind what is left over from before.
-    mutating func match(_ arrived: Data?, _ aftermath: inout Aftermath) {
+    mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
-        if kind == .datagram { return matchDatagrams(&aftermath) }
+        if kind == .datagram { return matchDatagrams(&deferred) }
         if arrived == nil, receive.isIdle { return }
         var pending = Backlog(taking: &leftover, arrived: arrived)
         while let outcome = receive.next(), let waiter = waiters.popFirst() {
@@ -133,14 +134,14 @@ extension Flow.State {
             case .content(let count, let endsMessage, let endsStream):
                 let data = count == 0 ? nil : pending.take(count)
                 answer(
-                    waiter, ReceivedContent(data: data, isFinal: endsStream, isComplete: endsMessage), &aftermath)
+                    waiter, ReceivedContent(data: data, isFinal: endsStream, isComplete: endsMessage), &deferred)
             case .nothingMore:
                 let error = Failure(errno: Errno.noData)
-                answer(waiter, ReceivedContent(isFinal: true, isComplete: true, error: error), &aftermath)
+                answer(waiter, ReceivedContent(isFinal: true, isComplete: true, error: error), &deferred)
             }
         }
         leftover = pending.rest()
-        if receive.hasEnded { noteEnds(&aftermath) }
+        if receive.hasEnded { noteEnds(&deferred) }
     }
 }
 

@@ -41,21 +41,21 @@ extension Flow {
 
     @inline(__always)
     private func submit(_ outbound: Outbound, ticket: MessageTicket?, _ enqueue: (inout State) -> Void) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var mustWrite = false
         let delivery = state.withLock { state -> Delivery? in
             if let failure = state.failure {
                 ticket?.progress = .failed
-                state.answer(outbound.waiter, failure, &aftermath)
+                state.answer(outbound.waiter, failure, &deferred)
             } else if state.sendingHasEnded {
-                state.answer(outbound.waiter, Failure(errno: Errno.brokenPipe), &aftermath)
+                state.answer(outbound.waiter, Failure(errno: Errno.brokenPipe), &deferred)
             } else {
                 enqueue(&state)
                 mustWrite = state.hasWriteWork
             }
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         if mustWrite { pumpWrites() }
     }
 
@@ -64,18 +64,18 @@ extension Flow {
     /// Has messages answered when they expire, whether or not anything can leave by then.
     private func armExpiry() {
         guard let time = state.withLock({ state in state.takeExpiryTime() }) else { return }
-        _ = loop.schedule(after: max(.zero, time - Machine.now)) { [weak self] in self?.expire(at: time) }
+        _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
     }
 
     /// A timer that comes too early, too late, or after the message has left does no harm.
     private func expire(at time: Duration) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
             state.expiryTimes.removeAll { $0 == time }
-            state.dropLost(at: max(time, Machine.now), &aftermath)
+            state.dropLost(at: max(time, System.now), &deferred)
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         armExpiry()
     }
 
@@ -161,35 +161,35 @@ extension Flow {
     }
 
     private func failWrite(_ failure: Failure, _ waiter: SendWaiter) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             state.isWriting = false
             let told = state.failure ?? failure
-            state.lose(failure, isBehindEnd: failure.code == Errno.brokenPipe, &aftermath)
-            state.answer(waiter, told, &aftermath)
+            state.lose(failure, isBehindEnd: failure.code == Errno.brokenPipe, &deferred)
+            state.answer(waiter, told, &deferred)
             return (state.delivery, state.takeClosing())
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         closing?.perform(on: loop)
         if closing == nil { examineLoss() }
     }
 
     /// Puts what is left of an immediate write ahead of everything, gives the claim back and waits for room.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var mustRead = false
         let (delivery, closing, transport) = state.withLock { state -> (Delivery?, Closing?, Transport?) in
             state.isWriting = false
             mustRead = state.settleEnd()
             if let failure = state.failure {
-                state.answer(outbound.waiter, failure, &aftermath)
+                state.answer(outbound.waiter, failure, &deferred)
             } else {
                 state.inFlightByteCount += outbound.remaining
                 state.inFlight.prepend(State.InFlight(outbound: outbound, ticket: nil, endsMessage: true))
             }
             return (state.delivery, state.takeClosing(), state.transport)
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
@@ -208,25 +208,25 @@ extension Flow {
     // MARK: Writing
 
     func pumpWrites() {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var (delivery, plan) = state.withLock { state in
-            let plan = state.beginWrite(&aftermath)
+            let plan = state.beginWrite(&deferred)
             return (state.delivery, plan)
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         while let current = plan.take() {
             let result = current.perform()
             var closing: Closing?
             var retry = Retry.none
             var mustRead = false
             (delivery, plan) = state.withLock { state in
-                retry = state.finishWrite(current, result, &aftermath)
-                let next = retry == .none ? state.beginWrite(&aftermath) : nil
+                retry = state.finishWrite(current, result, &deferred)
+                let next = retry == .none ? state.beginWrite(&deferred) : nil
                 mustRead = state.settleEnd()
                 closing = state.takeClosing()
                 return (state.delivery, next)
             }
-            aftermath.perform(delivery, on: loop)
+            deferred.perform(delivery, on: loop)
             closing?.perform(on: loop)
             if mustRead { requeueRead() }
             if closing == nil { arrange(retry, current.transport) }

@@ -86,13 +86,13 @@ extension Flow.State {
     }
 
     mutating func finishDatagrams(
-        _ plan: DatagramPlan, _ result: IOResult, _ aftermath: inout Aftermath
+        _ plan: DatagramPlan, _ result: IOResult, _ deferred: inout DeferredActions
     ) -> Flow.Retry {
         switch result {
         case .moved(let count):
             isWritable = true
             for group in plan.groups.prefix(count) {
-                for _ in group.range { finishDatagram(nil, &aftermath) }
+                for _ in group.range { finishDatagram(nil, &deferred) }
             }
             return .none
         case .wouldBlock:
@@ -107,7 +107,7 @@ extension Flow.State {
                 hasSegmentOffload = false
             } else {
                 // Of a train, the first datagram bears it; what was sent before was refused, or may not leave at present.
-                finishDatagram(Failure(errno: code), &aftermath)
+                finishDatagram(Failure(errno: code), &deferred)
             }
             return .none
         }
@@ -120,10 +120,10 @@ extension Flow.State {
             .contains(code)
     }
 
-    private mutating func finishDatagram(_ error: Failure?, _ aftermath: inout Aftermath) {
+    private mutating func finishDatagram(_ error: Failure?, _ deferred: inout DeferredActions) {
         guard let head = inFlight.popFirst() else { return }
         inFlightByteCount -= head.outbound.data.count
         if error == nil { sentByteCount &+= UInt64(head.outbound.data.count) }
-        finish(head, error, &aftermath)
+        finish(head, error, &deferred)
     }
 }

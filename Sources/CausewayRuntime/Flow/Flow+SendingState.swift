@@ -76,12 +76,12 @@ extension Flow.State {
         return outbound
     }
 
-    private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ aftermath: inout Aftermath) {
+    private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ deferred: inout DeferredActions) {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
             // Parts of one message leave as one datagram; a part is taken when it has joined the others.
             datagrams[0].outgoing += entry.payload.data
-            guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &aftermath) }
+            guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
             entry.payload.isDatagram = true
             datagrams[0].outgoing = Data()
@@ -90,18 +90,18 @@ extension Flow.State {
         inFlight.append(InFlight(outbound: entry.payload, ticket: entry.ticket, endsMessage: entry.endsMessage))
     }
 
-    private func lose(_ entry: SendQueue<Outbound>.Entry, _ code: CInt, _ aftermath: inout Aftermath) {
+    private func lose(_ entry: SendQueue<Outbound>.Entry, _ code: CInt, _ deferred: inout DeferredActions) {
         entry.ticket?.progress = .failed
-        answer(entry.payload.waiter, Failure(errno: code), &aftermath)
+        answer(entry.payload.waiter, Failure(errno: code), &deferred)
     }
 
     /// Answers what will never leave.
-    mutating func dropLost(at now: Duration, _ aftermath: inout Aftermath) {
+    mutating func dropLost(at now: Duration, _ deferred: inout DeferredActions) {
         while let step = backlog?.nextLost(at: now) {
             switch step {
             case .send: return
-            case .expired(let entry): lose(entry, Errno.timedOut, &aftermath)
-            case .antecedentFailed(let entry): lose(entry, Errno.cancelled, &aftermath)
+            case .expired(let entry): lose(entry, Errno.timedOut, &deferred)
+            case .antecedentFailed(let entry): lose(entry, Errno.cancelled, &deferred)
             }
         }
         if backlog?.letsPlainPass == true { backlog = nil }
@@ -117,12 +117,12 @@ extension Flow.State {
     }
 
     /// Moves queued content into flight, as much as one call can take.
-    mutating func fillFlight(_ aftermath: inout Aftermath) {
+    mutating func fillFlight(_ deferred: inout DeferredActions) {
         while inFlight.count < Flow.gatherPieceLimit, inFlightByteCount < Flow.gatherByteLimit {
-            switch backlog?.next(at: Machine.now) {
-            case .send(let entry): begin(entry, &aftermath)
-            case .expired(let entry): lose(entry, Errno.timedOut, &aftermath)
-            case .antecedentFailed(let entry): lose(entry, Errno.cancelled, &aftermath)
+            switch backlog?.next(at: System.now) {
+            case .send(let entry): begin(entry, &deferred)
+            case .expired(let entry): lose(entry, Errno.timedOut, &deferred)
+            case .antecedentFailed(let entry): lose(entry, Errno.cancelled, &deferred)
             case nil:
                 if backlog?.letsPlainPass == true { backlog = nil }
                 return
@@ -131,11 +131,11 @@ extension Flow.State {
     }
 
     /// Claims the next write, unless there is nothing to write or somebody is at it.
-    mutating func beginWrite(_ aftermath: inout Aftermath) -> WritePlan? {
+    mutating func beginWrite(_ deferred: inout DeferredActions) -> WritePlan? {
         guard hasWriteWork, let transport else { return nil }
         repeat {
-            finishEmpty(&aftermath)
-            if backlog != nil { fillFlight(&aftermath) }
+            finishEmpty(&deferred)
+            if backlog != nil { fillFlight(&deferred) }
         } while inFlight.first?.isEmpty == true
         guard let head = inFlight.first else { return nil }
         isWriting = true
@@ -168,26 +168,26 @@ extension Flow.State {
     }
 
     /// Nothing to write: a mark at the end of a message, for instance. It is done when its turn comes.
-    private mutating func finishEmpty(_ aftermath: inout Aftermath) {
+    private mutating func finishEmpty(_ deferred: inout DeferredActions) {
         while let head = inFlight.first, head.isEmpty {
             _ = inFlight.popFirst()
-            finish(head, nil, &aftermath)
+            finish(head, nil, &deferred)
         }
     }
 
-    mutating func finishWrite(_ plan: WritePlan, _ result: IOResult, _ aftermath: inout Aftermath) -> Flow.Retry {
+    mutating func finishWrite(_ plan: WritePlan, _ result: IOResult, _ deferred: inout DeferredActions) -> Flow.Retry {
         isWriting = false
         guard closing == nil, failure == nil else { return .none }
-        if case .datagrams(let datagrams) = plan.content { return finishDatagrams(datagrams, result, &aftermath) }
+        if case .datagrams(let datagrams) = plan.content { return finishDatagrams(datagrams, result, &deferred) }
         switch (result, plan.content) {
         case (.moved, .end):
             isWritable = true
-            if let head = inFlight.popFirst() { finish(head, nil, &aftermath) }
+            if let head = inFlight.popFirst() { finish(head, nil, &deferred) }
             outboundEnd = .sent
-            noteEnds(&aftermath)
+            noteEnds(&deferred)
             return .none
         case (.moved(let count), _):
-            advance(by: count, &aftermath)
+            advance(by: count, &deferred)
             if count == plan.byteCount { isWritable = true }
             return isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
@@ -197,16 +197,16 @@ extension Flow.State {
             return .later
         case (.failed(let code), _) where leavesToReader(code): return .none
         case (.failed(let code), _):
-            lose(Failure(errno: code), isBehindEnd: code == Errno.brokenPipe, &aftermath)
+            lose(Failure(errno: code), isBehindEnd: code == Errno.brokenPipe, &deferred)
             return .lost
         }
     }
 
     /// Tells the owner, once, that both directions have ended and the program knows.
-    mutating func noteEnds(_ aftermath: inout Aftermath) {
+    mutating func noteEnds(_ deferred: inout DeferredActions) {
         guard outboundEnd == .sent, receive.hasDeliveredEnd, closing == nil, failure == nil, let owner else { return }
         outboundEnd = .told
-        aftermath.resume(.ended(owner))
+        deferred.resume(.ended(owner))
     }
 
     /// Whether a write's failure is the reader's to tell. The kernel tells one call why a connection broke, and the next ones only that
@@ -218,7 +218,7 @@ extension Flow.State {
     }
 
     /// Takes sent bytes off the front.
-    mutating func advance(by count: Int, _ aftermath: inout Aftermath) {
+    mutating func advance(by count: Int, _ deferred: inout DeferredActions) {
         sentByteCount &+= UInt64(count)
         inFlightByteCount -= count
         var left = count
@@ -229,7 +229,7 @@ extension Flow.State {
             // The end of a stream is a step of its own, after its bytes.
             guard taken == head.outbound.remaining, !head.outbound.endsStream else { return }
             _ = inFlight.popFirst()
-            finish(head, nil, &aftermath)
+            finish(head, nil, &deferred)
         }
     }
 }

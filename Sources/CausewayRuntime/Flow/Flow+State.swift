@@ -60,9 +60,9 @@ extension Flow {
         var isReadPosted = false
         /// The peer's end was announced: a short read does not mean that there is nothing more to learn.
         var hasEndPending = false
-        var hearing = Hearing.all
+        var arrivalInterest = ArrivalInterest.all
         /// Since all was read.
-        var vainReports: UInt8 = 0
+        var redundantEvents: UInt8 = 0
         /// The end was read while somebody else used the transport.
         var isEndDoubtful = false
         /// A failure was reported while somebody read.
@@ -167,86 +167,86 @@ extension Flow.State {
         (isReadable, isWritable) = (false, true)
         (hasEndPending, isEndDoubtful, hasErrorPending, isPipeBroken) = (false, false, false, false)
         isProvisional = false
-        (hearing, vainReports) = (.all, 0)
+        (arrivalInterest, redundantEvents) = (.all, 0)
         return Flow.Closing(transport: transport.take(), ending: .detached(reason), owner: owner.take())
     }
 
-    mutating func breakDown(_ error: Failure, _ aftermath: inout Aftermath) {
+    mutating func breakDown(_ error: Failure, _ deferred: inout DeferredActions) {
         guard closing == nil, phase != .closed else { return }
         if isProvisional {
-            abandon(error, &aftermath)
+            abandon(error, &deferred)
             closing = .detached(error)
             return
         }
         closing = .broken(error)
         failure = error
-        answerAll(error, &aftermath)
+        answerAll(error, &deferred)
     }
 
     /// Answers every outstanding request with an error; what had arrived goes with the first.
-    mutating func answerAll(_ error: Failure, _ aftermath: inout Aftermath) {
+    mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
-        if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&aftermath) }
+        if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }
         _ = receive.abandon()
         var rest: Data? = leftover.count == 0 ? nil : leftover
         leftover = Data()
         for waiter in waiters.removeAll() {
-            answer(waiter, ReceivedContent(data: rest.take(), error: error), &aftermath)
+            answer(waiter, ReceivedContent(data: rest.take(), error: error), &deferred)
         }
-        answerSends(error, &aftermath)
+        answerSends(error, &deferred)
     }
 
     /// Answers every outstanding request and is as new.
-    mutating func abandon(_ error: Failure, _ aftermath: inout Aftermath) {
-        answerAll(error, &aftermath)
+    mutating func abandon(_ error: Failure, _ deferred: inout DeferredActions) {
+        answerAll(error, &deferred)
         (failure, remainder) = (nil, .nothing)
         receive = ReceiveQueue()
         (sendingHasEnded, outboundEnd) = (false, .none)
     }
 
-    mutating func finish(_ entry: InFlight, _ error: Failure?, _ aftermath: inout Aftermath) {
+    mutating func finish(_ entry: InFlight, _ error: Failure?, _ deferred: inout DeferredActions) {
         if let ticket = entry.ticket {
             if error != nil { ticket.progress = .failed } else if entry.endsMessage { ticket.progress = .sent }
         }
-        answer(entry.outbound.waiter, error, &aftermath)
+        answer(entry.outbound.waiter, error, &deferred)
     }
 
-    func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ aftermath: inout Aftermath) {
+    func answer(_ waiter: ReceiveWaiter, _ content: ReceivedContent, _ deferred: inout DeferredActions) {
         switch waiter {
-        case .callback(let completion): add(.received(completion, content), &aftermath)
-        case .channel(let completion): aftermath.resume(.received(completion, content))
-        case .stack(let channel, let attempt, _): aftermath.resume(.arrived(channel, attempt, content))
+        case .callback(let completion): add(.received(completion, content), &deferred)
+        case .channel(let completion): deferred.resume(.received(completion, content))
+        case .stack(let channel, let attempt, _): deferred.resume(.arrived(channel, attempt, content))
         case .task(_, let continuation), .distantTask(_, let continuation):
-            aftermath.resume(.receive(continuation, content.forTask))
-        case .contentTask(_, let continuation): aftermath.resume(.content(continuation, content))
+            deferred.resume(.receive(continuation, content.forTask))
+        case .contentTask(_, let continuation): deferred.resume(.content(continuation, content))
         case .batch(let completion):
             let error = content.error
-            add(.call { completion(nil, error) }, &aftermath)
+            add(.call { completion(nil, error) }, &deferred)
         case .batchTask(let continuation):
-            aftermath.resume(.batch(continuation, content.error.map { .failure($0) } ?? .success(nil)))
+            deferred.resume(.batch(continuation, content.error.map { .failure($0) } ?? .success(nil)))
         }
     }
 
-    func answer(_ waiter: ReceiveWaiter, _ batch: DatagramBatch, _ aftermath: inout Aftermath) {
+    func answer(_ waiter: ReceiveWaiter, _ batch: DatagramBatch, _ deferred: inout DeferredActions) {
         switch waiter {
-        case .batch(let completion): add(.call { completion(batch, nil) }, &aftermath)
-        case .batchTask(let continuation): aftermath.resume(.batch(continuation, .success(batch)))
+        case .batch(let completion): add(.call { completion(batch, nil) }, &deferred)
+        case .batchTask(let continuation): deferred.resume(.batch(continuation, .success(batch)))
         case .callback, .channel, .stack, .task, .distantTask, .contentTask: break
         }
     }
 
-    func answer(_ waiter: SendWaiter, _ error: Failure?, _ aftermath: inout Aftermath) {
+    func answer(_ waiter: SendWaiter, _ error: Failure?, _ deferred: inout DeferredActions) {
         switch waiter {
         case .nobody: break
-        case .callback(let completion): add(.sent(completion, error), &aftermath)
-        case .channel(let completion): aftermath.resume(.sent(completion, error))
-        case .task(_, let continuation): aftermath.resume(.send(continuation, error))
+        case .callback(let completion): add(.sent(completion, error), &deferred)
+        case .channel(let completion): deferred.resume(.sent(completion, error))
+        case .task(_, let continuation): deferred.resume(.send(continuation, error))
         }
     }
 
-    private func add(_ item: Delivery.Item, _ aftermath: inout Aftermath) {
+    private func add(_ item: Delivery.Item, _ deferred: inout DeferredActions) {
         guard let posted = post(item) else { return }
-        if delivery == nil { posted.dispatch() } else { aftermath.mustDispatch = true }
+        if delivery == nil { posted.dispatch() } else { deferred.mustDispatch = true }
     }
 
     /// Returns the delivery if it must be dispatched.

@@ -118,13 +118,13 @@ extension Flow {
     }
 
     private func cancelReceive(_ id: UInt64) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let delivery = state.withLock { state in
             // What it had waited for may be enough for the next.
-            if state.forgetReceive(id, &aftermath) { state.match(nil, &aftermath) }
+            if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
     }
 
     // MARK: Sending
@@ -221,7 +221,7 @@ extension Flow {
 
 extension Flow.State {
     /// Answers the receive of a cancelled task, unless it has been answered already.
-    mutating func forgetReceive(_ id: UInt64, _ aftermath: inout Aftermath) -> Bool {
+    mutating func forgetReceive(_ id: UInt64, _ deferred: inout DeferredActions) -> Bool {
         var position = -1
         let found = waiters.removeFirst { waiter in
             position += 1
@@ -232,7 +232,7 @@ extension Flow.State {
         }
         guard let found else { return false }
         _ = receive.forgetDemand(at: position)
-        answer(found, ReceivedContent(error: Failure(errno: Errno.cancelled)), &aftermath)
+        answer(found, ReceivedContent(error: Failure(errno: Errno.cancelled)), &deferred)
         return true
     }
 

@@ -13,13 +13,13 @@ internal import Synchronization
 /// claim to end, so a descriptor is never used after it was closed.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
-    let state: Guarded<State>
+    let state: LockedValue<State>
     /// The task that ``atHome(_:)`` runs in; 0 when there is none.
     let homeTask = Atomic<Int>(0)
 
     package init(loop: any EventLoop, kind: Kind) {
         self.loop = loop
-        state = Guarded(State(kind: kind))
+        state = LockedValue(State(kind: kind))
         if kind == .datagram { state.withLock { state in state.datagrams[0].flow = self } }
     }
 
@@ -48,17 +48,17 @@ package final class Flow: ReadinessHandler {
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
     ) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (isGone, delivery) = state.withLock { state -> (Bool, Delivery?) in
             guard state.phase == .idle else { return (true, nil) }
             state.phase = .open
             state.transport = transport
             state.owner = owner
             state.isProvisional = isProvisional
-            if sentEarly > 0 { state.advance(by: sentEarly, &aftermath) }
+            if sentEarly > 0 { state.advance(by: sentEarly, &deferred) }
             return (false, state.delivery)
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         if isGone { transport.discard(on: loop) }
     }
 
@@ -67,12 +67,12 @@ package final class Flow: ReadinessHandler {
 
     /// What may leave before the peer has answered: content at the head of the queue that does no harm when it arrives twice.
     package func earlyContent(atMost limit: Int) -> Data {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, state.phase == .idle else { return (content, nil) }
             // What goes with the first packet has begun with it.
-            state.fillFlight(&aftermath)
+            state.fillFlight(&deferred)
             for entry in state.inFlight {
                 guard case .nobody = entry.outbound.waiter, content.count < limit else { break }
                 content.append(entry.outbound.data.prefix(limit - content.count))
@@ -80,20 +80,20 @@ package final class Flow: ReadinessHandler {
             }
             return (content, state.delivery)
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         return content
     }
 
     /// The transport may be used: the first readiness reports may have come before this.
     package func begin() {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
             state.mayTransfer = true
             // Datagrams of a peer may have come before the program started its connection.
-            state.match(nil, &aftermath)
+            state.match(nil, &deferred)
             return state.delivery
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         pumpWrites()
         pumpReads()
     }
@@ -102,14 +102,14 @@ package final class Flow: ReadinessHandler {
     ///
     /// - Parameter abandoning: Answer what waits instead. Protocols above a transport start afresh on the next one.
     package func detach(abandoning failure: Failure? = nil) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             guard state.phase == .open, state.closing == nil else { return (nil, nil) }
-            if let failure { state.abandon(failure, &aftermath) }
+            if let failure { state.abandon(failure, &deferred) }
             state.closing = .detached(nil)
             return (state.delivery, state.takeClosing())
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         closing?.perform(on: loop)
     }
 
@@ -117,7 +117,7 @@ package final class Flow: ReadinessHandler {
     ///
     /// Returns whether `owner` will be told; if not, there was nothing left to close.
     package func close(abortively: Bool, owner: any FlowOwner) -> Bool {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         var willTell = true
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             switch state.closing {
@@ -131,27 +131,27 @@ package final class Flow: ReadinessHandler {
             if case .broken = state.closing {
                 // Somebody is still at it; the owner is told once it is closed, of the end that it asked for.
             } else {
-                state.answerAll(Failure(errno: Errno.cancelled), &aftermath)
+                state.answerAll(Failure(errno: Errno.cancelled), &deferred)
             }
             state.closing = abortively ? .abortive : .graceful
             state.owner = owner
             return (state.delivery, state.takeClosing())
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         closing?.perform(on: loop)
         return willTell
     }
 
     /// The transport broke: answers every request, then tells the owner.
     func fail(_ error: Failure) {
-        var aftermath = Aftermath()
+        var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             // What the protocols above make of a broken transport may differ from what it was.
             if state.closing == nil { state.remainder = .nothing }
-            state.breakDown(error, &aftermath)
+            state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
         }
-        aftermath.perform(delivery, on: loop)
+        deferred.perform(delivery, on: loop)
         closing?.perform(on: loop)
     }
 

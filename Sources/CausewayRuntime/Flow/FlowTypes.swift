@@ -170,7 +170,7 @@ package protocol FlowOwner: AnyObject, Sendable {
 }
 
 /// What must happen once the flow's lock is released, in this order.
-struct Aftermath: ~Copyable {
+struct DeferredActions: ~Copyable {
     var mustDispatch = false
     private var first = Resumption.nothing
     private var more: [Resumption] = []

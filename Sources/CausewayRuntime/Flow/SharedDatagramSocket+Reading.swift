@@ -19,7 +19,7 @@ extension SharedDatagramSocket {
         }
         // One that is paused reads when the pause is over, even if an event is reported: an error of an earlier answer, for instance.
         guard !state.withLock({ state in state.isPausing }) else { return }
-        take(pace.value.arrived(at: Machine.now))
+        take(pace.value.arrived(at: System.now))
     }
 
     private func take(_ step: ArrivalPace.Step) {
@@ -73,7 +73,7 @@ extension SharedDatagramSocket {
         let registration = state.withLock { state in state.endRead() }
         if let registration { return close(registration) }
         if mustHold(room) { return wait(Self.holdTime) }
-        if isEmpty { return take(pace.value.wasRead(count, at: Machine.now)) }
+        if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
         // Receivers of these datagrams run before the next ones are read.
         loop.execute { [count] in self.read(count) }
     }
@@ -90,8 +90,8 @@ extension SharedDatagramSocket {
 
     /// Gives runs of packets of one peer to its flow in one piece. Returns the least room that one has left.
     private func distribute(_ packets: Int, _ reader: inout PacketReader) -> DatagramInbox.Room {
-        if let strangers = state.withLock({ state in state.strangers }) {
-            sort(packets, &reader, strangers)
+        if let unknownPeers = state.withLock({ state in state.unknownPeers }) {
+            sort(packets, &reader, unknownPeers)
             return .ample
         }
         var room = DatagramInbox.Room.ample
@@ -109,7 +109,7 @@ extension SharedDatagramSocket {
     }
 
     /// Gives the packets of peers to their flows, and the others to the group.
-    private func sort(_ packets: Int, _ reader: inout PacketReader, _ strangers: Strangers) {
+    private func sort(_ packets: Int, _ reader: inout PacketReader, _ unknownPeers: UnknownPeers) {
         var arrivals: [DatagramArrival] = []
         for index in 0..<packets {
             guard let peer = reader.peer(of: index) else { continue }
@@ -121,7 +121,7 @@ extension SharedDatagramSocket {
                 arrivals.append(DatagramArrival(train: train, peer: peer, info: info))
             }
         }
-        if !arrivals.isEmpty { strangers(self, arrivals) }
+        if !arrivals.isEmpty { unknownPeers(self, arrivals) }
     }
 
     private func hand(

@@ -13,14 +13,14 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
     /// Called on the loop's thread with what those sent that are no peers.
-    package typealias Strangers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
+    package typealias UnknownPeers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
 
     struct State: ~Copyable {
         var flows: [SocketAddress: Flow] = [:]
         var sources: [SocketAddress: SocketAddress] = [:]
         var blocked: [any ReadinessHandler] = []
         var newPeer: NewPeer?
-        var strangers: Strangers?
+        var unknownPeers: UnknownPeers?
         var registration: Registration?
         var isOpen = true
         /// Closed while the loop's thread reads, the descriptor's number could be somebody else's before it is done.
@@ -32,7 +32,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package let loop: any EventLoop
     let descriptor: CInt
     let tracksSource: Bool
-    let state: Guarded<State>
+    let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
     /// Something was sent since the socket was last read.
     let hasSent = Atomic(false)
@@ -46,9 +46,9 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     /// A group's socket: only ``adopt(_:source:)`` makes peers.
     package convenience init(
-        _ descriptor: consuming Descriptor, on loop: any EventLoop, strangers: @escaping Strangers
+        _ descriptor: consuming Descriptor, on loop: any EventLoop, unknownPeers: @escaping UnknownPeers
     ) throws(SystemError) {
-        try self.init(descriptor, on: loop, tracksSource: true, State(strangers: strangers))
+        try self.init(descriptor, on: loop, tracksSource: true, State(unknownPeers: unknownPeers))
     }
 
     private init(
@@ -58,7 +58,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         self.descriptor = descriptor.release()
         self.tracksSource = tracksSource
         pace = LoopBound(ArrivalPace(), to: loop)
-        state = Guarded(start)
+        state = LockedValue(start)
         do {
             let registration = try loop.register(self.descriptor, for: .readable, self)
             state.withLock { state in state.registration = registration }
@@ -72,7 +72,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
-            state.strangers = nil
+            state.unknownPeers = nil
             return state.takeRegistrationIfIdle()
         }
         close(closing, completion)
@@ -87,7 +87,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     package func adopt(_ peer: SocketAddress, source: SocketAddress?) -> Flow? {
         let flow = Flow(loop: loop, kind: .datagram)
         return state.withLock { state in
-            guard state.strangers != nil, state.flows[peer] == nil else { return nil }
+            guard state.unknownPeers != nil, state.flows[peer] == nil else { return nil }
             state.flows[peer] = flow
             state.sources[peer] = source
             return flow
@@ -209,7 +209,7 @@ extension SharedDatagramSocket.State {
     }
 
     mutating func takeRegistrationIfIdle() -> Registration? {
-        guard newPeer == nil, strangers == nil, flows.isEmpty, isOpen, !isReading else { return nil }
+        guard newPeer == nil, unknownPeers == nil, flows.isEmpty, isOpen, !isReading else { return nil }
         isOpen = false
         return registration.take()
     }

@@ -65,19 +65,19 @@ extension GroupDriver {
         postPump()
     }
 
-    private func keep(_ passage: GroupPassage) {
+    private func keep(_ passage: GroupTransmission) {
         progress.withLock { progress in progress.passage = passage }
     }
 
     /// The message whose turn it is.
-    private func nextPassage() -> GroupPassage? {
+    private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
-        let passage = progress.withLock { progress -> GroupPassage? in
+        let passage = progress.withLock { progress -> GroupTransmission? in
             guard progress.lifecycle.state == .ready else { return nil }
             if let passage = progress.passage.take() { return passage }
-            while let step = progress.outbox.next(at: Machine.now) {
+            while let step = progress.outbox.next(at: System.now) {
                 switch step {
-                case .send(let entry): return GroupPassage(entry, stops(for: entry.payload.target, progress))
+                case .send(let entry): return GroupTransmission(entry, stops(for: entry.payload.target, progress))
                 case .expired, .antecedentFailed: lost.append(step.fail())
                 }
             }
@@ -87,7 +87,7 @@ extension GroupDriver {
         return passage
     }
 
-    private func stops(for target: GroupTarget, _ progress: Progress) -> [GroupPassage.Stop] {
+    private func stops(for target: GroupTarget, _ progress: Progress) -> [GroupTransmission.Stop] {
         switch target {
         case .members:
             return plan.groups.indices.flatMap { stops(forGroup: $0, progress) }
@@ -100,18 +100,18 @@ extension GroupDriver {
             let interface =
                 plan.settings.value.requiredInterface == nil ? nil : progress.interfaces.candidates.first?.index
             return [
-                GroupPassage.Stop(
+                GroupTransmission.Stop(
                     socket: socket, peer: address, source: source ?? plan.settings.value.localHost(address.family),
                     interface: UInt32(interface ?? 0), group: -1)
             ]
         }
     }
 
-    private func stops(forGroup group: Int, _ progress: Progress) -> [GroupPassage.Stop] {
+    private func stops(forGroup group: Int, _ progress: Progress) -> [GroupTransmission.Stop] {
         let address = plan.groups[group]
         guard let socket = progress.sockets.first(where: { $0.family == address.family })?.socket else { return [] }
         return progress.membership.interfaces(of: group).map { interface in
-            GroupPassage.Stop(
+            GroupTransmission.Stop(
                 socket: socket, peer: address,
                 source: address.family == .ipv4
                     ? progress.interfaces.sources[interface] : plan.settings.value.localHost(.ipv6),
@@ -131,14 +131,14 @@ extension GroupDriver {
             return next
         }
         guard let time else { return }
-        _ = loop.schedule(after: max(.zero, time - Machine.now)) { [weak self] in self?.expire(at: time) }
+        _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
     }
 
     private func expire(at time: Duration) {
         var lost: [(GroupOutbound, Failure?)] = []
         progress.withLock { progress in
             if progress.expiryTime == time { progress.expiryTime = nil }
-            while let step = progress.outbox.nextLost(at: max(time, Machine.now)) { lost.append(step.fail()) }
+            while let step = progress.outbox.nextLost(at: max(time, System.now)) { lost.append(step.fail()) }
         }
         answer(lost)
         armExpiry()

@@ -24,7 +24,7 @@ package final class GroupDriver: ReadinessHandler {
         var inbox = GroupInbox()
         var outbox = SendQueue<GroupOutbound>()
         /// The message that is being sent, while it waits for room.
-        var passage: GroupPassage?
+        var passage: GroupTransmission?
         var isPumpPosted = false
         /// When the timer for messages that expire goes off.
         var expiryTime: Duration?
@@ -37,12 +37,12 @@ package final class GroupDriver: ReadinessHandler {
 
     package let plan: GroupPlan
     package let loop: any EventLoop
-    let progress: Guarded<Progress>
+    let progress: LockedValue<Progress>
 
     package init(_ plan: GroupPlan, loop: (any EventLoop)? = nil) {
         self.plan = plan
         self.loop = loop ?? Engine.nextLoop()
-        progress = Guarded(Progress(membership: GroupMembership(groups: plan.groups.compactMap(\.group))))
+        progress = LockedValue(Progress(membership: GroupMembership(groups: plan.groups.compactMap(\.group))))
     }
 
     // MARK: The program's side

@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 /// A message on its way to each of its destinations.
-struct GroupPassage: Sendable {
+struct GroupTransmission: Sendable {
     /// One datagram to send.
     struct Stop: Sendable {
         var socket: SharedDatagramSocket

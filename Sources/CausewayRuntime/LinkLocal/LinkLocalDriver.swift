@@ -119,7 +119,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
         let (isUp, hasRoutable) = (facts.isUp && facts.isRunning, facts.hasRoutableIPv4)
         let hadAddress = state.value.claim.address != nil
-        settle { claim in claim.linkChanged(isUp: isUp, hasRoutable: hasRoutable, at: Machine.now) }
+        settle { claim in claim.linkChanged(isUp: isUp, hasRoutable: hasRoutable, at: System.now) }
         guard !hadAddress, state.value.claim.candidate == nil, state.value.claim.address == nil else { return }
         tell(.waiting(isUp ? .nothing : .link))
     }
@@ -138,7 +138,7 @@ package final class LinkLocalDriver: ReadinessHandler {
             }
             guard let packet = try? ARPMessage(parsingFrame: frame.span.extracting(first: min(count, frame.count)))
             else { continue }
-            settle { claim in claim.received(packet, at: Machine.now) }
+            settle { claim in claim.received(packet, at: System.now) }
             guard state.value.registration != nil else { return }
         }
         loop.execute { self.ready(for: .readable) }
@@ -151,9 +151,9 @@ package final class LinkLocalDriver: ReadinessHandler {
         if let candidate = state.value.claim.candidate { tell(.probing(candidate)) }
         if let timer = state.value.timer.take() { loop.cancel(timer) }
         guard let next = state.value.claim.nextDeadline else { return }
-        state.value.timer = loop.schedule(after: max(next - Machine.now, .zero)) { [weak self] in
+        state.value.timer = loop.schedule(after: max(next - System.now, .zero)) { [weak self] in
             self?.state.value.timer = nil
-            self?.settle { claim in claim.advance(to: Machine.now) }
+            self?.settle { claim in claim.advance(to: System.now) }
         }
     }
 

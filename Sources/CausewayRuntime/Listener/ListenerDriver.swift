@@ -36,14 +36,14 @@ package final class ListenerDriver: ReadinessHandler {
     private let mistake: Failure?
     private let port: UInt16
     /// A socket that listens already, from the service manager, until it is used.
-    private let inherited: Guarded<CInt?>
+    private let inherited: LockedValue<CInt?>
     let loop: any EventLoop
-    let progress = Guarded(Progress())
+    let progress = LockedValue(Progress())
 
     package init(
         _ settings: FrozenSettings, port: UInt16, inherited: consuming Descriptor? = nil, mistake: Failure? = nil
     ) {
-        self.inherited = Guarded(inherited.release())
+        self.inherited = LockedValue(inherited.release())
         self.settings = settings
         self.port = port
         self.mistake = mistake

@@ -37,7 +37,7 @@ package enum AddressTranslation {
 
     private static func discovered() async -> [TranslationPrefix] {
         // The last dot: domains of resolv.conf are not added.
-        let inquiry = await NameInquiry.addresses(of: "\(TranslationPrefix.wellKnownName).", family: .ipv6)
+        let inquiry = await NameQuery.addresses(of: "\(TranslationPrefix.wellKnownName).", family: .ipv6)
         let answers = inquiry.addresses.compactMap { found -> IPv6Address? in
             if case .ipv6(let address) = found.address.internetAddress { address } else { nil }
         }

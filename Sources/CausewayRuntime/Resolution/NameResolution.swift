@@ -21,7 +21,7 @@ final class NameResolution: NameResolving {
         self.request = request
         self.engine = engine
         let lookup = NameLookup(
-            request.name, families: request.families, in: engine.settings.current.surroundings,
+            request.name, families: request.families, in: engine.settings.current.context,
             allowsExpired: request.allowsExpired)
         state = LoopBound(State(lookup: lookup, report: report), to: engine.loop)
     }

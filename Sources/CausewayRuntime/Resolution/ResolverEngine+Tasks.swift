@@ -40,7 +40,7 @@ private final class WaitingQuestion: Sendable {
         var hasEnded = false
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// - Returns: Whether the question is to be asked. If the task was cancelled before, it has its answer.
     func begin(_ continuation: CheckedContinuation<Answer?, Never>) -> Bool {

@@ -13,7 +13,7 @@ package final class ResolverEngine: Sendable {
     /// A client with its sockets, for one set of limits.
     private struct Channel: ~Copyable {
         var client: DNSClient
-        var lanes: DNSLanes?
+        var transports: DNSTransports?
         var timer: TimerID?
         var deadline: Duration?
         /// Who asked what.
@@ -43,11 +43,11 @@ package final class ResolverEngine: Sendable {
 
     let loop: any EventLoop
     let settings: ResolverSettings
-    let cache = Guarded(ResolverCache())
+    let cache = LockedValue(ResolverCache())
     private let state: LoopBound<State>
     /// Called after each change of the host's files.
-    private let changes = Guarded<[UInt64: @Sendable () -> Void]>([:])
-    private let hasStarted = Guarded(false)
+    private let changes = LockedValue<[UInt64: @Sendable () -> Void]>([:])
+    private let hasStarted = LockedValue(false)
 
     /// - Parameter port: Where servers listen: the configuration has no word for it.
     package init(
@@ -60,7 +60,7 @@ package final class ResolverEngine: Sendable {
 
     /// Sockets that are open on behalf of look-ups, for those who count them. Only on the loop.
     package var socketCount: Int {
-        state.value.channels.values.reduce(0) { $0 + ($1.channel.value.lanes?.socketCount ?? 0) }
+        state.value.channels.values.reduce(0) { $0 + ($1.channel.value.transports?.socketCount ?? 0) }
     }
 
     package func onLoop(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
@@ -73,7 +73,7 @@ package final class ResolverEngine: Sendable {
         guard request.scope.isUnlimited else { return nil }
         follow()
         let value = settings.current
-        var lookup = NameLookup(request.name, families: request.families, in: value.surroundings)
+        var lookup = NameLookup(request.name, families: request.families, in: value.context)
         var events: [NameEvent] = []
         var actions = lookup.begin()
         while !actions.isEmpty {
@@ -125,7 +125,7 @@ package final class ResolverEngine: Sendable {
 
     private func cached(_ name: DNSName, _ type: DNSRecordType, _ partition: UInt64) -> DNSAnswer? {
         let key = ResolverCache.Key(name, type, partition: partition)
-        let now = Machine.now
+        let now = System.now
         return cache.withLock { $0.find(key, at: now)?.answer }
     }
 
@@ -144,7 +144,7 @@ package final class ResolverEngine: Sendable {
         state.value.generation = value.generation
         for box in state.value.channels.values {
             if box.channel.value.client.servers != value.servers, !isFirst { cache.withLock { $0.removeAll() } }
-            box.channel.value.client.use(value.servers, value.surroundings.configuration.options)
+            box.channel.value.client.use(value.servers, value.context.configuration.options)
         }
         for change in changes.withLock({ $0.values.map { $0 } }) { change() }
     }
@@ -156,7 +156,7 @@ package final class ResolverEngine: Sendable {
         _ name: DNSName, _ type: DNSRecordType, to servers: [DNSServer], _ scope: ResolutionScope,
         _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
     ) -> @Sendable () -> Void {
-        let box = makeChannel(servers, settings.current.surroundings.configuration.options, scope)
+        let box = makeChannel(servers, settings.current.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
             // The sockets live as long as the question.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
@@ -164,7 +164,7 @@ package final class ResolverEngine: Sendable {
         return {
             self.loop.execute {
                 box.channel.value.askers[id] = nil
-                self.perform(box.channel.value.client.cancel(id, at: Machine.now), box)
+                self.perform(box.channel.value.client.cancel(id, at: System.now), box)
             }
         }
     }
@@ -176,13 +176,13 @@ package final class ResolverEngine: Sendable {
     ) -> (@Sendable () -> Void)? {
         let box = channel(for: scope)
         let key = ResolverCache.Key(name, type, partition: box.number == 0 ? partition : partition ^ box.number << 32)
-        let now = Machine.now
+        let now = System.now
         if let found = cache.withLock({ $0.find(key, allowingExpired: allowingExpired, at: now) }) {
             completion(found.answer, found.isExpired ? .expiredCache : .cache)
             if !found.isExpired { return nil }
         }
         let id = ask(name, type, box) { [weak self] answer in
-            self?.cache.withLock { $0.store(answer, for: key, at: Machine.now) }
+            self?.cache.withLock { $0.store(answer, for: key, at: System.now) }
             completion(answer, .query(answer.carrier ?? .udp))
         }
         return { [weak self] in self?.cancel(id, scope) }
@@ -192,7 +192,7 @@ package final class ResolverEngine: Sendable {
     private func ask(
         _ name: DNSName, _ type: DNSRecordType, _ box: ChannelBox, _ completion: @escaping @Sendable (DNSAnswer) -> Void
     ) -> DNSClient.QuestionID {
-        let (id, actions) = box.channel.value.client.ask(name, type, at: Machine.now)
+        let (id, actions) = box.channel.value.client.ask(name, type, at: System.now)
         box.channel.value.askers[id] = completion
         perform(actions, box)
         return id
@@ -202,7 +202,7 @@ package final class ResolverEngine: Sendable {
         loop.execute {
             guard let box = self.state.value.channels[scope] else { return }
             box.channel.value.askers[id] = nil
-            self.perform(box.channel.value.client.cancel(id, at: Machine.now), box)
+            self.perform(box.channel.value.client.cancel(id, at: System.now), box)
         }
     }
 
@@ -210,8 +210,8 @@ package final class ResolverEngine: Sendable {
         for action in actions {
             switch action {
             case .send(let exchange, let bytes, let id, let server, let carrier):
-                box.channel.value.lanes?.send(exchange, bytes, id: id, to: server, over: carrier)
-            case .forget(let exchange): box.channel.value.lanes?.forget(exchange)
+                box.channel.value.transports?.send(exchange, bytes, id: id, to: server, over: carrier)
+            case .forget(let exchange): box.channel.value.transports?.forget(exchange)
             case .answer(let question, let answer): box.channel.value.askers.removeValue(forKey: question)?(answer)
             }
         }
@@ -226,11 +226,11 @@ package final class ResolverEngine: Sendable {
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
         box.channel.value.deadline = deadline
         guard let deadline else { return }
-        box.channel.value.timer = loop.schedule(after: deadline - Machine.now) { [weak self, weak box] in
+        box.channel.value.timer = loop.schedule(after: deadline - System.now) { [weak self, weak box] in
             guard let self, let box else { return }
             box.channel.value.timer = nil
             box.channel.value.deadline = nil
-            self.perform(box.channel.value.client.advance(to: Machine.now), box)
+            self.perform(box.channel.value.client.advance(to: System.now), box)
         }
     }
 
@@ -247,7 +247,7 @@ package final class ResolverEngine: Sendable {
             state.value.usual = state.value.channels[ResolutionScope()]
         }
         let value = settings.current
-        let box = makeChannel(value.servers, value.surroundings.configuration.options, scope)
+        let box = makeChannel(value.servers, value.context.configuration.options, scope)
         state.value.channels[scope] = box
         if scope.isUnlimited { state.value.usual = box }
         return box
@@ -260,15 +260,15 @@ package final class ResolverEngine: Sendable {
         let box = ChannelBox(
             LoopBound(Channel(client: DNSClient(servers, options, random: BulkRandom())), to: loop),
             number: scope.isUnlimited ? 0 : state.value.lastScope)
-        box.channel.value.lanes = DNSLanes(scope, on: loop) { [weak self, weak box] event in
+        box.channel.value.transports = DNSTransports(scope, on: loop) { [weak self, weak box] event in
             guard let self, let box else { return }
             self.heard(event, box)
         }
         return box
     }
 
-    private func heard(_ event: DNSLanes.Event, _ box: ChannelBox) {
-        let now = Machine.now
+    private func heard(_ event: DNSTransports.Event, _ box: ChannelBox) {
+        let now = System.now
         switch event {
         case .received(let bytes, let exchange):
             perform(box.channel.value.client.received(bytes, for: exchange, at: now), box)

@@ -9,7 +9,7 @@ internal import Dispatch
 /// Safe to use from any thread.
 final class ResolverSettings: Sendable {
     struct Value: Sendable {
-        var surroundings = ResolverSurroundings()
+        var context = ResolverEnvironment()
         var servers: [DNSServer] = []
         /// Grows with each reading.
         var generation = 0
@@ -21,7 +21,7 @@ final class ResolverSettings: Sendable {
     }
 
     private let files: ResolverFiles
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     /// Reading a file may wait for a disk, which no loop should.
     private let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
 
@@ -42,10 +42,10 @@ final class ResolverSettings: Sendable {
     func reload() -> Value {
         var value = Value()
         let (configuration, servers) = files.configuration()
-        value.surroundings.configuration = configuration
-        value.surroundings.hosts = files.hosts()
-        value.surroundings.order = files.order()
-        value.surroundings.ownName = DNSName.host(SystemHost.name)?.name
+        value.context.configuration = configuration
+        value.context.hosts = files.hosts()
+        value.context.order = files.order()
+        value.context.ownName = DNSName.host(SystemHost.name)?.name
         // Without a server in the file there is one on this host (resolv.conf(5)).
         let addresses = servers.isEmpty ? [.ipv4(.loopback)] : servers
         value.servers = addresses.map { DNSServer($0, port: port) }

@@ -45,7 +45,7 @@ extension StackChannel.State {
 
     /// The stack ends, and what it has decided on is kept: that is no more than it could hold.
     mutating func keepRest(_ now: Duration) {
-        while let parcel = stack?.nextInbound(atMost: .max, at: now) { rest.append(parcel) }
+        while let chunk = stack?.nextInbound(atMost: .max, at: now) { rest.append(chunk) }
     }
 
     /// No further event arrives. Makes room behind a broken transport, and ends the stack when nothing moves for that.
@@ -56,8 +56,8 @@ extension StackChannel.State {
         guard phase == .draining, !isReadOutstanding, let failure else { return false }
         var hasMoved = false
         while stack?.nextOutbound(at: now) != nil { hasMoved = true }
-        while let parcel = stack?.nextInbound(atMost: .max, at: now) {
-            rest.append(parcel)
+        while let chunk = stack?.nextInbound(atMost: .max, at: now) {
+            rest.append(chunk)
             hasMoved = true
         }
         if hasMoved { return true }

@@ -17,10 +17,10 @@ extension StackChannel.State {
     }
 
     mutating func take(_ content: ReceivedContent) {
-        if opening.timer != nil { opening.lastHeard = Machine.now }
+        if opening.timer != nil { opening.lastHeard = System.now }
         if let data = content.data {
-            let parcel = Parcel([UInt8](data), endsMessage: isDatagram)
-            stack?.receive(parcel, at: Machine.now)
+            let chunk = MessageChunk([UInt8](data), endsMessage: isDatagram)
+            stack?.receive(chunk, at: System.now)
         }
         // Somebody refused an earlier datagram: the oldest receive learns of it, and the stack lives on.
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
@@ -92,7 +92,7 @@ extension StackChannel.State {
 
     private mutating func noteEnd() {
         transportHasEnded = true
-        stack?.receive(.end, at: Machine.now)
+        stack?.receive(.end, at: System.now)
     }
 
     /// Answers the oldest receive, or moves a piece of its message closer. Returns whether anything moved.
@@ -110,24 +110,24 @@ extension StackChannel.State {
             return true
         }
         let room = waiter.maximum - inbox.content.count
-        guard let parcel = nextInbound(atMost: room, now) else { return false }
-        makeWay(for: parcel.kind)
-        inbox.content.append(parcel.bytes)
-        if !parcel.metadata.isEmpty { inbox.metadata = parcel.metadata }
-        inbox.isWhole = parcel.endsMessage || parcel.isFinal
-        inbox.isFinal = parcel.isFinal
-        inbox.isCutOff = parcel.isFinal && !parcel.endsMessage
+        guard let chunk = nextInbound(atMost: room, now) else { return false }
+        makeWay(for: chunk.kind)
+        inbox.content.append(chunk.bytes)
+        if !chunk.metadata.isEmpty { inbox.metadata = chunk.metadata }
+        inbox.isWhole = chunk.endsMessage || chunk.isFinal
+        inbox.isFinal = chunk.isFinal
+        inbox.isCutOff = chunk.isFinal && !chunk.endsMessage
         return true
     }
 
     /// A control message is delivered at once, and the message that it interrupts goes on behind it (RFC 6455 §5.4).
-    private mutating func makeWay(for kind: Parcel.Kind) {
+    private mutating func makeWay(for kind: MessageChunk.Kind) {
         guard kind != .content, inbox.kind == .content else { return }
         interrupted = kind == .control ? inbox : nil
         inbox = StackChannel.Inbox(kind: kind)
     }
 
-    private mutating func nextInbound(atMost room: Int, _ now: Duration) -> Parcel? {
+    private mutating func nextInbound(atMost room: Int, _ now: Duration) -> MessageChunk? {
         guard var first = rest.popFirst() else {
             guard phase != .failed, stack?.mayHaveInbound == true else { return nil }
             return stack?.nextInbound(atMost: room, at: now)
@@ -170,11 +170,11 @@ extension StackChannel.State {
         // A datagram may come in several pieces.
         var isComplete = false
         while !isComplete {
-            let most = isDatagram ? .max : limit - bytes.count
-            guard let parcel = stack?.nextOutbound(atMost: most, at: now) else { break }
-            if bytes.isEmpty { bytes = parcel.bytes } else { bytes.append(parcel.bytes) }
-            isFinal = parcel.isFinal
-            isComplete = isFinal || (isDatagram ? parcel.endsMessage : bytes.count >= limit)
+            let maximum = isDatagram ? .max : limit - bytes.count
+            guard let chunk = stack?.nextOutbound(atMost: maximum, at: now) else { break }
+            if bytes.isEmpty { bytes = chunk.bytes } else { bytes.append(chunk.bytes) }
+            isFinal = chunk.isFinal
+            isComplete = isFinal || (isDatagram ? chunk.endsMessage : bytes.count >= limit)
         }
         guard !bytes.isEmpty || isFinal || (isDatagram && isComplete) else { return nil }
         producedByteCount += UInt64(bytes.count)
@@ -202,7 +202,7 @@ extension StackChannel.State {
             answer(next.waiter, Failure(errno: Errno.timedOut))
             return true
         }
-        let envelope = Parcel(metadata: next.metadata, endsMessage: next.endsMessage, isFinal: next.isFinal)
+        let envelope = MessageChunk(metadata: next.metadata, endsMessage: next.endsMessage, isFinal: next.isFinal)
         if next.content.withUnsafeBytes({ stack?.send(lent: $0, in: envelope, at: now) }) == true {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))

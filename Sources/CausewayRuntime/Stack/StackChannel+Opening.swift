@@ -55,7 +55,7 @@ extension StackChannel {
                 state.opening.ticket = nil
                 return nil
             }
-            let rest = state.opening.deadline - Machine.now
+            let rest = state.opening.deadline - System.now
             if rest > .zero, !state.opening.isSilent { return rest }
             // The program's turn takes as long as the program wants.
             guard stack.awaitsPeer else { return state.opening.limit }
@@ -80,7 +80,7 @@ extension StackChannel {
     private func giveUpOpening(_ attempt: UInt64, after patience: Duration) -> Bool {
         let isOver = state.withLock { state -> Bool in
             guard state.attempt == attempt, state.phase == .open, let stack = state.stack, stack.awaitsPeer,
-                state.opening.silence(at: Machine.now) >= patience
+                state.opening.silence(at: System.now) >= patience
             else { return false }
             state.stack?.abort(Failure(errno: Errno.timedOut))
             return true

@@ -58,7 +58,7 @@ extension StackChannel {
         /// Tells the stages of one attempt from those of another.
         var attempt: UInt64 = 0
         var stack: ProtocolStack?
-        var attendants: [ProtocolStack.StageID: any StageAttendant] = [:]
+        var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
         var report: (@Sendable (Outcome) -> Void)?
         var outcome: Outcome?
         /// Called when nothing but the peer's goodbye is awaited, and when that has come or is given up.
@@ -84,7 +84,7 @@ extension StackChannel {
         /// The message that a control message has interrupted.
         var interrupted: Inbox?
         /// What the stack had for the program when its transport broke.
-        var rest: Deque<Parcel> = []
+        var rest: Deque<MessageChunk> = []
 
         var opening = Opening(limit: .zero, from: .zero, isAccepted: false)
         var goodbyeTimer: TimerID?
@@ -115,7 +115,7 @@ extension StackChannel {
         var isCutOff = false
         /// The end was delivered: nothing follows.
         var hasEnded = false
-        var kind = Parcel.Kind.content
+        var kind = MessageChunk.Kind.content
 
         var isUntouched: Bool { !isWhole && !isFinal && !hasEnded && content.isEmpty && metadata.isEmpty }
     }

@@ -127,7 +127,7 @@ extension StackChannel {
     @inline(never)
     private func sendAtOnce(_ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool) -> SendAttempt {
         guard flow.loop.isCurrent else { return .unclaimed }
-        let now = Machine.now
+        let now = System.now
         var attempt: UInt64 = 0
         var loan = 0
         let first = state.withLock { state -> Work? in
@@ -173,7 +173,7 @@ extension StackChannel.State {
             messages.isEmpty, taken.isEmpty, answers.isEmpty, unacknowledged == 0,
             let room = stack?.lookForOutboundRoom(), room > 0
         else { return false }
-        let envelope = Parcel(metadata: metadata, endsMessage: endsMessage)
+        let envelope = MessageChunk(metadata: metadata, endsMessage: endsMessage)
         guard content.withUnsafeBytes({ stack?.send(lent: $0, in: envelope, at: now) }) == true else { return false }
         sentByteCount += UInt64(content.count)
         return true

@@ -23,7 +23,7 @@ extension StackChannel {
     /// The flow answers a ``Read`` with bytes at the beginning of the thread's block.
     func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
-        let now = Machine.now
+        let now = System.now
         var place: Place?
         var answer = Answer.nothing
         var read: Read?

@@ -32,7 +32,7 @@ extension StackChannel {
             body(&state)
             guard !state.isTurning, !state.isQuiet else { return nil }
             if state.isDirect, isOnLoop {
-                now = Machine.now
+                now = System.now
                 return takeWork(&state, now)
             }
             place = state.isDirect ? .loop : .queue
@@ -84,7 +84,7 @@ extension StackChannel {
     }
 
     private func turn() {
-        let now = Machine.now
+        let now = System.now
         proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
     }
 
@@ -105,7 +105,7 @@ extension StackChannel {
             if let action = work.action.take() {
                 let takesTime = action.takesTime
                 written += perform(action)
-                if takesTime { now = Machine.now }
+                if takesTime { now = System.now }
             }
             budget -= 1
             guard budget > 0 else { return yieldTurn(written) }
@@ -218,7 +218,7 @@ extension StackChannel {
         if state.phase == .closing, state.hasSaidGoodbye, state.unacknowledged == 0 {
             if let timer = state.goodbyeTimer.take() { return .perform(.dropTimer(timer)) }
             state.phase = .closed
-            (state.stack, state.attendants, state.whenLeft) = (nil, [:], nil)
+            (state.stack, state.delegates, state.whenLeft) = (nil, [:], nil)
             if let completion = state.whenClosed.take() { return .perform(.finish(completion)) }
         }
         if state.settleLoss(now) { return .again }
@@ -229,8 +229,8 @@ extension StackChannel {
     private func take(_ event: ProtocolStack.Event, _ state: inout State) -> Step {
         switch event {
         case .stage(let id, let event):
-            guard let attendant = state.attendants[id] else { return .again }
-            return .perform(.attend(attendant, event, StagePlace(id, in: self, state.attempt)))
+            guard let delegate = state.delegates[id] else { return .again }
+            return .perform(.attend(delegate, event, StagePlace(id, in: self, state.attempt)))
         case .ready:
             state.outcome = .ready
         case .failed(let failure):
@@ -256,7 +256,7 @@ extension StackChannel {
         case .pause: break
         case .answer(let answer, elsewhere: let isElsewhere):
             if isElsewhere { answer.performElsewhere() } else { answer.perform() }
-        case .attend(let attendant, let event, let place): attendant.stageReported(event, from: place)
+        case .attend(let delegate, let event, let place): delegate.stageReported(event, from: place)
         case .write(let content): return write(content)
         case .setAlarm(let deadline, let old):
             if let old { flow.loop.cancel(old) }
@@ -269,11 +269,11 @@ extension StackChannel {
     }
 
     private func setAlarm(at deadline: Duration) {
-        let timer = flow.loop.schedule(after: deadline - Machine.now) { [weak self] in
+        let timer = flow.loop.schedule(after: deadline - System.now) { [weak self] in
             guard let self else { return }
             state.withLock { state in
                 state.alarm = nil
-                state.stack?.advance(to: Machine.now)
+                state.stack?.advance(to: System.now)
             }
             requestTurn()
         }

@@ -9,7 +9,7 @@ extension StackChannel {
     enum Action: ~Copyable, Sendable {
         /// `elsewhere` where a turn must not wait for the program's code.
         case answer(Answer, elsewhere: Bool)
-        case attend(any StageAttendant, any StageEvent, StagePlace)
+        case attend(any StageDelegate, any StageEvent, StagePlace)
         case write(Write)
         case setAlarm(Duration, replacing: TimerID?)
         case dropTimer(TimerID)

@@ -23,12 +23,12 @@ package final class StackChannel: Sendable {
 
     let flow: Flow
     let isDatagram: Bool
-    let state: Guarded<State>
+    let state: LockedValue<State>
 
     package init(over flow: Flow, isDatagram: Bool) {
         self.flow = flow
         self.isDatagram = isDatagram
-        state = Guarded(State(isDatagram: isDatagram))
+        state = LockedValue(State(isDatagram: isDatagram))
     }
 
     // MARK: Life
@@ -43,7 +43,7 @@ package final class StackChannel: Sendable {
         _ report: @escaping @Sendable (Outcome) -> Void
     ) {
         let delivery = flow.state.withLock { $0.delivery }
-        let isDirect = delivery == nil && layers.allSatisfy { $0.attendant?.callsProgram != true }
+        let isDirect = delivery == nil && layers.allSatisfy { $0.delegate?.callsProgram != true }
         let attempt = state.withLock { state -> UInt64? in
             guard state.phase == .idle else { return nil }
             (state.isDirect, state.delivery) = (isDirect, delivery)
@@ -58,14 +58,14 @@ package final class StackChannel: Sendable {
             state.taken = []
             state.report = report
             var stack = ProtocolStack(layers.map(\.stage))
-            state.attendants = Dictionary(
+            state.delegates = Dictionary(
                 uniqueKeysWithValues: zip(stack.stageIDs, layers).compactMap { id, layer in
-                    layer.attendant.map { (id, $0) }
+                    layer.delegate.map { (id, $0) }
                 })
             state.sendEarly(through: &stack)
-            stack.start(at: Machine.now)
+            stack.start(at: System.now)
             state.stack = stack
-            state.opening = Opening(limit: limit, from: Machine.now, isAccepted: openings != nil)
+            state.opening = Opening(limit: limit, from: System.now, isAccepted: openings != nil)
             return state.attempt
         }
         if let attempt {
@@ -106,7 +106,7 @@ package final class StackChannel: Sendable {
                 state.hasSaidGoodbye = true
                 state.unacknowledged = 0
             } else {
-                state.stack?.close(at: Machine.now)
+                state.stack?.close(at: System.now)
             }
             return true
         }
@@ -152,14 +152,14 @@ package final class StackChannel: Sendable {
                 state.unacknowledged = 0
                 return failure
             }
-            while state.nextDelivery(Machine.now) {}
-            state.keepRest(Machine.now)
+            while state.nextDelivery(System.now) {}
+            state.keepRest(System.now)
             let reason = if case .failed(let known) = state.outcome { known } else { failure }
             state.stack?.abort(reason)
             // A protocol may take the failure for an end.
-            state.keepRest(Machine.now)
+            state.keepRest(System.now)
             (state.phase, state.isHeld) = (.failed, false)
-            while state.nextDelivery(Machine.now) {}
+            while state.nextDelivery(System.now) {}
             state.end(with: reason)
             return reason
         }
@@ -185,7 +185,7 @@ package final class StackChannel: Sendable {
         change { state in
             state.waiters.append(waiter)
             guard let failure = state.failure, state.phase != .draining else { return }
-            while state.nextDelivery(Machine.now) {}
+            while state.nextDelivery(System.now) {}
             if !state.waiters.isEmpty { state.end(with: failure) }
         }
     }
@@ -207,18 +207,18 @@ package final class StackChannel: Sendable {
     // MARK: Stages
 
     /// Those who answer the stages of the attempt under way, from the top down.
-    package var attendants: [any StageAttendant] {
+    package var delegates: [any StageDelegate] {
         state.withLock { state in
-            guard let stack = state.stack else { return Array(state.attendants.values) }
-            return stack.stageIDs.reversed().compactMap { state.attendants[$0] }
+            guard let stack = state.stack else { return Array(state.delegates.values) }
+            return stack.stageIDs.reversed().compactMap { state.delegates[$0] }
         }
     }
 
     /// How long the handshakes of the attempt under way took, from the bottom up, by those who answer the stages.
-    package var handshakes: [(attendant: any StageAttendant, duration: Duration)] {
+    package var handshakes: [(delegate: any StageDelegate, duration: Duration)] {
         state.withLock { state in
             (state.stack?.handshakes ?? []).compactMap { stage, duration in
-                state.attendants[stage].map { ($0, duration) }
+                state.delegates[stage].map { ($0, duration) }
             }
         }
     }
@@ -234,9 +234,9 @@ package final class StackChannel: Sendable {
     ) -> Result? {
         let result = state.withLock { state -> Result? in
             guard state.attempt == attempt else { return nil }
-            if isAnswer { state.opening.deadline = Machine.now + state.opening.limit }
+            if isAnswer { state.opening.deadline = System.now + state.opening.limit }
             let result = state.stack?.withStage(id, as: type) { stage in body(&stage) }
-            state.stack?.resume(at: Machine.now)
+            state.stack?.resume(at: System.now)
             return result
         }
         if result != nil { requestTurn() }
@@ -250,7 +250,7 @@ package final class StackChannel: Sendable {
             guard state.attempt == attempt, let inserted = state.stack?.insert(layer.stage, above: id) else {
                 return nil
             }
-            state.attendants[inserted] = layer.attendant
+            state.delegates[inserted] = layer.delegate
             return inserted
         }
         if inserted != nil { requestTurn() }

@@ -3,16 +3,16 @@ package import CausewayProtocols
 /// One protocol of a connection's stack, at the beginning of an attempt.
 package struct StackLayer: Sendable {
     package var stage: any ProtocolStage
-    package var attendant: (any StageAttendant)?
+    package var delegate: (any StageDelegate)?
 
-    package init(_ stage: any ProtocolStage, _ attendant: (any StageAttendant)? = nil) {
+    package init(_ stage: any ProtocolStage, _ delegate: (any StageDelegate)? = nil) {
         self.stage = stage
-        self.attendant = attendant
+        self.delegate = delegate
     }
 }
 
 /// Answers what a stage cannot decide: the program's code stands behind it.
-package protocol StageAttendant: AnyObject, Sendable {
+package protocol StageDelegate: AnyObject, Sendable {
     /// The stage asks or tells something. Called on the connection's queue, one event at a time, never under a lock; the answer may come
     /// later, from any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
@@ -24,7 +24,7 @@ package protocol StageAttendant: AnyObject, Sendable {
     var hasGivenUp: Bool { get }
 }
 
-extension StageAttendant {
+extension StageDelegate {
     package var callsProgram: Bool { true }
     package var hasGivenUp: Bool { false }
 }

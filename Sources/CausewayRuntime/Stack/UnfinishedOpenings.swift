@@ -7,7 +7,7 @@ internal import DequeModule
 /// progress may be larger. Beyond the absolute number the oldest that waits for its peer gives way in any case. Any thread.
 package final class UnfinishedOpenings: Sendable {
     /// Aborts the handshakes if the peer has been silent for this duration. Returns whether it did.
-    package typealias GiveUp = @Sendable (Duration) -> Bool
+    package typealias Abort = @Sendable (Duration) -> Bool
 
     /// A place among the unfinished, until it is released.
     package final class Ticket: Sendable {
@@ -22,7 +22,7 @@ package final class UnfinishedOpenings: Sendable {
     }
 
     private struct State {
-        var entries: [UInt64: GiveUp] = [:]
+        var entries: [UInt64: Abort] = [:]
         /// From the oldest on; those that have left are dropped when they are met.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
@@ -34,14 +34,14 @@ package final class UnfinishedOpenings: Sendable {
 
     private let usual: Int
     private let absolute: Int
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     package init(usual: Int = 1_024, absolute: Int = 4_096) { (self.usual, self.absolute) = (usual, absolute) }
 
     package var count: Int { state.withLock { $0.entries.count } }
 
     /// Adds one, and has another give way if there are too many.
-    package func enter(_ giveUp: @escaping GiveUp) -> Ticket {
+    package func enter(_ giveUp: @escaping Abort) -> Ticket {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.entries[state.lastNumber] = giveUp
@@ -57,7 +57,7 @@ package final class UnfinishedOpenings: Sendable {
 
     private func relieve(except newest: UInt64) {
         for _ in 0..<Self.looksAtOnce {
-            let found = state.withLock { state -> (patience: Duration, giveUp: GiveUp)? in
+            let found = state.withLock { state -> (patience: Duration, giveUp: Abort)? in
                 guard state.entries.count > usual else { return nil }
                 let patience = state.entries.count > absolute ? .zero : Self.patience
                 while let number = state.order.popFirst() {

@@ -53,7 +53,7 @@ package struct PacketBatch: Sendable {
 /// Takes datagrams that have come, many with one call. Keeps the memory for them.
 package struct PacketIntake: Sendable {
     /// What one call takes at most.
-    package static let most = 64
+    package static let maximum = 64
     private let byteCount: Int
     private var bytes: [UInt8]
     private var peers: [cw_address]
@@ -62,9 +62,9 @@ package struct PacketIntake: Sendable {
     /// - Parameter byteCount: Bytes that are wanted of each datagram; what is longer is cut off.
     package init(byteCount: Int) {
         self.byteCount = byteCount
-        bytes = Array(repeating: 0, count: byteCount * Self.most)
-        peers = Array(repeating: cw_address(), count: Self.most)
-        lengths = Array(repeating: 0, count: Self.most)
+        bytes = Array(repeating: 0, count: byteCount * Self.maximum)
+        peers = Array(repeating: cw_address(), count: Self.maximum)
+        lengths = Array(repeating: 0, count: Self.maximum)
     }
 
     /// Hands over what has come: bytes and sender of each datagram.
@@ -75,7 +75,7 @@ package struct PacketIntake: Sendable {
         _ fd: CInt, _ body: (Span<UInt8>, SocketAddress?) -> Void
     ) throws(SystemError) -> Int {
         let size = byteCount
-        let count = Int(try check(cw_receive_many(fd, &bytes, size, &peers, &lengths, CInt(Self.most)), "recvmmsg"))
+        let count = Int(try check(cw_receive_many(fd, &bytes, size, &peers, &lengths, CInt(Self.maximum)), "recvmmsg"))
         let all = bytes.span
         for place in 0..<count {
             let start = place * size

@@ -9,7 +9,7 @@ package struct SourceAddress: Hashable, Sendable {
     package var isDeprecated: Bool
 
     // The kernel is asked under the lock, for some microseconds: whoever comes meanwhile wants to know the same.
-    private static let memory = Guarded(SourceAddressMemory())
+    private static let memory = LockedValue(SourceAddressMemory())
 
     /// What the kernel says, for each destination. Nothing is sent. `nil` where no route leads there.
     ///

@@ -12,7 +12,7 @@ enum PacketBlocks {
     private struct Spare: Sendable {
         var addresses: [UInt] = []
     }
-    private static let spare = Guarded(Spare())
+    private static let spare = LockedValue(Spare())
 
     /// How far into its block the packet of an index begins.
     static func offset(of index: Int) -> Int { index * stagger }

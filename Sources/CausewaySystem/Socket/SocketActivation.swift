@@ -2,7 +2,7 @@
 package enum SocketActivation {
     /// The first descriptor that the protocol passes.
     private static let firstDescriptor: CInt = 3
-    private static let taken = Guarded<Set<CInt>>([])
+    private static let taken = LockedValue<Set<CInt>>([])
 
     /// What the environment says: `LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`.
     package struct Environment: Sendable {

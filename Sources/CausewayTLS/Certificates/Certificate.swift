@@ -40,7 +40,7 @@ package struct Certificate: Sendable {
             defer { cw_BIO_free(bio) }
             var found: [Certificate] = []
             var damagedCount = 0
-            while damagedCount <= mostDamaged {
+            while damagedCount <= maximumDamaged {
                 if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
                     found.append(Certificate(object: SharedObject(owning: pointer, .certificate)))
                 } else if isAtEndOfPEM {
@@ -57,7 +57,7 @@ package struct Certificate: Sendable {
     }
 
     /// How many unreadable certificates a text may hold before the rest of it is left alone.
-    private static let mostDamaged = 64
+    private static let maximumDamaged = 64
 
     /// Whether the library just said that no block follows, rather than that one cannot be read.
     private static var isAtEndOfPEM: Bool {

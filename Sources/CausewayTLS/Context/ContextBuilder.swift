@@ -209,7 +209,7 @@ struct ContextBuilder {
     // MARK: Sessions
 
     /// What one server may receive before the handshake is done.
-    private static let mostEarlyData: UInt32 = 16_384
+    private static let maximumEarlyData: UInt32 = 16_384
     private static let serverSessions = 1_024
 
     private func setSessions() throws(TLSFailure) {
@@ -229,7 +229,9 @@ struct ContextBuilder {
             // With early data each ticket is good once, which takes a memory of those given out (RFC 8446 §8.1).
             mode = CW_CACHE_SERVER
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_SIZE), Self.serverSessions, nil)
-            guard cw_SSL_CTX_set_max_early_data(pointer, Self.mostEarlyData) == 1 else { throw fail("no early data") }
+            guard cw_SSL_CTX_set_max_early_data(pointer, Self.maximumEarlyData) == 1 else {
+                throw fail("no early data")
+            }
         }
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_MODE), mode, nil)
     }

@@ -21,9 +21,9 @@ final class SessionCache: Sendable {
         var clock: UInt64 = 0
     }
 
-    private static let mostPeers = 256
+    private static let maximumPeers = 256
     /// A server of TLS 1.3 sends one or two for each connection, and each may be used once.
-    private static let mostSessionsPerPeer = 4
+    private static let maximumSessionsPerPeer = 4
 
     private let state = Mutex(State())
 
@@ -34,14 +34,14 @@ final class SessionCache: Sendable {
             var entry = state.entries[peer] ?? Entry()
             // Before TLS 1.3 a session can be used any number of times, so only the latest is worth keeping.
             if Self.isSingleUse(session) {
-                if entry.sessions.count == Self.mostSessionsPerPeer { entry.sessions.removeFirst() }
+                if entry.sessions.count == Self.maximumSessionsPerPeer { entry.sessions.removeFirst() }
             } else {
                 entry.sessions.removeAll()
             }
             entry.sessions.append(session)
             entry.lastUse = state.clock
             state.entries[peer] = entry
-            guard state.entries.count > Self.mostPeers else { return }
+            guard state.entries.count > Self.maximumPeers else { return }
             if let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
                 state.entries[oldest.key] = nil
             }

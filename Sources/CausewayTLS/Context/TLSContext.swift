@@ -36,13 +36,13 @@ package final class TLSContext: Sendable {
         mutating func insert(_ context: TLSContext) {
             clock += 1
             contexts[context.settings] = (context, clock)
-            guard contexts.count > mostShared else { return }
+            guard contexts.count > maximumShared else { return }
             if let oldest = contexts.min(by: { $0.value.lastUse < $1.value.lastUse }) { contexts[oldest.key] = nil }
         }
     }
 
     private static let shared = Mutex(Shared())
-    private static let mostShared = 64
+    private static let maximumShared = 64
 
     /// The context of the process for these settings: made at the first call, kept while it is among the last used 64.
     package static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {

@@ -106,7 +106,7 @@ extension OpenSSLEngine {
         guard isClient, settings.isEarlyDataEnabled, case .handshaking = state,
             let session = cw_SSL_get_session(ssl), earlyOutputSent == 0
         else { return 0 }
-        return min(Int(cw_SSL_SESSION_get_max_early_data(session)), Self.mostEarlyData) - earlyOutput.count
+        return min(Int(cw_SSL_SESSION_get_max_early_data(session)), Self.maximumEarlyData) - earlyOutput.count
     }
 
     package func writeEarly(_ plaintext: UnsafeRawBufferPointer) -> Bool {

@@ -21,7 +21,7 @@ package final class OpenSSLEngine: TLSEngine {
     static let unreadDatagramLimit = 64 << 10
 
     /// Bytes sent early at most, whatever the server allows: they are kept to be sent again, and must fit ``unsentLimit`` then.
-    static let mostEarlyData = 64 << 10
+    static let maximumEarlyData = 64 << 10
 
     let context: TLSContext
     // Copies of what every read and write asks for: the settings as a whole are many references.

@@ -11,7 +11,7 @@ package struct TLSSettings: Hashable, Sendable {
     }
 
     /// Who judges the peer's certificates.
-    package enum Judge: Hashable, Sendable {
+    package enum Verifier: Hashable, Sendable {
         /// ``PeerTrust/evaluate()``, at once.
         case rules
         /// The engine pauses and asks its owner. The number stands for who is asked: sessions are not shared between judges.
@@ -53,7 +53,7 @@ package struct TLSSettings: Hashable, Sendable {
     /// A server's hint for which key to choose (RFC 4279 §5.2).
     package var preSharedKeyHint: [UInt8]?
     package var peerAuthentication: PeerAuthentication
-    package var judge = Judge.rules
+    package var judge = Verifier.rules
     package var trust = TrustSettings()
     /// Whether a client's owner is asked for an identity when the server wants one.
     package var asksForIdentity = false

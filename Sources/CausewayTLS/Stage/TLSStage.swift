@@ -75,12 +75,12 @@ package struct TLSStage: ProtocolStage {
     // MARK: The stage
 
     package var status: StageStatus { core.pointee.status }
-    package var glance: StageGlance { core.pointee.glance }
+    package var pendingFlags: StagePendingFlags { core.pointee.pendingFlags }
     package var awaitsPeer: Bool { core.pointee.awaitsPeer }
     package mutating func start(at now: Duration) { core.pointee.start(at: now) }
 
     package var inboundRoom: Int { core.pointee.inboundRoom }
-    package mutating func receive(_ parcel: Parcel, at now: Duration) { core.pointee.receive(parcel, at: now) }
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) { core.pointee.receive(chunk, at: now) }
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         core.pointee.receive(lent: bytes, at: now)
     }
@@ -89,16 +89,17 @@ package struct TLSStage: ProtocolStage {
     ) -> Int? {
         core.pointee.receive(lent: bytes, into: room, at: now)
     }
-    package mutating func nextInbound(atMost limit: Int) -> Parcel? { core.pointee.nextInbound(atMost: limit) }
+    package mutating func nextInbound(atMost limit: Int) -> MessageChunk? { core.pointee.nextInbound(atMost: limit) }
 
     package var outboundRoom: Int { core.pointee.outboundRoom }
     @discardableResult
-    package mutating func send(_ parcel: Parcel, at now: Duration) -> Bool { core.pointee.send(parcel, at: now) }
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool { core.pointee.send(chunk, at: now) }
     @discardableResult
-    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
+    {
         core.pointee.send(lent: bytes, in: envelope, at: now)
     }
-    package mutating func nextOutbound(atMost limit: Int) -> Parcel? { core.pointee.nextOutbound(atMost: limit) }
+    package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { core.pointee.nextOutbound(atMost: limit) }
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
         core.pointee.takeOutbound(into: room)
     }

@@ -16,18 +16,18 @@ extension TLSStageCore {
     /// How many bytes of plaintext find room.
     @inline(__always) private var plaintextRoom: Int {
         guard usesDatagrams else { return Self.limit - plaintext.count }
-        return messages.count < Self.mostMessages ? Self.limit - messages.byteCount : 0
+        return messages.count < Self.maximumMessages ? Self.limit - messages.byteCount : 0
     }
 
-    mutating func receive(_ parcel: Parcel, at now: Duration) {
+    mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         self.now = now
         guard !dropsInbound, phase != .idle, !hasTransportEnded else { return }
         if usesDatagrams {
-            receiveDatagram(parcel)
+            receiveDatagram(chunk)
         } else {
-            arrears.append(parcel.bytes)
+            arrears.append(chunk.bytes)
         }
-        if parcel.isFinal { hasTransportEnded = true }
+        if chunk.isFinal { hasTransportEnded = true }
         moveOn()
     }
 
@@ -35,7 +35,7 @@ extension TLSStageCore {
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         let room = Self.limit - plaintext.count
         guard phase == .established, !usesDatagrams, arrears.isEmpty, room > 0, !dropsInbound, !hasTransportEnded
-        else { return receive(Parcel([UInt8](bytes), endsMessage: false), at: now) }
+        else { return receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now) }
         self.now = now
         engine.ciphertextArrived(bytes) {
             // Plaintext is shorter than its ciphertext; only behind a piece of a record more may come.
@@ -63,31 +63,31 @@ extension TLSStageCore {
         }
     }
 
-    private mutating func receiveDatagram(_ parcel: Parcel) {
-        datagramSoFar.append(parcel.bytes)
-        guard parcel.endsMessage, !datagramSoFar.isEmpty else { return }
+    private mutating func receiveDatagram(_ chunk: MessageChunk) {
+        datagramSoFar.append(chunk.bytes)
+        guard chunk.endsMessage, !datagramSoFar.isEmpty else { return }
         let whole = datagramSoFar
         datagramSoFar = ByteChain()
         // Nobody bounds how many datagrams arrive while the program judges a certificate: they may get lost.
-        guard datagrams.count < Self.mostMessages else { return }
-        datagrams.append(Parcel(whole))
+        guard datagrams.count < Self.maximumMessages else { return }
+        datagrams.append(MessageChunk(whole))
     }
 
-    mutating func nextInbound(atMost limit: Int) -> Parcel? {
+    mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
         guard limit > 0, !hasFailed || abortion == nil else { return nil }
-        guard let parcel = takeInbound(atMost: limit) else {
+        guard let chunk = takeInbound(atMost: limit) else {
             guard hasPeerClosed, failure == nil, !wasEndDelivered else { return nil }
             wasEndDelivered = true
             return .end
         }
         if phase == .established, !hasFailed { read() }
-        return parcel
+        return chunk
     }
 
-    private mutating func takeInbound(atMost limit: Int) -> Parcel? {
+    private mutating func takeInbound(atMost limit: Int) -> MessageChunk? {
         if usesDatagrams { return messages.pop(atMost: limit) }
         guard !plaintext.isEmpty else { return nil }
-        return Parcel(plaintext.take(atMost: limit), endsMessage: false)
+        return MessageChunk(plaintext.take(atMost: limit), endsMessage: false)
     }
 
     /// Decrypts what has arrived, as far as there is room.
@@ -133,7 +133,7 @@ extension TLSStageCore {
             let bytes = outcome.bytes
             let isLoose = bytes.count < bytes.capacity / 4
             let tight = isLoose ? bytes.withUnsafeBufferPointer { [UInt8]($0) } : bytes
-            if usesDatagrams { messages.append(Parcel(tight)) } else { plaintext.append(tight) }
+            if usesDatagrams { messages.append(MessageChunk(tight)) } else { plaintext.append(tight) }
             return false
         case .needsCiphertext, .ended, .failed: return note(outcome.result)
         }

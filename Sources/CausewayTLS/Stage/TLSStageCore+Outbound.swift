@@ -12,12 +12,12 @@ extension TLSStageCore {
         }
     }
 
-    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         self.now = now
         guard isOpenForContent else { return false }
-        outgoing.append(parcel.bytes)
-        if usesDatagrams, parcel.endsMessage, !writeMessage() { return false }
-        if parcel.isFinal {
+        outgoing.append(chunk.bytes)
+        if usesDatagrams, chunk.endsMessage, !writeMessage() { return false }
+        if chunk.isFinal {
             isFinishing = true
             encrypt(until: 0)
         }
@@ -25,7 +25,7 @@ extension TLSStageCore {
     }
 
     /// Encrypts bytes where they lie, if none wait to be encrypted before them.
-    mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: Parcel, at now: Duration) -> Bool {
+    mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool {
         guard isOpenForContent, !usesDatagrams, !envelope.isFinal, !bytes.isEmpty, bytes.count <= Self.limit,
             outgoing.isEmpty, outgoingPiece.isEmpty, engine.unsentCount == 0
         else { return send(envelope.holding(bytes), at: now) }
@@ -59,7 +59,7 @@ extension TLSStageCore {
         }
     }
 
-    mutating func nextOutbound(atMost limit: Int) -> Parcel? {
+    mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
         guard limit > 0, !hasFailed || abortion == nil, awaited != .step else { return nil }
         let wanted = min(limit, Self.limit)
         encrypt(until: wanted)
@@ -69,7 +69,7 @@ extension TLSStageCore {
             taken = [UInt8](usesDatagrams ? bytes : UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted)))
             return taken.count
         }
-        if !taken.isEmpty { return Parcel(taken, endsMessage: usesDatagrams) }
+        if !taken.isEmpty { return MessageChunk(taken, endsMessage: usesDatagrams) }
         guard isFinishing, wasClosureSent, !wasEndPassed, failure == nil else { return nil }
         wasEndPassed = true
         return .end

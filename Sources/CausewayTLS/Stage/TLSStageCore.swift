@@ -29,7 +29,7 @@ struct TLSStageCore {
 
     static var limit: Int { TLSStage.bufferLimit }
     /// Messages that wait to be read, however small they are.
-    static let mostMessages = 256
+    static let maximumMessages = 256
     /// Plaintext of the longest record.
     static let record = 16 << 10
 
@@ -48,14 +48,14 @@ struct TLSStageCore {
 
     /// Ciphertext that the engine was not shown: a stream, or datagrams.
     var arrears = ByteChain()
-    var datagrams = ParcelQueue()
-    /// The beginning of a datagram that comes in several parcels.
+    var datagrams = MessageChunkQueue()
+    /// The beginning of a datagram that comes in several chunks.
     var datagramSoFar = ByteChain()
     var hasTransportEnded = false
     var wasEngineTold = false
     /// Plaintext for above: a stream, or messages.
     var plaintext = ByteChain()
-    var messages = ParcelQueue()
+    var messages = MessageChunkQueue()
     var hasPeerClosed = false
     var wasEndDelivered = false
 
@@ -88,13 +88,13 @@ struct TLSStageCore {
 
     // What is looked at where it lies is `mutating`: otherwise all of this would be copied first.
 
-    var glance: StageGlance {
+    var pendingFlags: StagePendingFlags {
         mutating get {
             guard !hasFailed, !usesDatagrams, !isFinishing, !isClosing else {
-                if case .failed = status { return StageGlance(hasFailed: true) }
-                return StageGlance(hasFailed: false)
+                if case .failed = status { return StagePendingFlags(hasFailed: true) }
+                return StagePendingFlags(hasFailed: false)
             }
-            return StageGlance(
+            return StagePendingFlags(
                 hasFailed: false, mayHaveEvent: !events.isEmpty || hasKeyLines,
                 mayHaveInbound: !plaintext.isEmpty || hasPeerClosed,
                 mayHaveOutbound: !outgoing.isEmpty || !outgoingPiece.isEmpty

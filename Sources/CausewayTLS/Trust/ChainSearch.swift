@@ -1,14 +1,14 @@
 /// Finds a chain from the peer's certificate to an anchor that breaks no rule (RFC 4158, RFC 5280 §6.1).
 ///
 /// Every way is tried until one holds, because a peer may send certificates in any order and authorities sign each other: one
-/// chain that has expired says nothing about the next. Work is bounded for any input: see ``JudgementBudget``.
+/// chain that has expired says nothing about the next. Work is bounded for any input: see ``VerificationBudget``.
 struct ChainSearch {
     private let rules: CertificateRules
     private var certificates: CandidateCertificates
     /// Whether something that the peer sent cannot be read.
     private let unreadable: TrustFailure?
 
-    private var budget = JudgementBudget()
+    private var budget = VerificationBudget()
     /// Signatures that were checked, by the numbers of both certificates.
     private var checked: [Link: Bool] = [:]
     /// Names of certificates that were held against constraints.

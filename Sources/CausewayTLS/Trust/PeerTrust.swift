@@ -145,7 +145,7 @@ package struct PeerTrust: Sendable {
     package func revocation(_ response: [UInt8]?) -> TrustFailure? {
         guard let response, let leaf = certificates.first, !isExcepted else { return nil }
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]
-        var budget = JudgementBudget()
+        var budget = VerificationBudget()
         let isRevoked = issuers.prefix(Self.maximumStatusIssuers).contains { issuer in
             guard let key = (try? JudgedCertificate(issuer))?.key,
                 budget.spend(.signature(key, byteCount: response.count))

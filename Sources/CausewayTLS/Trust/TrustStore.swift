@@ -87,7 +87,7 @@ struct SystemAnchorPlaces {
     ]
     private static let usualFolders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
     private static let largestFile = 16 << 20
-    private static let mostFiles = 4_096
+    private static let maximumFiles = 4_096
 
     /// The certificates of the first file that has any, in DER; failing that, of the first folder.
     func read() -> [[UInt8]] {
@@ -97,7 +97,7 @@ struct SystemAnchorPlaces {
         }
         for folder in folders {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            let found = names.sorted().prefix(Self.mostFiles).flatMap {
+            let found = names.sorted().prefix(Self.maximumFiles).flatMap {
                 Self.certificates(inFile: folder + "/" + $0)
             }
             var seen: Set<[UInt8]> = []

@@ -81,7 +81,7 @@ private struct FramerSubject {
         guard stage.inboundRoom > 0, !hasEnd else { return }
         let bytes = (received..<(received + count)).map(Self.streamByte)
         if !isOver { received += count }
-        stage.receive(Parcel(bytes, endsMessage: false), at: now)
+        stage.receive(MessageChunk(bytes, endsMessage: false), at: now)
     }
 
     private mutating func receiveEnd() {
@@ -92,7 +92,7 @@ private struct FramerSubject {
 
     private mutating func send(_ count: Int, endsMessage: Bool) {
         guard stage.outboundRoom > 0 else { return }
-        stage.send(Parcel((0..<count).map { UInt8($0) }, endsMessage: endsMessage), at: now)
+        stage.send(MessageChunk((0..<count).map { UInt8($0) }, endsMessage: endsMessage), at: now)
     }
 
     private mutating func nextCall() {
@@ -158,12 +158,12 @@ private struct FramerSubject {
     }
 
     private mutating func pull(_ limit: Int) {
-        if let parcel = stage.nextInbound(atMost: limit) {
-            precondition(parcel.bytes.count <= limit && !sawFinal)
-            delivered += parcel.bytes.bytes
-            sawFinal = parcel.isFinal
+        if let chunk = stage.nextInbound(atMost: limit) {
+            precondition(chunk.bytes.count <= limit && !sawFinal)
+            delivered += chunk.bytes.bytes
+            sawFinal = chunk.isFinal
         }
-        if let parcel = stage.nextOutbound(atMost: limit) { precondition(parcel.bytes.count <= limit) }
+        if let chunk = stage.nextOutbound(atMost: limit) { precondition(chunk.bytes.count <= limit) }
     }
 
     private mutating func time(_ milliseconds: Int) {

@@ -113,7 +113,7 @@ private struct TLSConversation {
     private mutating func deliver(to path: WritableKeyPath<TLSConversation, Side>, atMost limit: Int) {
         guard let first = self[keyPath: path].arriving.first, self[keyPath: path].stage.inboundRoom > 0 else { return }
         let count = usesDatagrams ? first.count : min(limit, first.count, self[keyPath: path].stage.inboundRoom)
-        self[keyPath: path].stage.receive(Parcel(Array(first.prefix(count)), endsMessage: usesDatagrams), at: now)
+        self[keyPath: path].stage.receive(MessageChunk(Array(first.prefix(count)), endsMessage: usesDatagrams), at: now)
         if count == first.count {
             self[keyPath: path].arriving.removeFirst()
         } else {
@@ -127,15 +127,15 @@ private struct TLSConversation {
         let count = usesDatagrams ? min(count, 1_200) : count
         let start = self[keyPath: path].sent
         let content = (0..<count).map { UInt8(truncatingIfNeeded: usesDatagrams ? count : start + $0) }
-        if self[keyPath: path].stage.send(Parcel(content, endsMessage: usesDatagrams), at: now) {
+        if self[keyPath: path].stage.send(MessageChunk(content, endsMessage: usesDatagrams), at: now) {
             self[keyPath: path].sent += count
         }
     }
 
     private mutating func read(at path: WritableKeyPath<TLSConversation, Side>, _ limit: Int) {
-        guard let parcel = self[keyPath: path].stage.nextInbound(atMost: limit) else { return }
-        precondition(parcel.bytes.count <= limit)
-        let bytes = parcel.bytes.bytes
+        guard let chunk = self[keyPath: path].stage.nextInbound(atMost: limit) else { return }
+        precondition(chunk.bytes.count <= limit)
+        let bytes = chunk.bytes.bytes
         let start = self[keyPath: path].received
         if usesDatagrams {
             precondition(bytes.allSatisfy { $0 == bytes[0] }, "a datagram of several")
@@ -177,8 +177,8 @@ private struct TLSConversation {
             if case .evaluateTrust? = event as? TLSEvent { client.isAsked = true }
         }
         while server.stage.nextEvent() != nil {}
-        while let parcel = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(parcel.bytes.bytes) }
-        while let parcel = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(parcel.bytes.bytes) }
+        while let chunk = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(chunk.bytes.bytes) }
+        while let chunk = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(chunk.bytes.bytes) }
         // An end has no bytes, and there is none unless somebody closed.
         client.arriving.removeAll { $0.isEmpty }
         server.arriving.removeAll { $0.isEmpty }

@@ -28,7 +28,7 @@ package final class ManualLoop: EventLoop {
     }
 
     package let clock: VirtualClock
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 

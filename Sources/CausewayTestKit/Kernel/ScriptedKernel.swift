@@ -44,10 +44,10 @@ package final class ScriptedKernel: ScriptedTransport {
         var duringWrite: (@Sendable (IOResult) -> Void)?
     }
 
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     /// - Parameter room: Bytes that writes take before they would block.
-    package init(room: Int = .max) { state = Guarded(State(room: room)) }
+    package init(room: Int = .max) { state = LockedValue(State(room: room)) }
 
     // MARK: What the peer does
 

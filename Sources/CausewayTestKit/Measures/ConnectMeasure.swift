@@ -19,8 +19,8 @@ public final class ConnectMeasure: Sendable {
     private let name: String
     private let port: UInt16
     private let loop: any EventLoop
-    private let rest: Guarded<(count: Int, failures: Int, current: Connector?)>
-    private let done = Guarded<CheckedContinuation<Int, Never>?>(nil)
+    private let rest: LockedValue<(count: Int, failures: Int, current: Connector?)>
+    private let done = LockedValue<CheckedContinuation<Int, Never>?>(nil)
 
     private init(_ way: Way, _ name: String, _ port: UInt16, _ count: Int) {
         self.way = way
@@ -28,7 +28,7 @@ public final class ConnectMeasure: Sendable {
         self.port = port
         address = .ipv6(high: 0, low: 1, port: port, scope: 0)
         loop = Engine.loops[0]
-        rest = Guarded((count, 0, nil))
+        rest = LockedValue((count, 0, nil))
     }
 
     /// Connects to `port` of this host's IPv6 loopback address, which is what `name` has to lead to.
@@ -101,7 +101,7 @@ public final class ConnectMeasure: Sendable {
 
 /// One bare socket.
 private final class PlainSocket: ReadinessHandler {
-    let registration = Guarded<Registration?>(nil)
+    let registration = LockedValue<Registration?>(nil)
     private let measure: ConnectMeasure
     private let fd: CInt
 

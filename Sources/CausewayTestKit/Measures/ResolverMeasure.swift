@@ -20,12 +20,12 @@ public enum ResolverMeasure {
     /// Looks names up with the configuration of this host, both families, so many at a time.
     ///
     /// - Returns: How many have addresses.
-    public static func lookUp(_ names: [String], atOnce lanes: Int) async -> Int {
+    public static func lookUp(_ names: [String], atOnce transports: Int) async -> Int {
         await withTaskGroup(of: Int.self) { group in
-            for lane in 0..<max(1, lanes) {
+            for transport in 0..<max(1, transports) {
                 group.addTask {
                     var found = 0
-                    for number in stride(from: lane, to: names.count, by: max(1, lanes)) {
+                    for number in stride(from: transport, to: names.count, by: max(1, transports)) {
                         if await hasAddress(names[number]) { found += 1 }
                     }
                     return found
@@ -54,6 +54,6 @@ public enum ResolverMeasure {
 }
 
 private final class Asked: Sendable {
-    let count = Guarded(0)
-    let resolution = Guarded<(any NameResolving)?>(nil)
+    let count = LockedValue(0)
+    let resolution = LockedValue<(any NameResolving)?>(nil)
 }

@@ -29,7 +29,7 @@ public final class MigratingConnection: Sendable {
     private let endpoint: NWEndpoint
     private let parameters: NWParameters
     private let queue = DispatchQueue(label: "causeway.migrating")
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     private let moved: @Sendable (NWPath?) -> Void
 
     /// - Parameters:

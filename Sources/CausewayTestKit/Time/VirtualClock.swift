@@ -30,7 +30,7 @@ public final class VirtualClock: Clock, Sendable {
         var lastSleeper: UInt64 = 0
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     public init() {}
 

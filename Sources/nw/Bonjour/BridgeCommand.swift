@@ -53,7 +53,7 @@ struct BridgeCommand: Subcommand {
         try await reporting("bridge") {
             let types = try type.map(Self.serviceType)
             let (near, far) = (try link(interface), try link(other))
-            Machine.keepMemorySmall()
+            System.keepMemorySmall()
             let (events, feed) = AsyncStream<LinkBridgeDriver.Event>.makeStream()
             let driver = LinkBridgeDriver(types, near: near, far: far, isBothWays: both) { feed.yield($0) }
             driver.start()
@@ -74,7 +74,7 @@ struct BridgeCommand: Subcommand {
     }
 
     private func link(_ name: String) throws -> NWInterface {
-        guard let found = NWInterface(name: name) else { throw Failure("no interface \(name)") }
+        guard let found = NWInterface(name: name) else { throw CommandFailure("no interface \(name)") }
         return found
     }
 
@@ -84,7 +84,7 @@ struct BridgeCommand: Subcommand {
         case .ended(let service, let interface): show("-", "ended", service, interface)
         case .taken(let service, let interface): show("!", "taken", service, interface)
         case .portTaken(let interface):
-            throw Failure("another program has port 5353 of \(interface.name) for itself: nw doctor tells which")
+            throw CommandFailure("another program has port 5353 of \(interface.name) for itself: nw doctor tells which")
         }
     }
 

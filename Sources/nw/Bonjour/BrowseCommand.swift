@@ -55,7 +55,7 @@ struct BrowseCommand: Subcommand {
 
     func run() async throws {
         try await reporting("browse") {
-            Machine.keepMemorySmall()
+            System.keepMemorySmall()
             StartMark.print()
             let parameters = NWParameters()
             if let interface { parameters.requiredInterface = try namedInterface(interface) }
@@ -63,7 +63,7 @@ struct BrowseCommand: Subcommand {
                 parameters, domain: try parsedDomain(), wantsText: verbose || json, wantsPlaces: verbose)
             if let type { session.search(type) } else { session.searchAllTypes() }
             defer { session.stop() }
-            Machine.releaseMemory()
+            System.releaseMemory()
             let isLive = TerminalScreen.isInteractive && !json && !first
             let display = BrowseDisplay(isJSON: json, isLive: isLive, title: title, showsPlaces: verbose)
             try await follow(session, display, isLive: isLive)
@@ -88,7 +88,8 @@ struct BrowseCommand: Subcommand {
                 }
             }
         } catch is TimedOut where first {
-            throw Failure(type.map { "no service of type \($0) was found in time" } ?? "no service was found in time")
+            throw CommandFailure(
+                type.map { "no service of type \($0) was found in time" } ?? "no service was found in time")
         }
         if !display.hasFound { printError(hint) }
     }

@@ -74,7 +74,7 @@ final class BrowseSession: Sendable {
         guard isNew else { return }
         browser.stateUpdateHandler = { [feed] state in
             switch state {
-            case .failed(let error): feed.finish(throwing: Failure("cannot browse \(type)", error))
+            case .failed(let error): feed.finish(throwing: CommandFailure("cannot browse \(type)", error))
             case .waiting(let error): printError("nw: browse: no answer for \(type): \(describe(error))")
             case .setup, .ready, .cancelled: break
             }

@@ -65,7 +65,7 @@ struct BonjourDiagnosis: Encodable {
         do {
             snapshot = try NetworkSnapshot.current()
         } catch {
-            throw Failure("the kernel does not tell of its interfaces: \(error)")
+            throw CommandFailure("the kernel does not tell of its interfaces: \(error)")
         }
         let usable = snapshot.multicastInterfaces
         interfaces = usable.map(\.interface.name)

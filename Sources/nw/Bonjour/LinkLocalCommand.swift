@@ -46,7 +46,7 @@ struct LinkLocalCommand: Subcommand {
             let facts = try facts()
             let link = LinkAddress(facts.link.hardwareAddress)
             guard let link, link.bits != 0, !facts.isLoopback else {
-                throw Failure("\(interface) is no interface of Ethernet's kind: it has no ARP")
+                throw CommandFailure("\(interface) is no interface of Ethernet's kind: it has no ARP")
             }
             let (events, feed) = AsyncStream<LinkLocalDriver.Event>.makeStream()
             let driver: LinkLocalDriver
@@ -70,10 +70,10 @@ struct LinkLocalCommand: Subcommand {
         do {
             snapshot = try NetworkSnapshot.current()
         } catch {
-            throw Failure("the kernel does not tell: \(error)")
+            throw CommandFailure("the kernel does not tell: \(error)")
         }
         guard let facts = snapshot.interfaces.first(where: { $0.interface.name == interface }) else {
-            throw Failure("there is no interface \(interface)")
+            throw CommandFailure("there is no interface \(interface)")
         }
         return facts
     }
@@ -148,13 +148,15 @@ struct LinkLocalCommand: Subcommand {
         do {
             try Data("\(address)\n".utf8).write(to: URL(fileURLWithPath: remember), options: .atomic)
         } catch {
-            throw Failure("\(remember) cannot be written: \(describe(error))")
+            throw CommandFailure("\(remember) cannot be written: \(describe(error))")
         }
     }
 
-    private func explain(_ error: SystemError) -> Failure {
-        guard error.errno == Errno.notPermitted else { return Failure("\(error.call)", NWError(errno: error.errno)) }
-        return Failure(
+    private func explain(_ error: SystemError) -> CommandFailure {
+        guard error.errno == Errno.notPermitted else {
+            return CommandFailure("\(error.call)", NWError(errno: error.errno))
+        }
+        return CommandFailure(
             """
             setting an address takes capabilities: run as root, or once: \
             setcap cap_net_raw,cap_net_admin=ep \(CommandLine.arguments.first ?? "nw")

@@ -62,7 +62,7 @@ struct LookupCommand: Subcommand {
             if connect { return try await reach(service, within: limit) }
             let link = try interface.map { try namedInterface($0) }
             guard let place = try await find(instance, on: link, within: limit) else {
-                throw Failure("no service '\(service.name)' of type \(service.type) answered in time")
+                throw CommandFailure("no service '\(service.name)' of type \(service.type) answered in time")
             }
             service.place = place
             service.text = place.text.map { NWTXTRecord(Data($0)) }

@@ -50,12 +50,12 @@ struct QueryCommand: Subcommand {
                     mistake == .name ? "\(name) is no domain name." : "\(type) is no type of records.")
             }
             guard watch.isOfLink else {
-                throw Failure("\(name) is not of the local network: try nw resolve \(name) --type \(type)")
+                throw CommandFailure("\(name) is not of the local network: try nw resolve \(name) --type \(type)")
             }
             switch await follow(watch.events(for: .seconds(time))) {
             case .found: return
-            case .denied: throw Failure("the host of \(name) says that it has no record of type \(type)")
-            case .silence: throw Failure("no host on the local network answered for \(name) \(type)")
+            case .denied: throw CommandFailure("the host of \(name) says that it has no record of type \(type)")
+            case .silence: throw CommandFailure("no host on the local network answered for \(name) \(type)")
             }
         }
     }

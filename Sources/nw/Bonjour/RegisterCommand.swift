@@ -55,7 +55,7 @@ struct RegisterCommand: Subcommand {
     func run() async throws {
         try await reporting("register") {
             let port = try parsePort(port).rawValue
-            Machine.keepMemorySmall()
+            System.keepMemorySmall()
             let service = try ServiceDescription(
                 name: name, type: type, port: port, entries: entries, mayRename: !noRename)
             // One whose name is too long is found before anything is said.
@@ -74,12 +74,12 @@ struct RegisterCommand: Subcommand {
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
             // Reading the command and looking at the network took more code than what follows will.
-            Machine.releaseMemory()
+            System.releaseMemory()
             try await untilInterrupted {
                 var isFirst = true
                 for await event in events {
                     try show(event)
-                    if isFirst { Machine.releaseMemory() }
+                    if isFirst { System.releaseMemory() }
                     isFirst = false
                 }
             } goodbye: { done in
@@ -103,8 +103,8 @@ struct RegisterCommand: Subcommand {
         switch event {
         case .registered(let name): tell("registered", name, "registered as \(name)")
         case .removed(let name): tell("lost", name, "lost \(name)")
-        case .portTaken: throw Failure("another program has port 5353 for itself: nw doctor tells which")
-        case .failed: throw Failure("somebody else has the name \(name)")
+        case .portTaken: throw CommandFailure("another program has port 5353 for itself: nw doctor tells which")
+        case .failed: throw CommandFailure("somebody else has the name \(name)")
         }
     }
 }

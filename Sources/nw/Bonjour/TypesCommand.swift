@@ -46,7 +46,7 @@ struct TypesCommand: Subcommand {
                 printLine(json ? PrintableText(json: object) : "\(type) local. [\(record.interface.name)]")
             }
             if seen.isEmpty {
-                throw Failure(
+                throw CommandFailure(
                     "no host on the local network reported a service; nw doctor checks whether Bonjour works here")
             }
         }
@@ -59,6 +59,6 @@ func interfaceIndex(_ name: String?) throws -> Int? {
 }
 
 func namedInterface(_ name: String) throws -> NWInterface {
-    guard let found = NWInterface(name: name) else { throw Failure("no interface \(name)") }
+    guard let found = NWInterface(name: name) else { throw CommandFailure("no interface \(name)") }
     return found
 }

@@ -14,8 +14,8 @@ struct CatClient: Sendable {
         if isEager { try await sendFirst(over: connection) }
         do {
             try await connection.connect(within: options.limit)
-        } catch let failure as Failure {
-            throw verdict.text.map { Failure("connection to \(endpoint.label) failed: \($0)") } ?? failure
+        } catch let failure as CommandFailure {
+            throw verdict.text.map { CommandFailure("connection to \(endpoint.label) failed: \($0)") } ?? failure
         }
         if options.isVerbose {
             let reached = connection.currentPath?.remoteEndpoint ?? endpoint

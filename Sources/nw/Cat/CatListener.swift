@@ -20,7 +20,7 @@ struct CatListener: Sendable {
         do {
             listener = try NWListener(using: parameters, on: port)
         } catch {
-            throw Failure("listening on \(label) failed", error)
+            throw CommandFailure("listening on \(label) failed", error)
         }
         defer { listener.cancel() }
         let places = ConnectionPlaces(of: listener, count: options.acceptsMore ? Self.peerLimit : 1)
@@ -33,7 +33,7 @@ struct CatListener: Sendable {
                 switch event {
                 case .state(.ready): announce(listener)
                 case .state(.failed(let error)), .state(.waiting(let error)):
-                    throw Failure("listening on \(label) failed", error)
+                    throw CommandFailure("listening on \(label) failed", error)
                 case .state: break
                 case .connection(let connection) where options.acceptsMore:
                     places.refill()

@@ -16,7 +16,7 @@ struct PortScan: Sendable {
     ///
     /// - Throws: ``Failure`` if none answers, naming the last one's reason.
     func run(over ports: ClosedRange<UInt16>, using parameters: NWParameters) async throws {
-        var lastFailure: Failure?
+        var lastFailure: CommandFailure?
         var answered = false
         for number in ports {
             let port = NWEndpoint.Port(integerLiteral: number)
@@ -26,7 +26,7 @@ struct PortScan: Sendable {
                 try await probe(connection)
                 answered = true
                 if isVerbose { printError("nw: cat: \(connection.endpoint.label) open") }
-            } catch let failure as Failure {
+            } catch let failure as CommandFailure {
                 lastFailure = failure
                 if isVerbose, ports.count > 1 { printError("nw: cat: \(failure.message)") }
             }
@@ -45,7 +45,7 @@ struct PortScan: Sendable {
         } catch is TimedOut {
             return
         } catch {
-            throw Failure("connection to \(connection.endpoint.label) failed", error)
+            throw CommandFailure("connection to \(connection.endpoint.label) failed", error)
         }
     }
 }

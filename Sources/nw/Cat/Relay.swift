@@ -77,7 +77,7 @@ struct Relay: Sendable {
                     try await connection.send(chunk)
                 }
             } catch {
-                throw Failure("send to \(connection.endpoint.label) failed", error)
+                throw CommandFailure("send to \(connection.endpoint.label) failed", error)
             }
             activity.note()
         }
@@ -85,7 +85,7 @@ struct Relay: Sendable {
         do {
             try await connection.sendEnd()
         } catch {
-            throw Failure("send to \(connection.endpoint.label) failed", error)
+            throw CommandFailure("send to \(connection.endpoint.label) failed", error)
         }
     }
 
@@ -102,7 +102,7 @@ struct Relay: Sendable {
             if options.isDatagram { return try await connection.nextDatagram() }
             return try await connection.receive(atMost: Self.streamChunk)
         } catch {
-            throw Failure("receive from \(connection.endpoint.label) failed", error)
+            throw CommandFailure("receive from \(connection.endpoint.label) failed", error)
         }
     }
 }

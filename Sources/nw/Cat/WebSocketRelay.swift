@@ -43,7 +43,7 @@ struct WebSocketRelay: Sendable {
                 rest = Data(rest[(newline + 1)...])
             }
             if rest.count > Self.longestLine {
-                throw Failure("a line of input is longer than \(Self.longestLine) bytes")
+                throw CommandFailure("a line of input is longer than \(Self.longestLine) bytes")
             }
         }
         if !rest.isEmpty { try await send(rest) }
@@ -69,7 +69,7 @@ struct WebSocketRelay: Sendable {
                     })
             }
         } catch {
-            throw Failure("send to \(connection.endpoint.label) failed", error)
+            throw CommandFailure("send to \(connection.endpoint.label) failed", error)
         }
     }
 
@@ -104,7 +104,7 @@ struct WebSocketRelay: Sendable {
                 }
             }
         } catch {
-            throw Failure("receive from \(connection.endpoint.label) failed", error)
+            throw CommandFailure("receive from \(connection.endpoint.label) failed", error)
         }
     }
 }

@@ -98,13 +98,13 @@ struct ChatCommand: Subcommand {
             made = transport
             try await transport.open()
             return transport
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
         } catch {
             let reason = (made as? NetworkLineTransport)?.connection.proxyFailureReason
             made?.close()
-            if let reason { throw Failure("connection to \(label) failed: \(reason)") }
-            throw Failure("connection to \(label) failed", error)
+            if let reason { throw CommandFailure("connection to \(label) failed: \(reason)") }
+            throw CommandFailure("connection to \(label) failed", error)
         }
     }
 
@@ -115,15 +115,15 @@ struct ChatCommand: Subcommand {
             accepted = try await transport.kind.accept(at: host, port: port, using: try parameters) { [verbose] port in
                 if verbose { printError("nw: chat: listening on port \(port.rawValue)") }
             }
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw Failure("listening on \(label) failed", error)
+            throw CommandFailure("listening on \(label) failed", error)
         }
         do {
             try await accepted.open()
         } catch {
-            throw Failure("connection to \(accepted.peer) failed", error)
+            throw CommandFailure("connection to \(accepted.peer) failed", error)
         }
         return accepted
     }

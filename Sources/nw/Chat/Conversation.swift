@@ -52,7 +52,7 @@ struct Conversation: Sendable {
     }
 
     private func sending(_ body: () async throws -> Void) async throws {
-        do { try await body() } catch { throw Failure("send to \(transport.peer) failed", error) }
+        do { try await body() } catch { throw CommandFailure("send to \(transport.peer) failed", error) }
     }
 
     private func listen() async throws {
@@ -65,11 +65,11 @@ struct Conversation: Sendable {
         do {
             return try await transport.next()
         } catch LineProblem.tooLong {
-            throw Failure("\(transport.peer) sent a line of more than \(LineFormat.limit) bytes")
+            throw CommandFailure("\(transport.peer) sent a line of more than \(LineFormat.limit) bytes")
         } catch LineProblem.unfinished {
-            throw Failure("\(transport.peer) ended in the middle of a line")
+            throw CommandFailure("\(transport.peer) ended in the middle of a line")
         } catch {
-            throw Failure("receive from \(transport.peer) failed", error)
+            throw CommandFailure("receive from \(transport.peer) failed", error)
         }
     }
 }

@@ -36,7 +36,7 @@ struct DemoListener: Sendable {
             for await state in states {
                 switch state {
                 case .ready: return listener.port
-                case .failed(let error), .waiting(let error): throw Failure("\(title): cannot listen", error)
+                case .failed(let error), .waiting(let error): throw CommandFailure("\(title): cannot listen", error)
                 case .setup, .cancelled: break
                 }
             }
@@ -73,11 +73,11 @@ extension NWConnection {
             // A stream whose directions have both ended is over, and can only be cancelled.
             case .failed where wanted == .cancelled: break
             case .failed(let error), .waiting(let error):
-                throw Failure("connection to \(endpoint.label) failed", error)
+                throw CommandFailure("connection to \(endpoint.label) failed", error)
             case .setup, .preparing, .ready, .cancelled: break
             }
         }
-        throw Failure("connection to \(endpoint.label) ended before it was \(wanted.label)")
+        throw CommandFailure("connection to \(endpoint.label) ended before it was \(wanted.label)")
     }
 }
 

@@ -41,12 +41,12 @@ struct DemoBulk: Sendable {
         }
         let time = ContinuousClock.now - start
         guard received.byteCount == sent.byteCount else {
-            throw Failure("\(sent.byteCount) bytes were sent and \(received.byteCount) received")
+            throw CommandFailure("\(sent.byteCount) bytes were sent and \(received.byteCount) received")
         }
-        guard received.value == sent.value else { throw Failure("the received bytes differ from those sent") }
+        guard received.value == sent.value else { throw CommandFailure("the received bytes differ from those sent") }
         let checksum = String(sent.value, radix: 16)
         log.event("both", "\(sent.byteCount) bytes, checksum \(checksum) at both ends")
-        let peak = Amounts.bytes(UInt64(Machine.residentMemory.peak))
+        let peak = Amounts.bytes(UInt64(System.residentMemory.peak))
         log.event("both", "\(Amounts.rate(sent.byteCount, over: time)); peak memory \(peak)")
     }
 

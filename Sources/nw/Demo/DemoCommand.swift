@@ -44,7 +44,7 @@ struct DemoCommand: Subcommand {
             try await DemoRefusal(host: hosts[0], log: log).run()
             try await DemoBulk(host: hosts[0], byteCount: mebibytes << 20, log: log).run()
             try await DemoSlowReader(host: hosts[0], log: log).run()
-            log.title("everything verified; peak memory \(Amounts.bytes(UInt64(Machine.residentMemory.peak)))")
+            log.title("everything verified; peak memory \(Amounts.bytes(UInt64(System.residentMemory.peak)))")
         }
     }
 
@@ -53,7 +53,7 @@ struct DemoCommand: Subcommand {
             return try NetworkSnapshot.current().interfaces
                 .contains { $0.addresses.contains { $0.address == .ipv6(.loopback) } }
         } catch {
-            throw Failure("the kernel does not tell this host's addresses: \(error)")
+            throw CommandFailure("the kernel does not tell this host's addresses: \(error)")
         }
     }
 }

@@ -37,14 +37,14 @@ struct DemoExchange: Sendable {
         var trips = RoundTrips(connection: client, isDatagram: place.isDatagram, limit: demoPatience)
         for (number, size) in sizes.enumerated() {
             guard let time = try await trips.make(number: number + 1, byteCount: size) else {
-                throw Failure("\(place.title): a datagram of \(size) bytes was not answered")
+                throw CommandFailure("\(place.title): a datagram of \(size) bytes was not answered")
             }
             log.event("client", "\(size) bytes there and back, verified, in \(Amounts.milliseconds(time))")
         }
         guard !place.isDatagram else { return }
         try await client.sendEnd()
         guard try await client.receive(atMost: 1) == nil else {
-            throw Failure("\(place.title): more bytes came back than were sent")
+            throw CommandFailure("\(place.title): more bytes came back than were sent")
         }
         log.event("client", "half-closed; the server's end followed")
     }
@@ -87,7 +87,9 @@ struct DemoRefusal: Sendable {
         try await withDeadline(demoPatience, onExpiry: { client.cancel() }) {
             for await state in states {
                 if case .waiting = state { client.cancel() }
-                if state == .ready { throw Failure("\(endpoint.label) took a connection that nobody listened for") }
+                if state == .ready {
+                    throw CommandFailure("\(endpoint.label) took a connection that nobody listened for")
+                }
             }
         }
     }

@@ -20,14 +20,15 @@ struct DemoSlowReader: Sendable {
         log.title("A sender of \(Amounts.bytes(Self.byteCount)) whose reader does not read for \(Self.pause)")
         let outgoing = OutgoingStream(byteCount: Self.byteCount)
         let received = try await DemoPipe.open(host: host, log: log) { reader, writer in
-            let before = Machine.residentMemory.current
+            let before = System.residentMemory.current
             outgoing.sendNext(over: writer)
             try await watchPause(outgoing, memoryBefore: before)
             return try await drain(reader)
         }
         let sent = outgoing.checksum
         guard received.byteCount == sent.byteCount, received.value == sent.value else {
-            throw Failure("the slow reader got \(received.byteCount) bytes that differ from the \(sent.byteCount) sent")
+            throw CommandFailure(
+                "the slow reader got \(received.byteCount) bytes that differ from the \(sent.byteCount) sent")
         }
         log.event("reader", "then read everything: \(received.byteCount) bytes, verified")
     }
@@ -37,16 +38,16 @@ struct DemoSlowReader: Sendable {
         for _ in 0..<Self.samples {
             try await Task.sleep(for: Self.pause / Self.samples)
             positions.append(outgoing.checksum.byteCount)
-            let growth = max(0, Machine.residentMemory.current - memoryBefore)
+            let growth = max(0, System.residentMemory.current - memoryBefore)
             let taken = Amounts.bytes(positions[positions.count - 1])
             log.event("sender", "\(taken) taken by the kernel, memory +\(Amounts.bytes(UInt64(growth)))")
             guard growth < Self.tolerance else {
-                throw Failure("memory grew by \(Amounts.bytes(UInt64(growth))) while the reader did not read")
+                throw CommandFailure("memory grew by \(Amounts.bytes(UInt64(growth))) while the reader did not read")
             }
         }
         guard Set(positions.suffix(Self.quietSamples)).count == 1, positions[positions.count - 1] < Self.byteCount
         else {
-            throw Failure("the sender went on although the reader did not read")
+            throw CommandFailure("the sender went on although the reader did not read")
         }
         log.event("sender", "paused")
     }

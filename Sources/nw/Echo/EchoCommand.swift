@@ -110,7 +110,8 @@ struct EchoCommand: Subcommand {
                 try await search.value.result.endpoint
             }
         } catch is TimedOut {
-            throw Failure("no service of type \(type) was found in time; nw serve echo --advertise NAME offers one")
+            throw CommandFailure(
+                "no service of type \(type) was found in time; nw serve echo --advertise NAME offers one")
         }
     }
 }

@@ -30,7 +30,7 @@ struct RoundTrips {
             lost += 1
             return nil
         }
-        guard answer == content else { throw Failure("answer \(number) differs from what was sent") }
+        guard answer == content else { throw CommandFailure("answer \(number) differs from what was sent") }
         times.append(time)
         return time
     }
@@ -62,13 +62,15 @@ struct RoundTrips {
             mean: sorted.isEmpty ? nil : sorted.reduce(0, +) / Double(sorted.count), maximum: sorted.last)
     }
 
-    /// `5 round trips, 0 lost: least 0.021 ms, median 0.024 ms, mean 0.030 ms, most 0.061 ms`.
+    /// `5 round trips, 0 lost: minimum 0.021 ms, median 0.024 ms, mean 0.030 ms, maximum 0.061 ms`.
     var summary: String {
         let sorted = times.sorted()
         let counts = "\(times.count) round trips, \(lost) lost"
-        guard let least = sorted.first, let most = sorted.last else { return counts }
+        guard let minimum = sorted.first, let maximum = sorted.last else { return counts }
         let mean = sorted.reduce(.zero, +) / sorted.count
-        let figures = [("least", least), ("median", sorted[sorted.count / 2]), ("mean", mean), ("most", most)]
+        let figures = [
+            ("minimum", minimum), ("median", sorted[sorted.count / 2]), ("mean", mean), ("maximum", maximum),
+        ]
         return "\(counts): " + figures.map { "\($0) \(Amounts.milliseconds($1))" }.joined(separator: ", ")
     }
 
@@ -76,9 +78,9 @@ struct RoundTrips {
         do {
             return try await isDatagram ? exchangeDatagram(content) : exchangeBytes(content)
         } catch is TimedOut {
-            throw Failure("\(connection.endpoint.label) did not answer in time")
+            throw CommandFailure("\(connection.endpoint.label) did not answer in time")
         } catch let error as NWError {
-            throw Failure("connection to \(connection.endpoint.label) failed", error)
+            throw CommandFailure("connection to \(connection.endpoint.label) failed", error)
         }
     }
 
@@ -89,7 +91,7 @@ struct RoundTrips {
             var answer = Data()
             while answer.count < content.count {
                 guard let more = try await connection.receive(atMost: content.count - answer.count) else {
-                    throw Failure("the server ended the connection")
+                    throw CommandFailure("the server ended the connection")
                 }
                 answer.append(more)
             }

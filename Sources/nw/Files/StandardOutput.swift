@@ -5,14 +5,14 @@ import FoundationEssentials
 
 /// The process's standard output.
 enum StandardOutput {
-    private static let lane = FileLane("nw.standard-output")
+    private static let thread = FileThread("nw.standard-output")
 
     /// Writes everything, and returns when the reader at the other end took it or its pipe holds it.
     static func write(_ data: Data) async throws {
         do {
-            try await lane.run { try OpenFile.standardOutput.writeAll(data) }
+            try await thread.run { try OpenFile.standardOutput.writeAll(data) }
         } catch let error where !(error is CancellationError) {
-            throw Failure("write to standard output failed", error)
+            throw CommandFailure("write to standard output failed", error)
         }
     }
 

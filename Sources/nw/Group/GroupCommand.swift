@@ -43,8 +43,9 @@ struct GroupCommand: Subcommand {
     var echo = false
 
     @Option(
-        help: ArgumentHelp("Deliver at most this much of a message, and say when there was more.", valueName: "bytes"))
-    var most: Int?
+        name: .customLong("maximum"),
+        help: ArgumentHelp("Deliver at maximum this much of a message, and say when there was more.", valueName: "bytes"))
+    var maximum: Int?
 
     @Flag(name: .customShort("d"), help: "Do not read standard input.")
     var detached = false
@@ -59,7 +60,7 @@ struct GroupCommand: Subcommand {
     var verbose = false
 
     func validate() throws {
-        if let most, most < 0 { throw ValidationError("--most needs a number of bytes.") }
+        if let maximum, maximum < 0 { throw ValidationError("--maximum needs a number of bytes.") }
         _ = try makeGroup()
     }
 

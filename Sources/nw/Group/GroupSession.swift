@@ -18,7 +18,7 @@ struct GroupSession: Sendable {
         group.stateUpdateHandler = { feed.yield(.state($0)) }
         let (echoes, isVerbose, isJSON) = (command.echo, command.verbose, command.json)
         group.setReceiveHandler(
-            maximumMessageSize: command.most ?? .max, rejectOversizedMessages: false
+            maximumMessageSize: command.maximum ?? .max, rejectOversizedMessages: false
         ) { message, content, isComplete in
             let content = content ?? Data()
             let text =
@@ -50,7 +50,7 @@ struct GroupSession: Sendable {
         for await event in events {
             switch event {
             case .message(let line): try await StandardOutput.write("\(line)\n")
-            case .state(.failed(let error)): throw Failure("\(group.descriptor.label) failed", error)
+            case .state(.failed(let error)): throw CommandFailure("\(group.descriptor.label) failed", error)
             case .state(.waiting(let error)): printError("nw: group: waiting: \(describe(error))")
             case .state(.ready): if command.verbose { printError("nw: group: ready") }
             case .state(.setup), .state(.cancelled): break
@@ -65,7 +65,7 @@ struct GroupSession: Sendable {
             let error = await withCheckedContinuation { continuation in
                 group.send(content: Data(text)) { error in continuation.resume(returning: error) }
             }
-            if let error { throw Failure("send to \(group.descriptor.label) failed", error) }
+            if let error { throw CommandFailure("send to \(group.descriptor.label) failed", error) }
         }
     }
 }

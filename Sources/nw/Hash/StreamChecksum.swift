@@ -9,7 +9,7 @@ struct StreamChecksum: Sendable {
     private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
     private static let increment: UInt64 = 0xc2b2_ae3d_27d4_eb4f
 
-    private var lanes: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
+    private var threads: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
     private var pending: [UInt8] = []
     private(set) var byteCount: UInt64 = 0
 
@@ -40,17 +40,17 @@ struct StreamChecksum: Sendable {
         copy.pending.append(contentsOf: repeatElement(0, count: Self.stripe - pending.count))
         let last = copy.pending
         last.withUnsafeBytes { copy.absorb($0) }
-        let (a, b, c, d) = copy.lanes
+        let (a, b, c, d) = copy.threads
         var mixed = byteCount
-        for lane in [a, b, c, d] {
-            mixed = (mixed ^ (lane ^ (lane >> 29))) &* Self.multiplier
+        for thread in [a, b, c, d] {
+            mixed = (mixed ^ (thread ^ (thread >> 29))) &* Self.multiplier
             mixed ^= mixed >> 32
         }
         return mixed
     }
 
     private mutating func absorb(_ stripes: UnsafeRawBufferPointer) {
-        var (a, b, c, d) = lanes
+        var (a, b, c, d) = threads
         var offset = 0
         while offset < stripes.count {
             a = Self.step(a, stripes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -59,12 +59,12 @@ struct StreamChecksum: Sendable {
             d = Self.step(d, stripes.loadUnaligned(fromByteOffset: offset &+ 24, as: UInt64.self))
             offset &+= Self.stripe
         }
-        lanes = (a, b, c, d)
+        threads = (a, b, c, d)
     }
 
     @inline(__always)
-    private static func step(_ lane: UInt64, _ word: UInt64) -> UInt64 {
-        let sum = lane &+ word &* increment
+    private static func step(_ thread: UInt64, _ word: UInt64) -> UInt64 {
+        let sum = thread &+ word &* increment
         return ((sum &<< 31) | (sum &>> 33)) &* multiplier
     }
 }

@@ -99,7 +99,9 @@ struct CaptureCommand: Subcommand {
 
     private func showInterfaces() throws {
         let snapshot: NetworkSnapshot
-        do { snapshot = try NetworkSnapshot.current() } catch { throw Failure("cannot list interfaces: \(error)") }
+        do { snapshot = try NetworkSnapshot.current() } catch {
+            throw CommandFailure("cannot list interfaces: \(error)")
+        }
         let listing = InterfaceListing(snapshot)
         if output.json { return printLine(PrintableText(json: listing.interfaces)) }
         for interface in listing.interfaces {
@@ -121,10 +123,10 @@ final class StopMark: Sendable {
 
     /// Does work that blocks on a thread of its own. An interrupt sets the mark, which the work looks at: so it ends with what it has.
     func run(_ name: String, _ work: @escaping @Sendable () throws -> Void) async throws {
-        let outcome = Guarded<Result<Void, any Error>>(.success(()))
+        let outcome = LockedValue<Result<Void, any Error>>(.success(()))
         let shared = Outcome(outcome)
         await withTaskCancellationHandler {
-            await FileLane(name).finish {
+            await FileThread(name).finish {
                 let result = Result { try work() }
                 shared.value.withLock { $0 = result }
             }
@@ -135,7 +137,7 @@ final class StopMark: Sendable {
     }
 
     private final class Outcome: Sendable {
-        let value: Guarded<Result<Void, any Error>>
-        init(_ value: consuming Guarded<Result<Void, any Error>>) { self.value = value }
+        let value: LockedValue<Result<Void, any Error>>
+        init(_ value: consuming LockedValue<Result<Void, any Error>>) { self.value = value }
     }
 }

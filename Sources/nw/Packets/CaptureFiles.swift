@@ -23,7 +23,7 @@ final class CaptureFiles: Sendable {
         var names: [String] = []
         /// Bytes of the present file, which end with a whole packet.
         var written = 0
-        var failure: Failure?
+        var failure: CommandFailure?
     }
 
     /// Bytes that may wait for the disk.
@@ -53,7 +53,7 @@ final class CaptureFiles: Sendable {
     }
 
     private static func create(_ name: String) throws -> OpenFile {
-        do { return try OpenFile(creating: name) } catch { throw Failure("create \(name) failed", error) }
+        do { return try OpenFile(creating: name) } catch { throw CommandFailure("create \(name) failed", error) }
     }
 
     /// The first file has the name as it is; those after it a number. Of a ring all have numbers of the same length.
@@ -92,7 +92,7 @@ final class CaptureFiles: Sendable {
     /// What is appended from now on goes into another file.
     func rotate() {
         queue.async { [self] in
-            do { try beginFile() } catch { fail(error as? Failure ?? Failure("store", error)) }
+            do { try beginFile() } catch { fail(error as? CommandFailure ?? CommandFailure("store", error)) }
         }
     }
 
@@ -107,7 +107,7 @@ final class CaptureFiles: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    private func fail(_ failure: Failure) {
+    private func fail(_ failure: CommandFailure) {
         state.withLock { $0.failure = failure }
         hasFailed.store(true, ordering: .relaxed)
     }
@@ -119,14 +119,14 @@ final class CaptureFiles: Sendable {
             dropped.wrappingAdd(packets, ordering: .relaxed)
             return
         }
-        let failure: Failure? = state.withLock { state in
+        let failure: CommandFailure? = state.withLock { state in
             do {
                 try bytes.withUnsafeBytes { try state.file?.writeAll($0) }
                 state.written += bytes.count
                 return nil
             } catch {
                 state.file?.cut(to: state.written)
-                return Failure("write \(state.names.last ?? path) failed", error)
+                return CommandFailure("write \(state.names.last ?? path) failed", error)
             }
         }
         guard let failure else { return }

@@ -16,7 +16,7 @@ final class CaptureSession {
         options.isPromiscuous = !command.onlyOwn
         options.isImmediate = command.immediate
         options.ringByteCount = command.ringSize * 1024
-        do { capture = try PacketCapture(options) } catch { throw Failure("\(error.description)") }
+        do { capture = try PacketCapture(options) } catch { throw CommandFailure("\(error.description)") }
         shown = try PacketOutput(command.output, isLive: true, rotation: command.rotation)
     }
 
@@ -65,6 +65,6 @@ final class CaptureSession {
             }
             try shown.endBatch()
             return goesOn
-        } catch let error as CaptureError { throw Failure("\(error.description)") }
+        } catch let error as CaptureError { throw CommandFailure("\(error.description)") }
     }
 }

@@ -58,7 +58,7 @@ struct FilterCommand: Subcommand {
     func run() async throws {
         try await reporting("filter") {
             guard let type = LinkType.named(link) else {
-                throw Failure("the link type \(link) is not known")
+                throw CommandFailure("the link type \(link) is not known")
             }
             let text = expression.joined(separator: " ")
             do throws(FilterError) {
@@ -66,7 +66,7 @@ struct FilterCommand: Subcommand {
                 let listing = FilterListing(filter, expression: text, link: type.name)
                 printLine(json ? PrintableText(json: listing) : PrintableText(report: filter.explanation))
             } catch {
-                throw Failure(PrintableText(report: error.explained(in: text)))
+                throw CommandFailure(PrintableText(report: error.explained(in: text)))
             }
         }
     }

@@ -16,18 +16,18 @@ struct HostAddress: Sendable {
         do {
             if let literal = Self(literal: host) {
                 guard family == nil || literal.socketAddress.family == family else {
-                    throw Failure("\(host) is of the other family")
+                    throw CommandFailure("\(host) is of the other family")
                 }
                 return await literal.reachable(family)
             }
             guard let first = try await addresses(ofHost: host, family: family).first else {
-                throw Failure("\(host) has no address")
+                throw CommandFailure("\(host) has no address")
             }
             return Self(first)
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw Failure("\(host) has no address", error)
+            throw CommandFailure("\(host) has no address", error)
         }
     }
 

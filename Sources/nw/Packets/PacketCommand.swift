@@ -109,7 +109,7 @@ struct PacketCommand: Subcommand {
     }
 
     private func arp(_ builder: inout PacketBuilder) throws {
-        guard let wanted = IPv4Address(target) else { throw Failure("\(target) is no IPv4 address") }
+        guard let wanted = IPv4Address(target) else { throw CommandFailure("\(target) is no IPv4 address") }
         let hardware = try senderHardware()
         let sender = try sender(toward: wanted)
         builder.add(EthernetHeader(destination: .broadcast, source: hardware, type: .arp))
@@ -132,7 +132,7 @@ struct PacketCommand: Subcommand {
             return SocketAddress(destination, port: 0)
         }
         guard let destination = IPv6Address(host) else {
-            throw Failure("\(host) is no address; names are not looked up")
+            throw CommandFailure("\(host) is no address; names are not looked up")
         }
         let sender = try sender(toward: destination)
         number = kind == .udp ? .udp : kind == .tcp ? .tcp : .icmp6
@@ -147,7 +147,7 @@ struct PacketCommand: Subcommand {
         if kind == .icmp { return (target, 0) }
         var host = target
         guard let colon = target.lastIndex(of: ":"), let port = UInt16(target[target.index(after: colon)...]) else {
-            throw Failure("\(target) has no port: write 10.0.0.1:80 or [::1]:80")
+            throw CommandFailure("\(target) has no port: write 10.0.0.1:80 or [::1]:80")
         }
         host = String(target[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -191,7 +191,7 @@ struct PacketCommand: Subcommand {
             var file = writer.header()
             writer.append(packet, ByteView(bytes.span), to: &file)
             do { try OpenFile(creating: store).writeAll(Data(file)) } catch {
-                throw Failure("create \(store) failed", error)
+                throw CommandFailure("create \(store) failed", error)
             }
         }
         if json {
@@ -213,9 +213,9 @@ struct PacketCommand: Subcommand {
 
     private func openSocket(_ address: SocketAddress?) throws -> Descriptor {
         if let address { return try PacketSockets.rawIP(isIPv6: address.family == .ipv6) }
-        guard let interface else { throw Failure("--interface tells where to send ARP") }
+        guard let interface else { throw CommandFailure("--interface tells where to send ARP") }
         let index = if_nametoindex(interface)
-        guard index != 0 else { throw Failure("there is no interface \(interface)") }
+        guard index != 0 else { throw CommandFailure("there is no interface \(interface)") }
         return try PacketSockets.frames(interface: index)
     }
 
@@ -228,9 +228,9 @@ struct PacketCommand: Subcommand {
             printError("nw: packet: sent \(count) bytes")
         } catch let error as SystemError {
             guard error.errno == Errno.notPermitted else {
-                throw Failure("send failed: \(String(cString: strerror(error.errno)))")
+                throw CommandFailure("send failed: \(String(cString: strerror(error.errno)))")
             }
-            throw Failure(
+            throw CommandFailure(
                 "sending needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw=ep \(CommandLine.arguments[0])"
             )
         }

@@ -145,10 +145,10 @@ struct PacketOutput: ~Copyable {
     }
 
     /// What cannot be stored behind those before it: they are kept, as those before a damaged place are.
-    private mutating func other(_ link: LinkType, than before: LinkType) throws -> Failure {
+    private mutating func other(_ link: LinkType, than before: LinkType) throws -> CommandFailure {
         buffered -= 1
         try finish(before)
-        return Failure(
+        return CommandFailure(
             """
             packet \(count) is of \(link.name), those before it of \(before.name): different link types, which pcap cannot hold. \
             Those before it are stored; for all of them, store as .pcapng
@@ -206,7 +206,7 @@ struct PacketOutput: ~Copyable {
         } catch NWError.posix(.EPIPE) {
             // A reader that has seen enough, such as head(1), is no failure.
             isUnread = true
-        } catch { throw Failure("write failed", error) }
+        } catch { throw CommandFailure("write failed", error) }
         buffer.removeAll(keepingCapacity: true)
     }
 }

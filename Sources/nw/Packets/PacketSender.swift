@@ -7,7 +7,7 @@ import CausewayWire
 extension PacketCommand {
     func sender(toward destination: IPv4Address) throws -> IPv4Address {
         if let source {
-            guard let address = IPv4Address(source) else { throw Failure("\(source) is no IPv4 address") }
+            guard let address = IPv4Address(source) else { throw CommandFailure("\(source) is no IPv4 address") }
             return address
         }
         guard case .ipv4(let address) = try routed(.ipv4(destination)) else { return IPv4Address(bits: 0) }
@@ -16,7 +16,7 @@ extension PacketCommand {
 
     func sender(toward destination: IPv6Address) throws -> IPv6Address {
         if let source {
-            guard let address = IPv6Address(source) else { throw Failure("\(source) is no IPv6 address") }
+            guard let address = IPv6Address(source) else { throw CommandFailure("\(source) is no IPv6 address") }
             return address
         }
         guard case .ipv6(let address) = try routed(.ipv6(destination)) else { return IPv6Address(high: 0, low: 0) }
@@ -30,13 +30,15 @@ extension PacketCommand {
         let source = SourceAddress.toward([SocketAddress(destination, port: 0)], over: over)[0]?.address
         // RFC 5227 §2.1.1: a question without a sender's address is a probe, and as good as any other.
         guard source == nil, kind != .arp else { return source }
-        throw Failure("there is no route to \(destination): name an address with --source")
+        throw CommandFailure("there is no route to \(destination): name an address with --source")
     }
 
     /// The sender's hardware address: the interface's own where something is sent, so that answers come back.
     func senderHardware() throws -> MACAddress {
         if let sourceMac {
-            guard let address = MACAddress(sourceMac) else { throw Failure("\(sourceMac) is no hardware address") }
+            guard let address = MACAddress(sourceMac) else {
+                throw CommandFailure("\(sourceMac) is no hardware address")
+            }
             return address
         }
         guard send, let interface, let snapshot = try? NetworkSnapshot.current(),

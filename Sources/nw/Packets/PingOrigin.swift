@@ -32,7 +32,7 @@ struct PingOrigin {
             default: try Socket.bindToInterface(named: text, socket)
             }
         } catch {
-            throw Failure("cannot send from \(text): \(String(cString: strerror(error.errno)))")
+            throw CommandFailure("cannot send from \(text): \(String(cString: strerror(error.errno)))")
         }
     }
 }

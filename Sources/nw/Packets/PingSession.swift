@@ -29,14 +29,14 @@ final class PingSession {
         try command.origin?.apply(to: socket.rawValue)
         if let ttl = command.ttl {
             do { try PacketSockets.setHopLimit(socket.rawValue, isIPv6: target.isIPv6, ttl) } catch {
-                throw Failure("-t \(ttl)", error)
+                throw CommandFailure("-t \(ttl)", error)
             }
         }
         if let fragmentation = command.fragmentation {
             do {
                 try PacketSockets.setFragmentation(
                     socket.rawValue, isIPv6: target.isIPv6, isAllowed: fragmentation == "dont")
-            } catch { throw Failure("-M \(fragmentation)", error) }
+            } catch { throw CommandFailure("-M \(fragmentation)", error) }
         }
     }
 
@@ -45,7 +45,7 @@ final class PingSession {
         if let socket = try? PacketSockets.icmp(isIPv6: isIPv6, raw: false) { return socket }
         isRaw = true
         do { return try PacketSockets.icmp(isIPv6: isIPv6, raw: true) } catch {
-            throw Failure(
+            throw CommandFailure(
                 """
                 ICMP needs either your group in sysctl net.ipv4.ping_group_range, or the capability: \
                 setcap cap_net_raw=ep \(CommandLine.arguments[0])
@@ -194,11 +194,11 @@ final class PingSession {
         let mean = times.isEmpty ? 0 : times.reduce(0, +) / Double(times.count)
         let square = times.isEmpty ? 0 : times.map { $0 * $0 }.reduce(0, +) / Double(times.count)
         let deviation = max(0, square - mean * mean).squareRoot()
-        let (least, most) = (times.min() ?? 0, times.max() ?? 0)
+        let (minimum, maximum) = (times.min() ?? 0, times.max() ?? 0)
         if command.json {
             return printLine(
                 "{\"transmitted\":\(sent),\"received\":\(received),\"errors\":\(errors),\"duplicates\":\(duplicates),"
-                    + "\"minimum\":\(Self.decimals(least)),\"mean\":\(Self.decimals(mean)),\"maximum\":\(Self.decimals(most)),"
+                    + "\"minimum\":\(Self.decimals(minimum)),\"mean\":\(Self.decimals(mean)),\"maximum\":\(Self.decimals(maximum)),"
                     + "\"deviation\":\(Self.decimals(deviation))}")
         }
         printLine("\n--- \(command.host) ping statistics ---")
@@ -208,7 +208,8 @@ final class PingSession {
         )
         if !times.isEmpty {
             printLine(
-                "rtt min/avg/max/mdev = \([least, mean, most, deviation].map(Self.decimals).joined(separator: "/")) ms")
+                "rtt min/avg/max/mdev = \([minimum, mean, maximum, deviation].map(Self.decimals).joined(separator: "/")) ms"
+            )
         }
     }
 

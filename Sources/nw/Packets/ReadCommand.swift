@@ -65,7 +65,7 @@ struct ReadCommand: Subcommand {
             } catch let error as CaptureFileError {
                 // What came before the damage is shown, and then why there is no more.
                 try shown.finish(reader.linkType)
-                throw Failure("\(file): \(error)")
+                throw CommandFailure("\(file): \(error)")
             }
             if let failure = filters.failure { throw failure }
             if isAtEnd { break }
@@ -85,23 +85,23 @@ struct ReadCommand: Subcommand {
         _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
     ) throws -> Bool {
         // Asked once: options of a command are looked up anew each time.
-        let most = output.count ?? .max
+        let maximum = output.count ?? .max
         while let packet = try reader.next() {
             let bytes = reader.bytes
             guard filters.matches(packet, bytes) else { continue }
             try shown.add(packet, bytes)
-            if shown.count >= most || shown.isFull { return true }
+            if shown.count >= maximum || shown.isFull { return true }
         }
         return false
     }
 
     private func open() throws -> OpenFile {
         if file == "-" { return .standardInput }
-        do { return try OpenFile(reading: file) } catch { throw Failure("open \(file) failed", error) }
+        do { return try OpenFile(reading: file) } catch { throw CommandFailure("open \(file) failed", error) }
     }
 
     private func fill(_ input: borrowing OpenFile, _ portion: UnsafeMutableRawBufferPointer) throws -> Int {
-        do { return try input.fill(portion) } catch { throw Failure("read \(file) failed", error) }
+        do { return try input.fill(portion) } catch { throw CommandFailure("read \(file) failed", error) }
     }
 }
 
@@ -110,7 +110,7 @@ struct PacketFilters {
     let expression: String
     private var compiled: [LinkType: PacketFilter] = [:]
     /// Why the expression means nothing for a link type.
-    private(set) var failure: Failure?
+    private(set) var failure: CommandFailure?
 
     init(_ expression: String) { self.expression = expression }
 
@@ -123,7 +123,7 @@ struct PacketFilters {
             compiled[packet.linkType] = filter
             return filter.matches(bytes, originalCount: packet.originalCount)
         } catch {
-            failure = Failure(PrintableText(report: error.explained(in: expression)))
+            failure = CommandFailure(PrintableText(report: error.explained(in: expression)))
             return false
         }
     }

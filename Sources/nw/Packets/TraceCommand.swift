@@ -20,7 +20,7 @@ struct TraceCommand: Subcommand {
             """)
 
     @Option(name: .customShort("m"), help: ArgumentHelp("Look no farther than this.", valueName: "hops"))
-    var most = 30
+    var maximum = 30
 
     @Option(name: .customShort("q"), help: ArgumentHelp("Datagrams for each hop.", valueName: "count"))
     var probes = 3
@@ -62,13 +62,13 @@ struct TraceCommand: Subcommand {
     var host: String
 
     func validate() throws {
-        guard (1...64).contains(most) else { throw ValidationError("-m needs 1...64 hops.") }
+        guard (1...64).contains(maximum) else { throw ValidationError("-m needs 1...64 hops.") }
         guard (1...10).contains(probes) else { throw ValidationError("-q needs 1...10 datagrams.") }
         guard (0.01...60).contains(wait) else { throw ValidationError("-w needs 0.01...60 seconds.") }
         guard !icmp || !tcp else { throw ValidationError("--icmp and --tcp exclude each other.") }
         if let size, !(48...65_000).contains(size) { throw ValidationError("--size needs 48...65000 bytes.") }
         guard size == nil || !tcp else { throw ValidationError("--size has no meaning with --tcp.") }
-        guard tcp || icmp || Int(port) + most * probes <= 65535 else {
+        guard tcp || icmp || Int(port) + maximum * probes <= 65535 else {
             throw ValidationError("-p leaves no room for the other ports.")
         }
     }

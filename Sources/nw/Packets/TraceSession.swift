@@ -32,20 +32,20 @@ final class TraceSession {
             } else {
                 wire = try TraceByDatagram(command, target)
             }
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
-        } catch { throw Failure("trace", error) }
+        } catch { throw CommandFailure("trace", error) }
     }
 
     func run(until stop: StopMark) throws {
         if !command.json {
-            printLine("trace to \(command.host) (\(target.text)), \(command.most) hops at most")
+            printLine("trace to \(command.host) (\(target.text)), \(command.maximum) hops at maximum")
         }
         for round in 0..<command.probes {
-            for hop in 1...command.most where hop <= end ?? command.most {
+            for hop in 1...command.maximum where hop <= end ?? command.maximum {
                 send(TraceProbe(hop: hop, round: round))
                 if let unsent, !hasSent {
-                    throw Failure("there is no way to \(target.text): \(String(cString: strerror(unsent)))")
+                    throw CommandFailure("there is no way to \(target.text): \(String(cString: strerror(unsent)))")
                 }
                 // A near host has answered by now: nothing more is sent past it.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
@@ -59,7 +59,7 @@ final class TraceSession {
         if end == nil { printError("nw: trace: no answer from farther away") }
     }
 
-    private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.most } }
+    private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.maximum } }
     private var lastAnswered: Int { max(1, probes.values.filter { $0.answer != nil }.map(\.hop).max() ?? 1) }
 
     /// What the kernel says where it knows no way to a host.

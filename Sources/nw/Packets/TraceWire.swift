@@ -142,7 +142,7 @@ final class TraceByConnection: TraceWire {
     init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
         self.command = command
         self.target = target
-        _ = Machine.raiseOpenFileLimit()
+        _ = System.raiseOpenFileLimit()
     }
 
     deinit { for entry in open { Descriptor(adopting: entry.socket).close() } }

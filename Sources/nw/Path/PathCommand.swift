@@ -59,7 +59,7 @@ struct PathCommand: Subcommand {
 
     func run() async throws {
         try await reporting("path") {
-            for mistake in PathInquiry.mistakes {
+            for mistake in PathQuery.mistakes {
                 printError("nw: path: CAUSEWAY_INTERFACES: '\(mistake)' means nothing")
             }
             if let captive { return try await ask(captive) }
@@ -71,14 +71,14 @@ struct PathCommand: Subcommand {
     /// Exit code 0 means that the network is open.
     private func ask(_ address: String) async throws {
         guard let url = URL(string: address), let probe = try? CaptiveNetworkProbe(url: url) else {
-            throw Failure("--captive needs a URL of the scheme http")
+            throw CommandFailure("--captive needs a URL of the scheme http")
         }
         switch await probe.run() {
         case .open: printLine("open")
         case .captive(let portal):
             printLine("captive\(portal.map { ": \($0.absoluteString)" } ?? "")")
             throw ExitCode.failure
-        case .failed(let error): throw Failure("\(address)", error)
+        case .failed(let error): throw CommandFailure("\(address)", error)
         }
     }
 
@@ -91,7 +91,7 @@ struct PathCommand: Subcommand {
         let monitor = makeMonitor()
         defer { monitor.cancel() }
         for await path in monitor {
-            printLine(json ? PrintableText(json: PathReport(path)) : PathTable(PathInquiry.everywhere(), path).text())
+            printLine(json ? PrintableText(json: PathReport(path)) : PathTable(PathQuery.everywhere(), path).text())
             return
         }
     }
@@ -101,7 +101,7 @@ struct PathCommand: Subcommand {
         let isTerminal = OpenFile.standardOutput.kind == .terminal && !json
         let monitor = makeMonitor()
         for await path in monitor {
-            if isTerminal { printLine("\u{1B}[H\u{1B}[2J" + PathTable(PathInquiry.everywhere(), path).text() + "\n") }
+            if isTerminal { printLine("\u{1B}[H\u{1B}[2J" + PathTable(PathQuery.everywhere(), path).text() + "\n") }
             line.print("path", path: path)
         }
     }
@@ -109,10 +109,10 @@ struct PathCommand: Subcommand {
 
 /// Interfaces and path as a table.
 struct PathTable {
-    private let inquiry: PathInquiry
+    private let inquiry: PathQuery
     private let path: NWPath
 
-    init(_ inquiry: PathInquiry, _ path: NWPath) {
+    init(_ inquiry: PathQuery, _ path: NWPath) {
         self.inquiry = inquiry
         self.path = path
     }

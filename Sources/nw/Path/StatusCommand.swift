@@ -89,7 +89,7 @@ struct StatusCommand: Subcommand {
 
     private func show() async throws {
         for address in try await endpoints() {
-            let inquiry = PathInquiry.destination(
+            let inquiry = PathQuery.destination(
                 address, prohibiting: prohibit.map(\.type), prohibitsExpensive: noExpensive)
             guard let inquiry else { continue }
             let ways = inquiry.ways.map { way in
@@ -121,7 +121,7 @@ struct StatusCommand: Subcommand {
         do {
             return try await addresses(ofHost: host, family: nil).map { NWEndpoint($0) }
         } catch {
-            throw Failure("\(host) has no address", error)
+            throw CommandFailure("\(host) has no address", error)
         }
     }
 

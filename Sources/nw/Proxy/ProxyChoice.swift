@@ -38,7 +38,7 @@ struct ProxyChoice {
             do {
                 proxies = try ProxyConfiguration.environment(forScheme: scheme)
             } catch {
-                throw Failure("the environment names a proxy that makes no sense; see: nw proxy")
+                throw CommandFailure("the environment names a proxy that makes no sense; see: nw proxy")
             }
         } else {
             let each = try words.map { try ProxyConfiguration(address: $0) }

@@ -55,7 +55,7 @@ struct ProxyAnswer: Encodable {
     var hasCredential: Bool
     var reason: String
     /// Where a script decides: what it says.
-    var script: ScriptAnswer?
+    var script: PACAnswer?
     private var configuration: ProxyConfiguration?
 
     private enum CodingKeys: CodingKey { case url, proxy, hasCredential, reason, script }
@@ -63,11 +63,11 @@ struct ProxyAnswer: Encodable {
     /// - Parameter script: Asked instead of the environment.
     init(_ text: String, _ variables: [String: String], script: String?) throws {
         guard let url = URL(string: text), let scheme = url.scheme, let host = url.host(percentEncoded: false) else {
-            throw Failure("no URL")
+            throw CommandFailure("no URL")
         }
         self.url = text
         if let script {
-            configuration = try ScriptChoice.configuration(script)
+            configuration = try PACChoice.configuration(script)
             (hasCredential, reason) = (false, "by the script \(configuration?.address ?? script)")
             return
         }
@@ -80,7 +80,8 @@ struct ProxyAnswer: Encodable {
         } catch {
             // Not the value, which may hold a password.
             let hint = "; a script (PAC) is named by auto_proxy, and is on a web server"
-            throw Failure("the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs\(hint)")
+            throw CommandFailure(
+                "the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs\(hint)")
         }
         configuration = decision.proxy
         proxy = decision.proxy?.address
@@ -94,8 +95,8 @@ struct ProxyAnswer: Encodable {
 
     /// Asks the script, if one decides.
     mutating func ask() async {
-        guard let url = URL(string: url), let decision = await configuration?.scriptDecision(for: url) else { return }
-        let answer = ScriptAnswer(decision)
+        guard let url = URL(string: url), let decision = await configuration?.pacDecision(for: url) else { return }
+        let answer = PACAnswer(decision)
         script = answer
         proxy = answer.ways.first.flatMap { $0 == "direct" ? nil : $0 }
     }

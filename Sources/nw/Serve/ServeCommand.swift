@@ -134,7 +134,7 @@ struct ServeCommand: Subcommand {
         if let loops { Engine.select(loopCount: loops) }
         guard style == .async || style == .structured else { return nil }
         Engine.promiseThread()
-        Machine.keepFreedMemory()
+        System.keepFreedMemory()
         return Engine.loops.first?.executor
     }
 
@@ -143,7 +143,7 @@ struct ServeCommand: Subcommand {
             if isStructured { return try await serveStructured() }
             guard isOfTasks else { return try await ServeSession(self).run() }
             // Browsers learn at once that the service has gone.
-            if advertise != nil { for number in Machine.endingSignals { BonjourEngine.farewell(before: number) } }
+            if advertise != nil { for number in System.endingSignals { BonjourEngine.farewell(before: number) } }
             try await serve(try makeListener(on: port, isDatagram: kind == .datagramSink), TaskServers(kind))
         }
     }
@@ -161,10 +161,10 @@ struct ServeCommand: Subcommand {
             let type = isDatagram && kind == .echo ? "_echo._udp" : isDatagram ? "_sink._udp" : kind.serviceType
             listener.service = advertise.map { NWListener.Service(name: $0, type: type) }
             return listener
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw Failure("listening on port \(port) failed", error)
+            throw CommandFailure("listening on port \(port) failed", error)
         }
     }
 
@@ -191,7 +191,7 @@ struct ServeCommand: Subcommand {
             try await StructuredServers(kind, usesPool: style == .structuredPool)
                 .serve(local.map(stack.localEndpoint) ?? stack.localPort(port))
         } catch {
-            throw Failure("listening on port \(port) failed", error)
+            throw CommandFailure("listening on port \(port) failed", error)
         }
     }
 
@@ -203,7 +203,7 @@ struct ServeCommand: Subcommand {
         do {
             try await listener.run(servers.body)
         } catch {
-            throw Failure("listening on port \(port) failed", error)
+            throw CommandFailure("listening on port \(port) failed", error)
         }
     }
 }

@@ -93,7 +93,7 @@ private struct RunningListener: Sendable {
         for await state in states {
             switch state {
             case .ready: return listener.port?.rawValue ?? 0
-            case .failed(let error), .waiting(let error): throw Failure("listening on \(label) failed", error)
+            case .failed(let error), .waiting(let error): throw CommandFailure("listening on \(label) failed", error)
             case .cancelled, .setup: break
             }
         }
@@ -104,7 +104,7 @@ private struct RunningListener: Sendable {
     func follow(label: PrintableText) async throws {
         for await state in states {
             switch state {
-            case .failed(let error), .waiting(let error): throw Failure("listening on \(label) failed", error)
+            case .failed(let error), .waiting(let error): throw CommandFailure("listening on \(label) failed", error)
             case .cancelled: return
             case .ready, .setup: break
             }

@@ -7,7 +7,7 @@ enum CertificateFiles {
         do {
             return try SecIdentity(certificateFile: cert, keyFile: key)
         } catch {
-            throw Failure("cannot use \(cert)\(key.map { " and \($0)" } ?? "")", error)
+            throw CommandFailure("cannot use \(cert)\(key.map { " and \($0)" } ?? "")", error)
         }
     }
 
@@ -16,9 +16,9 @@ enum CertificateFiles {
         do {
             return try NWProtocolTLS.Options.TrustRules.certificates(inFile: path)
         } catch NWError.posix {
-            throw Failure("cannot read \(path)")
+            throw CommandFailure("cannot read \(path)")
         } catch {
-            throw Failure("cannot use \(path)", error)
+            throw CommandFailure("cannot use \(path)", error)
         }
     }
 }

@@ -57,12 +57,12 @@ extension NWConnection {
         do {
             try await withDeadline(limit, onExpiry: { giveUp(self) }) { try await self.open() }
         } catch is TimedOut {
-            throw Failure("connection to \(endpoint.label) failed: timed out")
+            throw CommandFailure("connection to \(endpoint.label) failed: timed out")
         } catch {
             let reason = proxyFailureReason
             cancel()
-            if let reason { throw Failure("connection to \(endpoint.label) failed: \(reason)") }
-            throw Failure("connection to \(endpoint.label) failed", error)
+            if let reason { throw CommandFailure("connection to \(endpoint.label) failed: \(reason)") }
+            throw CommandFailure("connection to \(endpoint.label) failed", error)
         }
     }
 }

@@ -4,7 +4,7 @@ import CausewaySystem
 
 /// The addresses of a host, for programs that use sockets without the framework, in the order in which to try them.
 func addresses(ofHost host: String, family: SocketAddress.Family?) async throws -> [SocketAddress] {
-    let inquiry = await NameInquiry.addresses(of: host, family: family)
+    let inquiry = await NameQuery.addresses(of: host, family: family)
     guard !inquiry.addresses.isEmpty else { throw inquiry.failure?.networkError ?? .posix(.EADDRNOTAVAIL) }
     return inquiry.addresses.map(\.address)
 }

@@ -12,11 +12,11 @@ import FoundationEssentials
 /// - Throws: what `body` throws; `ExitCode` 128 and the signal's number if a signal came, as shells count it.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
     // A source takes descriptors, and Dispatch ends the process where there are none.
-    do { try Machine.checkRoom(forFiles: 6) } catch {
+    do { try System.checkRoom(forFiles: 6) } catch {
         throw NWError.posix(POSIXErrorCode(rawValue: error.errno) ?? .EMFILE)
     }
     let (signals, feed) = AsyncStream<Int32>.makeStream()
-    let sources = Machine.endingSignals.map { number in
+    let sources = System.endingSignals.map { number in
         _ = signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {

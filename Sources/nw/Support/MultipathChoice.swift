@@ -40,7 +40,7 @@ struct MultipathOptions: ParsableArguments {
         do {
             endpoints = try MultipathEndpoints(for: choice.serviceType)
         } catch {
-            throw Failure("--multipath-endpoints", error)
+            throw CommandFailure("--multipath-endpoints", error)
         }
         defer { endpoints.cancel() }
         return try await body()

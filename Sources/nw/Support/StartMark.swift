@@ -5,6 +5,6 @@ enum StartMark {
     /// Prints `call`, and the seconds of the monotonic clock, if the environment has `NW_START_MARK`.
     static func print() {
         guard getenv("NW_START_MARK") != nil else { return }
-        printLine("call \(Machine.now / .seconds(1))")
+        printLine("call \(System.now / .seconds(1))")
     }
 }

@@ -65,7 +65,7 @@ struct TLSCommand: Subcommand {
                 do {
                     rules.anchors = try NWProtocolTLS.Options.TrustRules.certificates(inFile: ca)
                 } catch {
-                    throw Failure("no certificates can be read from \(ca)", error)
+                    throw CommandFailure("no certificates can be read from \(ca)", error)
                 }
             }
             let probe = TLSProbe(

@@ -24,7 +24,7 @@ struct FileReceiver {
 
     private let connection: NWConnection
     private let rules: Rules
-    private let lane = FileLane("nw.receive")
+    private let thread = FileThread("nw.receive")
     private var reader: StreamReader
 
     init(connection: NWConnection, rules: Rules) {
@@ -62,7 +62,7 @@ struct FileReceiver {
             if let name, let file { await finish(file, name, digest, &received) }
         } catch {
             // Now, not when the last reference goes: the process may end before that.
-            if let file { await lane.finish { file.discard() } }
+            if let file { await thread.finish { file.discard() } }
             throw error
         }
         if received.reason.isEmpty { received.reason = received.reply.explanation }
@@ -75,13 +75,13 @@ struct FileReceiver {
         guard let name else { return .nameRefused }
         if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }
         let path = "\(rules.directory)/\(name)"
-        let isTaken = (try? await lane.run { DirectoryEntries.exists(path) }) ?? false
+        let isTaken = (try? await thread.run { DirectoryEntries.exists(path) }) ?? false
         return isTaken && !rules.replaces ? .nameTaken : nil
     }
 
     private func opening(_ received: inout Received) async throws -> IncomingFile? {
         do {
-            return try await lane.run { [rules] in try IncomingFile(in: rules.directory) }
+            return try await thread.run { [rules] in try IncomingFile(in: rules.directory) }
         } catch {
             received.reply = .notWritten
             received.reason = describe(error).text
@@ -95,8 +95,8 @@ struct FileReceiver {
         var rest = received.byteCount
         var content = try await next(&rest)
         while let piece = content {
-            let (lane, open) = (lane, file)
-            async let failure = Self.append(piece, to: open, on: lane)
+            let (thread, open) = (thread, file)
+            async let failure = Self.append(piece, to: open, on: thread)
             content = try await next(&rest)
             if let failure = await failure {
                 received.reply = .notWritten
@@ -115,10 +115,10 @@ struct FileReceiver {
     }
 
     /// Hashes and writes one piece, if there is a file for it. Returns why that failed.
-    private static func append(_ content: Data, to file: IncomingFile?, on lane: FileLane) async -> String? {
+    private static func append(_ content: Data, to file: IncomingFile?, on thread: FileThread) async -> String? {
         guard let file else { return nil }
         do {
-            try await lane.run { try file.append(content) }
+            try await thread.run { try file.append(content) }
             return nil
         } catch {
             return describe(error).text
@@ -127,7 +127,7 @@ struct FileReceiver {
 
     private func finish(_ file: IncomingFile, _ name: String, _ digest: Data, _ received: inout Received) async {
         do {
-            received.reply = try await lane.run { [rules] in
+            received.reply = try await thread.run { [rules] in
                 try file.finish(name: name, digest: digest, replacing: rules.replaces)
             }
         } catch {

@@ -12,7 +12,7 @@ struct FileSender {
     private static let chunk = 262_144
 
     private let connection: NWConnection
-    private let lane = FileLane("nw.send")
+    private let thread = FileThread("nw.send")
     private var replies: StreamReader
 
     init(connection: NWConnection) {
@@ -33,20 +33,20 @@ struct FileSender {
         var progress = ProgressBar(name, byteCount: file.byteCount)
         defer { progress.finish() }
         try await sendContent(of: file) { progress.advance(to: $0) }
-        try await connection.send(try await lane.run { file.digest() })
+        try await connection.send(try await thread.run { file.digest() })
         try await awaitReply()
         return file.byteCount
     }
 
     /// Sends the content. The next piece is read and hashed while the connection takes the one before.
     private func sendContent(of file: OutgoingFile, _ note: (UInt64) -> Void) async throws {
-        let lane = lane
+        let thread = thread
         var left = file.byteCount
-        var content = try await Self.read(file, atMost: left, on: lane)
+        var content = try await Self.read(file, atMost: left, on: thread)
         while let piece = content {
             left -= UInt64(piece.count)
             let limit = left
-            async let following = Self.read(file, atMost: limit, on: lane)
+            async let following = Self.read(file, atMost: limit, on: thread)
             try await connection.send(piece)
             note(file.byteCount - left)
             content = try await following
@@ -55,20 +55,20 @@ struct FileSender {
 
     /// Reads the next piece, of at most `limit` bytes. `nil` when nothing is left to send.
     private static func read(
-        _ file: OutgoingFile, atMost limit: UInt64, on lane: FileLane
+        _ file: OutgoingFile, atMost limit: UInt64, on thread: FileThread
     ) async throws -> Data? {
         guard limit > 0 else { return nil }
         let count = Int(min(UInt64(chunk), limit))
-        guard let content = try await lane.run({ try file.next(atMost: count) }) else {
-            throw Failure("the file became shorter while it was sent")
+        guard let content = try await thread.run({ try file.next(atMost: count) }) else {
+            throw CommandFailure("the file became shorter while it was sent")
         }
         return content
     }
 
     private func open(_ path: String) async throws -> OutgoingFile {
         do {
-            return try await lane.run { try OutgoingFile(path) }
-        } catch let error as Failure {
+            return try await thread.run { try OutgoingFile(path) }
+        } catch let error as CommandFailure {
             throw NotSent(reason: error.message.text)
         } catch {
             throw NotSent(reason: describe(error).text)
@@ -77,9 +77,11 @@ struct FileSender {
 
     private mutating func awaitReply() async throws {
         guard let byte = try await replies.exactly(1)?.first else {
-            throw Failure("the receiver ended the connection without an answer")
+            throw CommandFailure("the receiver ended the connection without an answer")
         }
-        guard let reply = TransferReply(rawValue: byte) else { throw Failure("the receiver's answer makes no sense") }
+        guard let reply = TransferReply(rawValue: byte) else {
+            throw CommandFailure("the receiver's answer makes no sense")
+        }
         if reply != .stored { throw NotSent(reason: reply.explanation) }
     }
 }
@@ -93,7 +95,7 @@ private final class OutgoingFile: @unchecked Sendable {
 
     init(_ path: String) throws {
         let file = try OpenFile(reading: path)
-        guard case .regular(let byteCount) = file.kind else { throw Failure("not a regular file") }
+        guard case .regular(let byteCount) = file.kind else { throw CommandFailure("not a regular file") }
         self.byteCount = byteCount
         self.file = file
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// A file being received: under a temporary name until it is whole, on the disk and known to be right.
 ///
-/// Not `Sendable` by itself: its owner passes it through one ``FileLane``, whose thread does all the blocking work.
+/// Not `Sendable` by itself: its owner passes it through one ``FileThread``, whose thread does all the blocking work.
 // SAFETY: every method runs on the one lane of the transfer that owns the file, one call after another.
 final class IncomingFile: @unchecked Sendable {
     /// Names that begin so are this program's own.

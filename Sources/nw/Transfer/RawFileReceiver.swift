@@ -16,7 +16,7 @@ struct RawFileReceiver {
     let connection: NWConnection
     let directory: String
     let maximumSize: UInt64?
-    private let lane = FileLane("nw.receive")
+    private let thread = FileThread("nw.receive")
 
     init(connection: NWConnection, directory: String, maximumSize: UInt64?) {
         self.connection = connection
@@ -29,27 +29,27 @@ struct RawFileReceiver {
     /// - Throws: What the connection or the disk failed with; ``Failure`` if the content is larger than allowed. Then nothing of
     ///   the file remains.
     func receive() async throws -> Stored {
-        let (lane, directory) = (lane, directory)
-        let file = try await lane.run { try IncomingFile(in: directory) }
+        let (thread, directory) = (thread, directory)
+        let file = try await thread.run { try IncomingFile(in: directory) }
         do {
             var beginning = Data()
             var byteCount: UInt64 = 0
             var content = try await connection.receive(atMost: Self.chunk)
             while let piece = content {
                 byteCount += UInt64(piece.count)
-                if let maximumSize, byteCount > maximumSize { throw Failure("more than \(maximumSize) bytes") }
+                if let maximumSize, byteCount > maximumSize { throw CommandFailure("more than \(maximumSize) bytes") }
                 if beginning.count < 512 { beginning.append(piece.prefix(512)) }
-                async let written: Void = lane.run { try file.append(piece) }
+                async let written: Void = thread.run { try file.append(piece) }
                 content = try await connection.receive(atMost: Self.chunk)
                 try await written
             }
             let kind = ContentKind(of: beginning)
             let base = "\(Self.timeLabel())-\(Self.label(of: connection.endpoint))"
-            let name = try await lane.run { try file.store(as: base, fileExtension: kind.fileExtension) }
+            let name = try await thread.run { try file.store(as: base, fileExtension: kind.fileExtension) }
             return Stored(name: name, byteCount: byteCount, kind: kind)
         } catch {
             // Now, not when the last reference goes: the process may end before that.
-            await lane.finish { file.discard() }
+            await thread.finish { file.discard() }
             throw error
         }
     }

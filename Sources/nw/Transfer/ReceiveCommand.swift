@@ -72,7 +72,7 @@ struct ReceiveCommand: Subcommand {
             do {
                 _ = try OpenFile(directory: directory)
             } catch {
-                throw Failure("cannot receive into \(directory)", error)
+                throw CommandFailure("cannot receive into \(directory)", error)
             }
             let session = ReceiveSession(
                 rules: .init(
@@ -111,7 +111,7 @@ struct ReceiveCommand: Subcommand {
             let port: NWEndpoint.Port = host == nil ? .init(integerLiteral: port) : .any
             listener = try NWListener(using: parameters, on: port)
         } catch {
-            throw Failure("\(label) failed", error)
+            throw CommandFailure("\(label) failed", error)
         }
         if once { listener.newConnectionLimit = 1 }
         defer { listener.cancel() }
@@ -119,7 +119,8 @@ struct ReceiveCommand: Subcommand {
             for await event in listener.events() {
                 switch event {
                 case .state(.ready): session.tell(.listening(on: listener.port?.rawValue ?? port))
-                case .state(.failed(let error)), .state(.waiting(let error)): throw Failure("\(label) failed", error)
+                case .state(.failed(let error)), .state(.waiting(let error)):
+                    throw CommandFailure("\(label) failed", error)
                 case .state: break
                 case .connection(let connection) where once:
                     return try await session.receive(over: connection)

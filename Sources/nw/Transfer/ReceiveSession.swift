@@ -40,7 +40,7 @@ final class ReceiveSession: Sendable {
 
     /// Removes what runs that were killed left behind. Files of runs that go on stay.
     func removeAbandonedFiles() async {
-        let count = try? await FileLane("nw.receive").run { [rules] in
+        let count = try? await FileThread("nw.receive").run { [rules] in
             IncomingFile.removeAbandoned(in: rules.directory)
         }
         guard let count, count > 0 else { return }
@@ -93,13 +93,13 @@ final class ReceiveSession: Sendable {
                         bytes: received.byteCount, reason: isStored ? nil : received.reason))
             }
         } catch is StreamReader.UnexpectedEnd {
-            throw Failure("\(peer) ended in the middle of a file")
+            throw CommandFailure("\(peer) ended in the middle of a file")
         } catch is TransferHeader.Malformed {
-            throw Failure("\(peer) does not speak the protocol of `nw send`; --raw takes plain content")
+            throw CommandFailure("\(peer) does not speak the protocol of `nw send`; --raw takes plain content")
         } catch {
-            throw Failure("receive from \(peer) failed", error)
+            throw CommandFailure("receive from \(peer) failed", error)
         }
-        if failures > 0 { throw Failure("\(failures) of the files from \(peer) not stored") }
+        if failures > 0 { throw CommandFailure("\(failures) of the files from \(peer) not stored") }
     }
 
     private func receiveRaw(over connection: NWConnection, _ peer: String) async throws {
@@ -114,7 +114,7 @@ final class ReceiveSession: Sendable {
             tell(ReceiveEvent(event: "refused", peer: peer, reason: describe(error).text))
             // A peer that still sends learns that it does so without effect.
             connection.forceCancel()
-            throw Failure("a file from \(peer) was not stored: \(describe(error))")
+            throw CommandFailure("a file from \(peer) was not stored: \(describe(error))")
         }
     }
 }

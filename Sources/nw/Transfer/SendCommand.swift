@@ -80,7 +80,7 @@ struct SendCommand: Subcommand {
                 }
                 printError("nw: send: \(path): \(refusal.reason)")
             } catch {
-                throw Failure("\(path): \(describe(error))")
+                throw CommandFailure("\(path): \(describe(error))")
             }
         }
         if verbose { await tell(report, of: connection) }

@@ -101,7 +101,7 @@ struct AttemptRacePropertyTests {
             started += 1
             #expect(race.startedCount == started)
             if let lastStart {
-                #expect(now - lastStart >= AttemptRace.leastSpacing, "two starts too close (RFC 8305 §5)")
+                #expect(now - lastStart >= AttemptRace.minimumSpacing, "two starts too close (RFC 8305 §5)")
                 if !isHurried, !live.isEmpty { #expect(now - lastStart >= delay) }
             }
             lastStart = now

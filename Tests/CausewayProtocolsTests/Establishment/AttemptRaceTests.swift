@@ -92,8 +92,8 @@ struct AttemptRaceTests {
     }
 
     @Test("No delay below the least spacing")
-    func leastDelay() {
+    func minimumDelay() {
         var race = AttemptRace(attemptDelay: .zero)
-        #expect(race.joined(by: 2, at: .zero) == [.start(0), .wake(at: AttemptRace.leastSpacing)])
+        #expect(race.joined(by: 2, at: .zero) == [.start(0), .wake(at: AttemptRace.minimumSpacing)])
     }
 }

@@ -74,7 +74,7 @@ struct EstablishmentScenarioTests {
             $0.resolv = "search a.example b.example"
             $0.missingNames = ["www.a.example."]
         },
-        Row("in vain through search domains", aaaa: .missing(20), a: .missing(20), "60 X") {
+        Row("no answer through any search domain", aaaa: .missing(20), a: .missing(20), "60 X") {
             $0.name = "www"
             $0.resolv = "search a.example b.example"
         },
@@ -149,7 +149,7 @@ struct EstablishmentScenarioTests {
         Row("what worked before does not work now", a: .at(10, "4a"), ["4a": "w-"], "10 4a, 260 6a, 290 =6a"),
         Row("what failed lately comes last", ["6a": "f"], "20 4a, 50 =4a"),
         Row("what failed lately is all there is", a: .never, ["6a": "f"], "70 6a, 100 =6a"),
-        Row("a near host is not waited for in vain", ["6a": "-r40"], "20 6a, 140 4a, 170 =4a"),
+        Row("a near host is not waited for without need", ["6a": "-r40"], "20 6a, 140 4a, 170 =4a"),
         Row("a very near one, with the least distance", ["6a": "-r1"], "20 6a, 30 4a, 60 =4a"),
         Row("a far one gets its time, within bounds", ["6a": "-r900"], "20 6a, 2020 4a, 2050 =4a"),
     ]

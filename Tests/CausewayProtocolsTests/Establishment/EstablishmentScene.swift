@@ -58,10 +58,10 @@ struct EstablishmentScene: ~Copyable {
         let configuration = ResolverConfiguration(parsing: script.resolv)
         let servers = script.second == nil ? [DNSRig.first] : [DNSRig.first, DNSRig.second]
         client = DNSClient(servers, configuration.options, random: TestNumbers(state: 7))
-        var surroundings = ResolverSurroundings()
-        surroundings.configuration = configuration
+        var context = ResolverEnvironment()
+        context.configuration = configuration
         lookup = NameLookup(
-            script.name, families: script.families, in: surroundings, allowsExpired: script.expired != nil)
+            script.name, families: script.families, in: context, allowsExpired: script.expired != nil)
         race = AddressRace(awaiting: script.families)
     }
 
@@ -196,12 +196,12 @@ struct EstablishmentScene: ~Copyable {
     // MARK: Attempts
 
     private mutating func found(_ addresses: [InternetAddress]) {
-        var new: [(destination: Destination, experience: AddressRace.Experience)] = []
+        var new: [(destination: Destination, experience: AddressRace.History)] = []
         for address in addresses where !names.contains(text(address)) {
             let name = text(address)
             names.append(name)
             let marks = script.fates[name] ?? ""
-            var experience = AddressRace.Experience()
+            var experience = AddressRace.History()
             experience.hasWorked = marks.contains("w")
             experience.hasFailed = marks.contains("f")
             if let start = marks.firstIndex(of: "r") {

@@ -26,23 +26,23 @@ struct FramerStageTests {
     /// A stage in the middle of a call for input.
     private func reading(_ bytes: [UInt8]) -> FramerStage {
         var stage = ready()
-        stage.receive(Parcel(bytes, endsMessage: false), at: .zero)
+        stage.receive(MessageChunk(bytes, endsMessage: false), at: .zero)
         _ = stage.nextEvent()
         return stage
     }
 
     private func inbound(_ stage: inout FramerStage) -> [(bytes: [UInt8], ends: Bool, final: Bool)] {
         var all: [([UInt8], Bool, Bool)] = []
-        while let parcel = stage.nextInbound(atMost: .max) {
-            all.append((parcel.bytes.bytes, parcel.endsMessage, parcel.isFinal))
+        while let chunk = stage.nextInbound(atMost: .max) {
+            all.append((chunk.bytes.bytes, chunk.endsMessage, chunk.isFinal))
         }
         return all
     }
 
     private func outbound(_ stage: inout FramerStage) -> [(bytes: [UInt8], ends: Bool, final: Bool)] {
         var all: [([UInt8], Bool, Bool)] = []
-        while let parcel = stage.nextOutbound(atMost: .max) {
-            all.append((parcel.bytes.bytes, parcel.endsMessage, parcel.isFinal))
+        while let chunk = stage.nextOutbound(atMost: .max) {
+            all.append((chunk.bytes.bytes, chunk.endsMessage, chunk.isFinal))
         }
         return all
     }
@@ -52,7 +52,7 @@ struct FramerStageTests {
         var stage = FramerStage()
         #expect(call(&stage) == nil)
         stage.start(at: .zero)
-        stage.receive(Parcel([1], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([1], endsMessage: false), at: .zero)
         #expect(call(&stage)?.kind == .start)
         #expect(call(&stage) == nil)
         stage.inputEnded(wanting: 0)
@@ -91,9 +91,9 @@ struct FramerStageTests {
         stage.advanceInput(by: 5)
         #expect(stage.inputWindow(minimum: 0, maximum: 9).bytes.isEmpty)
         stage.inputEnded(wanting: 0)
-        stage.receive(Parcel([4, 5], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([4, 5], endsMessage: false), at: .zero)
         #expect(call(&stage) == nil)
-        stage.receive(Parcel([6, 7, 8], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([6, 7, 8], endsMessage: false), at: .zero)
         #expect(call(&stage)?.length == 2)
         #expect(Array(stage.inputWindow(minimum: 1, maximum: 9).bytes) == [7, 8])
     }
@@ -108,7 +108,7 @@ struct FramerStageTests {
         var got = inbound(&stage)
         #expect(got.map(\.bytes) == [[1, 2], [3]])
         #expect(got.map(\.ends) == [true, false])
-        stage.receive(Parcel([4, 5, 6, 7], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([4, 5, 6, 7], endsMessage: false), at: .zero)
         got = inbound(&stage)
         #expect(got.map(\.bytes) == [[4, 5, 6]])
         #expect(got.map(\.ends) == [true])
@@ -122,7 +122,7 @@ struct FramerStageTests {
         stage.deliver(ByteChain([9]), metadata: [], endsMessage: false)
         _ = stage.deliverNext(0, metadata: [], endsMessage: true)
         stage.inputEnded(wanting: 0)
-        stage.receive(Parcel([3], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([3], endsMessage: false), at: .zero)
         let got = inbound(&stage)
         #expect(got.map(\.bytes) == [[1, 2], [3], [9], []])
         #expect(got.map(\.ends) == [false, false, false, true])
@@ -132,9 +132,9 @@ struct FramerStageTests {
     func wanting() {
         var stage = reading([1])
         stage.inputEnded(wanting: 4)
-        stage.receive(Parcel([2, 3], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([2, 3], endsMessage: false), at: .zero)
         #expect(call(&stage) == nil)
-        stage.receive(Parcel([4], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([4], endsMessage: false), at: .zero)
         #expect(call(&stage)?.length == 4)
         stage.inputEnded(wanting: 100)
         #expect(call(&stage) == nil)
@@ -196,7 +196,7 @@ struct FramerStageTests {
         var stage = reading([1, 2, 3])
         stage.inputEnded(wanting: 0)
         #expect(call(&stage) == nil)
-        stage.receive(Parcel([4], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([4], endsMessage: false), at: .zero)
         #expect(call(&stage)?.length == 4)
         stage.advanceInput(by: 1)
         stage.inputEnded(wanting: 0)
@@ -209,7 +209,7 @@ struct FramerStageTests {
         var received = 0
         for _ in 0..<100 {
             guard stage.inboundRoom > 0 else { break }
-            stage.receive(Parcel([UInt8](repeating: 1, count: 10_000), endsMessage: false), at: .zero)
+            stage.receive(MessageChunk([UInt8](repeating: 1, count: 10_000), endsMessage: false), at: .zero)
             received += 10_000
             while call(&stage) != nil {
                 _ = stage.deliverNext(10_000, metadata: [], endsMessage: true)
@@ -226,8 +226,8 @@ struct FramerStageTests {
     func output() {
         var stage = ready()
         #expect(!writes(&stage, 0))
-        stage.send(Parcel([1, 2, 3, 4]), at: .zero)
-        stage.send(Parcel([5]), at: .zero)
+        stage.send(MessageChunk([1, 2, 3, 4]), at: .zero)
+        stage.send(MessageChunk([5]), at: .zero)
         let first = call(&stage)
         #expect(first?.kind == .output)
         #expect(first?.length == 4)
@@ -248,8 +248,8 @@ struct FramerStageTests {
     @Test("A message in parts stays one message beneath, even if its last part is dropped")
     func parts() {
         var stage = ready()
-        stage.send(Parcel([1], endsMessage: false), at: .zero)
-        stage.send(Parcel([2]), at: .zero)
+        stage.send(MessageChunk([1], endsMessage: false), at: .zero)
+        stage.send(MessageChunk([2]), at: .zero)
         #expect(call(&stage)?.isComplete == false)
         _ = stage.writeNext(1)
         stage.outputEnded()
@@ -265,7 +265,7 @@ struct FramerStageTests {
     @Test("The end of output comes behind what was written")
     func outputEnd() {
         var stage = ready()
-        stage.send(Parcel([1]), at: .zero)
+        stage.send(MessageChunk([1]), at: .zero)
         stage.send(.end, at: .zero)
         #expect(outbound(&stage).isEmpty)
         #expect(call(&stage)?.kind == .output)
@@ -281,12 +281,12 @@ struct FramerStageTests {
     func passesThrough() {
         var stage = reading([1, 2, 3])
         stage.advanceInput(by: 1)
-        stage.send(Parcel([4]), at: .zero)
+        stage.send(MessageChunk([4]), at: .zero)
         stage.passThroughInput()
         stage.passThroughOutput()
         stage.inputEnded(wanting: 0)
-        stage.receive(Parcel([5], endsMessage: false), at: .zero)
-        stage.send(Parcel([6]), at: .zero)
+        stage.receive(MessageChunk([5], endsMessage: false), at: .zero)
+        stage.send(MessageChunk([6]), at: .zero)
         stage.send(.end, at: .zero)
         stage.receive(.end, at: .zero)
         #expect(call(&stage) == nil)
@@ -308,7 +308,7 @@ struct FramerStageTests {
         stage.advanceInput(by: 3)
         #expect(inbound(&stage).flatMap(\.bytes) == [4])
         stage.inputEnded(wanting: 0)
-        stage.receive(Parcel([5], endsMessage: false), at: .zero)
+        stage.receive(MessageChunk([5], endsMessage: false), at: .zero)
         #expect(call(&stage) == nil)
         #expect(inbound(&stage).flatMap(\.bytes) == [5])
 
@@ -360,7 +360,7 @@ struct FramerStageTests {
     @Test("Stopping late: the stage closes when the framer says so, and what it writes until then is sent")
     func stopsLate() {
         var stage = ready()
-        stage.send(Parcel([1]), at: .zero)
+        stage.send(MessageChunk([1]), at: .zero)
         stage.close(at: .zero)
         #expect(call(&stage)?.kind == .output)
         _ = stage.writeNext(1)

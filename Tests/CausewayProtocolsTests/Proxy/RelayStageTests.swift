@@ -17,9 +17,9 @@ struct RelayStageTests {
 
     private static func delivered(_ datagram: [UInt8], to destination: TunnelDestination = address) -> [[UInt8]] {
         var stage = open(destination)
-        stage.receive(Parcel(datagram), at: .zero)
+        stage.receive(MessageChunk(datagram), at: .zero)
         var all: [[UInt8]] = []
-        while let parcel = stage.nextInbound(atMost: .max) { all.append(parcel.bytes.bytes) }
+        while let chunk = stage.nextInbound(atMost: .max) { all.append(chunk.bytes.bytes) }
         return all
     }
 
@@ -28,16 +28,16 @@ struct RelayStageTests {
         var stage = Self.open()
         #expect(stage.status == .ready)
         for (text, endsMessage) in [("one", true), ("t", false), ("wo", true), ("", true)] {
-            let isTaken = stage.send(Parcel(Array(text.utf8), endsMessage: endsMessage), at: .zero)
+            let isTaken = stage.send(MessageChunk(Array(text.utf8), endsMessage: endsMessage), at: .zero)
             #expect(isTaken)
         }
         // The end of the sending side is no datagram.
         let isTaken = stage.send(.end, at: .zero)
         #expect(isTaken)
         var datagrams: [[UInt8]] = [[]]
-        while let parcel = stage.nextOutbound(atMost: .max) {
-            datagrams[datagrams.count - 1] += parcel.bytes.bytes
-            if parcel.endsMessage { datagrams.append([]) }
+        while let chunk = stage.nextOutbound(atMost: .max) {
+            datagrams[datagrams.count - 1] += chunk.bytes.bytes
+            if chunk.endsMessage { datagrams.append([]) }
         }
         let header: [UInt8] = [0, 0, 0, 1, 192, 0, 2, 7, 0, 53]
         #expect(datagrams == [header + Array("one".utf8), header + Array("two".utf8), header, []])
@@ -106,29 +106,31 @@ struct RelayStageTests {
     func pieces() {
         var stage = Self.open()
         for byte in [0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 1, 2] as [UInt8] {
-            stage.receive(Parcel([byte], endsMessage: false), at: .zero)
+            stage.receive(MessageChunk([byte], endsMessage: false), at: .zero)
         }
-        stage.receive(Parcel([3]), at: .zero)
+        stage.receive(MessageChunk([3]), at: .zero)
         #expect(stage.nextInbound(atMost: .max)?.bytes.bytes == [1, 2, 3])
-        for _ in 0..<3 { stage.receive(Parcel([UInt8](repeating: 0, count: 60_000), endsMessage: false), at: .zero) }
-        stage.receive(Parcel([3]), at: .zero)
+        for _ in 0..<3 {
+            stage.receive(MessageChunk([UInt8](repeating: 0, count: 60_000), endsMessage: false), at: .zero)
+        }
+        stage.receive(MessageChunk([3]), at: .zero)
         #expect(stage.nextInbound(atMost: .max) == nil)
-        stage.receive(Parcel([0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 9]), at: .zero)
+        stage.receive(MessageChunk([0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 9]), at: .zero)
         #expect(stage.nextInbound(atMost: .max)?.bytes.bytes == [9])
     }
 
     @Test("Closed, it takes nothing, and what it took still leaves")
     func closing() {
         var stage = Self.open()
-        let isTaken = stage.send(Parcel([1]), at: .zero)
+        let isTaken = stage.send(MessageChunk([1]), at: .zero)
         #expect(isTaken)
         stage.close(at: .zero)
-        let isRefused = !stage.send(Parcel([2]), at: .zero)
+        let isRefused = !stage.send(MessageChunk([2]), at: .zero)
         #expect(isRefused)
         #expect(stage.status == .ready)
         while stage.nextOutbound(atMost: .max) != nil {}
         #expect(stage.status == .closed)
-        stage.receive(Parcel([0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 9]), at: .zero)
+        stage.receive(MessageChunk([0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 9]), at: .zero)
         #expect(stage.nextInbound(atMost: .max) == nil)
     }
 

@@ -14,7 +14,7 @@ struct TunnelTests {
         var said: [[UInt8]] = []
         func listen() {
             var bytes: [UInt8] = []
-            while let parcel = stage.nextOutbound(atMost: .max) { bytes += parcel.bytes.bytes }
+            while let chunk = stage.nextOutbound(atMost: .max) { bytes += chunk.bytes.bytes }
             if !bytes.isEmpty { said.append(bytes) }
         }
         stage.start(at: .zero)
@@ -22,13 +22,13 @@ struct TunnelTests {
         for word in words {
             var rest = word[...]
             while !rest.isEmpty {
-                stage.receive(Parcel(Array(rest.prefix(pieces)), endsMessage: false), at: .zero)
+                stage.receive(MessageChunk(Array(rest.prefix(pieces)), endsMessage: false), at: .zero)
                 rest = rest.dropFirst(pieces)
             }
             listen()
         }
         var content: [UInt8] = []
-        while let parcel = stage.nextInbound(atMost: .max) { content += parcel.bytes.bytes }
+        while let chunk = stage.nextInbound(atMost: .max) { content += chunk.bytes.bytes }
         return (said, stage.status, content)
     }
 

@@ -7,8 +7,8 @@ import Testing
 struct NameLookupTests {
     typealias Action = NameLookup.Action
 
-    static func surroundings(_ resolv: String = "", hosts: String = "", order: String = "") -> ResolverSurroundings {
-        var value = ResolverSurroundings()
+    static func context(_ resolv: String = "", hosts: String = "", order: String = "") -> ResolverEnvironment {
+        var value = ResolverEnvironment()
         value.configuration = ResolverConfiguration(parsing: resolv)
         value.hosts = HostsFile(parsing: hosts)
         value.order = NameServiceOrder(parsing: order)
@@ -93,14 +93,14 @@ struct NameLookupTests {
     @Test("C1 C5 C6: what happens first", arguments: rows)
     func begins(_ row: Row) {
         var lookup = NameLookup(
-            row.name, families: row.families, in: Self.surroundings(row.resolv, hosts: row.hosts, order: row.order))
+            row.name, families: row.families, in: Self.context(row.resolv, hosts: row.hosts, order: row.order))
         #expect(lookup.begin() == row.first)
     }
 
     @Test("Each family is reported as it comes, and the look-up ends with the second")
     func reportsFamilies() {
         let name: DNSName = "www.example.com"
-        var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.surroundings())
+        var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.context())
         _ = lookup.begin()
         let four = lookup.answered(name, .a, with: Self.answer(name, [DNSRig.a(name, 1)]), from: .query(.udp))
         #expect(four == [.found([v4("198.51.100.1")], .ipv4, .query(.udp)), .settled(.ipv4)])
@@ -114,7 +114,7 @@ struct NameLookupTests {
     @Test("Search domains are tried in turn until one has an address of either family")
     func searches() {
         var lookup = NameLookup(
-            "www", families: [.ipv4, .ipv6], in: Self.surroundings("search a.example b.example"))
+            "www", families: [.ipv4, .ipv6], in: Self.context("search a.example b.example"))
         var actions = lookup.begin()
         for name in ["www.a.example", "www.b.example"] as [DNSName] {
             #expect(actions == [.ask(name, .aaaa), .ask(name, .a)])
@@ -128,7 +128,7 @@ struct NameLookupTests {
 
     @Test("Silent servers are not asked about other names")
     func endsWithSilence() {
-        var lookup = NameLookup("www", families: [.ipv4], in: Self.surroundings("search a.example"))
+        var lookup = NameLookup("www", families: [.ipv4], in: Self.context("search a.example"))
         _ = lookup.begin()
         let silent = DNSAnswer(.failed(.timedOut), for: "www.a.example")
         #expect(lookup.answered("www.a.example", .a, with: silent, from: .query(.udp)) == [.end(.timedOut)])
@@ -150,7 +150,7 @@ struct NameLookupTests {
         ])
     func problems(_ row: ProblemRow) {
         let name: DNSName = "www.example.com"
-        var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.surroundings())
+        var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.context())
         _ = lookup.begin()
         let failed = DNSAnswer(.failed(row.failure), for: name)
         #expect(lookup.answered(name, .aaaa, with: failed, from: .query(.udp)) == [])
@@ -160,7 +160,7 @@ struct NameLookupTests {
     @Test("One family's failure does not spoil the other")
     func halfFailure() {
         let name: DNSName = "www.example.com"
-        var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.surroundings())
+        var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.context())
         _ = lookup.begin()
         #expect(lookup.answered(name, .aaaa, with: DNSAnswer(.failed(.code(2)), for: name), from: .query(.udp)) == [])
         let four = lookup.answered(name, .a, with: Self.answer(name, [DNSRig.a(name, 1)]), from: .query(.udp))
@@ -171,7 +171,7 @@ struct NameLookupTests {
     func expired() {
         let name: DNSName = "www.example.com"
         var lookup = NameLookup(
-            "www.example.com", families: [.ipv4], in: Self.surroundings(), allowsExpired: true)
+            "www.example.com", families: [.ipv4], in: Self.context(), allowsExpired: true)
         _ = lookup.begin()
         let old = lookup.answered(name, .a, with: Self.answer(name, [DNSRig.a(name, 1)]), from: .expiredCache)
         #expect(old == [.found([v4("198.51.100.1")], .ipv4, .expiredCache)])
@@ -183,7 +183,7 @@ struct NameLookupTests {
     func sequential() {
         let name: DNSName = "www.example.com"
         var lookup = NameLookup(
-            "www.example.com", families: [.ipv4, .ipv6], in: Self.surroundings("options single-request"))
+            "www.example.com", families: [.ipv4, .ipv6], in: Self.context("options single-request"))
         #expect(lookup.begin() == [.ask(name, .aaaa)])
         #expect(lookup.answered(name, .aaaa, with: Self.answer(name, []), from: .cache) == [.ask(name, .a)])
         #expect(

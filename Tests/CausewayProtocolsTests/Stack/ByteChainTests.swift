@@ -63,11 +63,11 @@ struct ByteChainTests {
         #expect(chain.bytes == [1, 2])
     }
 
-    @Test("A parcel that is cut ends its message with its last piece only")
-    func parcels() {
-        var queue = ParcelQueue()
-        queue.append(Parcel([1, 2, 3], endsMessage: true))
-        queue.append(Parcel([], endsMessage: true))
+    @Test("A chunk that is cut ends its message with its last piece only")
+    func chunks() {
+        var queue = MessageChunkQueue()
+        queue.append(MessageChunk([1, 2, 3], endsMessage: true))
+        queue.append(MessageChunk([], endsMessage: true))
         #expect(queue.byteCount == 3)
         let first = queue.pop(atMost: 2)
         #expect(first?.bytes.bytes == [1, 2])

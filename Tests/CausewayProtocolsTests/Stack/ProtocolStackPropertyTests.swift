@@ -46,7 +46,7 @@ struct ProtocolStackPropertyTests {
         end.settle()
         #expect(end.endings == 1)
         let readNothing = !end.read()
-        let tookNothing = !end.stack.send(Parcel([1]), at: .zero)
+        let tookNothing = !end.stack.send(MessageChunk([1]), at: .zero)
         #expect(readNothing && tookNothing)
         #expect(end.stack.wakeUp == nil)
         let news = end.news

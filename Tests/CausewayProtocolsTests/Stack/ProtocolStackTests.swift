@@ -102,8 +102,8 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].isClosed)
     }
 
-    @Test("What was asked for in vain is there once something has happened")
-    func vain() {
+    @Test("A request that found nothing is repeated after the next event")
+    func nothingPending() {
         let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
         var stack = ProtocolStack([RecordStage()])
         func ask() -> (event: Bool, inbound: [UInt8]?, outbound: [UInt8]?) {
@@ -122,13 +122,13 @@ struct ProtocolStackTests {
         expect(false, nil, nil, "before the start")
         stack.start(at: .zero)
         expect(false, nil, hello, "started")
-        stack.receive(Parcel(hello, endsMessage: false), at: .zero)
+        stack.receive(MessageChunk(hello, endsMessage: false), at: .zero)
         expect(true, nil, nil, "ready")
         for byte: UInt8 in [1, 2] {
-            stack.receive(Parcel([1, ~byte], endsMessage: false), at: .zero)
+            stack.receive(MessageChunk([1, ~byte], endsMessage: false), at: .zero)
             expect(false, [byte], nil, "received")
         }
-        let isTaken = [UInt8]([3, 4]).withUnsafeBytes { stack.send(lent: $0, in: Parcel(), at: .zero) }
+        let isTaken = [UInt8]([3, 4]).withUnsafeBytes { stack.send(lent: $0, in: MessageChunk(), at: .zero) }
         #expect(isTaken)
         expect(false, nil, [2, ~3, ~4], "sent")
         stack.abort(.endedEarly)
@@ -139,12 +139,12 @@ struct ProtocolStackTests {
     func refuses() {
         var pair = Self.webSocketPair()
         #expect(pair.ends[0].stack.outboundRoom == 0)
-        let isTaken = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        let isTaken = pair.ends[0].stack.send(MessageChunk([1]), at: .zero)
         #expect(!isTaken)
         pair.run()
         #expect(pair.ends[0].stack.outboundRoom > 0)
         pair.ends[0].close()
-        let isTakenLate = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        let isTakenLate = pair.ends[0].stack.send(MessageChunk([1]), at: .zero)
         #expect(!isTakenLate)
     }
 
@@ -152,13 +152,13 @@ struct ProtocolStackTests {
     func halfClose() {
         var pair = Self.framerPair()
         pair.run()
-        pair.ends[0].stack.send(Parcel([7], isFinal: true), at: .zero)
+        pair.ends[0].stack.send(MessageChunk([7], isFinal: true), at: .zero)
         pair.ends[0].settle()
         var sawEnd = false
-        while let parcel = pair.ends[0].take() {
+        while let chunk = pair.ends[0].take() {
             #expect(!sawEnd)
-            sawEnd = parcel.isFinal
-            pair.ends[1].receive(parcel.bytes)
+            sawEnd = chunk.isFinal
+            pair.ends[1].receive(chunk.bytes)
         }
         #expect(sawEnd)
         pair.ends[1].receiveEnd()
@@ -166,7 +166,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].messages == [[7]])
         #expect(pair.ends[1].hasEnd)
         pair.ends[1].send([8, 9])
-        while let parcel = pair.ends[1].take() { pair.ends[0].receive(parcel.bytes) }
+        while let chunk = pair.ends[1].take() { pair.ends[0].receive(chunk.bytes) }
         while pair.ends[0].read() {}
         #expect(pair.ends[0].messages == [[8, 9]])
     }
@@ -206,7 +206,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].failure == .protocolViolation)
         #expect(pair.ends[0].stack.hasEnded)
         var last: [UInt8] = []
-        while let parcel = pair.ends[0].take() { last += parcel.bytes.bytes }
+        while let chunk = pair.ends[0].take() { last += chunk.bytes.bytes }
         #expect(last.count > 1)
         pair.ends[0].failure = nil
         pair.ends[0].receive(ByteChain([1, 1]))
@@ -235,7 +235,7 @@ struct ProtocolStackTests {
         pair.run()
         let closing = pair.ends[0].metadata.last?.first as? WebSocketMetadata
         #expect(closing?.closing.code == .goingAway)
-        let isTaken = pair.ends[0].stack.send(Parcel([1]), at: .zero)
+        let isTaken = pair.ends[0].stack.send(MessageChunk([1]), at: .zero)
         #expect(!isTaken)
         pair.ends[0].close()
         pair.ends[1].close()

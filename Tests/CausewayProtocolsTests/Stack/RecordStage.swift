@@ -10,8 +10,8 @@ struct RecordStage: ProtocolStage {
 
     private(set) var status: StageStatus = .idle
     private var raw = ByteChain()
-    private var plain = ParcelQueue()
-    private var out = ParcelQueue()
+    private var plain = MessageChunkQueue()
+    private var out = MessageChunkQueue()
     private var peerSaidHello = false
     private var saidGoodbye = false
     private var isClosing = false
@@ -23,41 +23,41 @@ struct RecordStage: ProtocolStage {
 
     mutating func start(at now: Duration) {
         status = .opening
-        out.append(Parcel(Self.hello, endsMessage: false))
+        out.append(MessageChunk(Self.hello, endsMessage: false))
         read()
     }
 
     var inboundRoom: Int { max(0, limit - raw.count - plain.byteCount) }
 
-    mutating func receive(_ parcel: Parcel, at now: Duration) {
-        raw.append(parcel.bytes)
+    mutating func receive(_ chunk: MessageChunk, at now: Duration) {
+        raw.append(chunk.bytes)
         read()
-        if parcel.isFinal, !hasEnded { status = .failed(.endedEarly) }
+        if chunk.isFinal, !hasEnded { status = .failed(.endedEarly) }
     }
 
-    mutating func nextInbound(atMost limit: Int) -> Parcel? {
-        let parcel = plain.pop(atMost: limit)
+    mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
+        let chunk = plain.pop(atMost: limit)
         read()
-        return parcel
+        return chunk
     }
 
     var outboundRoom: Int { max(0, limit - out.byteCount) }
 
-    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard !saidGoodbye else { return false }
-        var bytes = parcel.bytes
+        var bytes = chunk.bytes
         while bytes.count > 0 {
             let record = bytes.take(atMost: 255).bytes
-            out.append(Parcel([UInt8(record.count)] + record.map { ~$0 }, endsMessage: false))
+            out.append(MessageChunk([UInt8(record.count)] + record.map { ~$0 }, endsMessage: false))
         }
-        if parcel.isFinal { sayGoodbye() }
+        if chunk.isFinal { sayGoodbye() }
         return true
     }
 
-    mutating func nextOutbound(atMost limit: Int) -> Parcel? {
-        let parcel = out.pop(atMost: limit)
+    mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
+        let chunk = out.pop(atMost: limit)
         settleClosing()
-        return parcel
+        return chunk
     }
 
     mutating func close(at now: Duration) {
@@ -71,7 +71,7 @@ struct RecordStage: ProtocolStage {
     private mutating func sayGoodbye() {
         guard !saidGoodbye else { return }
         saidGoodbye = true
-        out.append(Parcel([0], endsMessage: false))
+        out.append(MessageChunk([0], endsMessage: false))
         out.append(.end)
     }
 
@@ -94,7 +94,7 @@ struct RecordStage: ProtocolStage {
                 plain.append(.end)
                 return
             }
-            plain.append(Parcel(raw.take(atMost: length).bytes.map { ~$0 }, endsMessage: false))
+            plain.append(MessageChunk(raw.take(atMost: length).bytes.map { ~$0 }, endsMessage: false))
         }
     }
 }

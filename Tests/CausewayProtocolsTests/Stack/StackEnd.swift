@@ -60,7 +60,7 @@ struct StackEnd {
     }
 
     mutating func receive(_ bytes: ByteChain, endsMessage: Bool = false) {
-        stack.receive(Parcel(bytes, endsMessage: endsMessage), at: now)
+        stack.receive(MessageChunk(bytes, endsMessage: endsMessage), at: now)
         settle()
     }
 
@@ -70,27 +70,27 @@ struct StackEnd {
     }
 
     mutating func send(_ bytes: [UInt8], metadata: [any StageMetadata] = [], endsMessage: Bool = true) {
-        stack.send(Parcel(bytes, metadata: metadata, endsMessage: endsMessage), at: now)
+        stack.send(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage), at: now)
         settle()
     }
 
-    mutating func take(atMost limit: Int = .max) -> Parcel? {
-        let parcel = stack.nextOutbound(atMost: limit, at: now)
+    mutating func take(atMost limit: Int = .max) -> MessageChunk? {
+        let chunk = stack.nextOutbound(atMost: limit, at: now)
         settle()
-        return parcel
+        return chunk
     }
 
     /// The program reads a piece.
     @discardableResult
     mutating func read(atMost limit: Int = .max) -> Bool {
-        guard let parcel = stack.nextInbound(atMost: limit, at: now) else { return false }
+        guard let chunk = stack.nextInbound(atMost: limit, at: now) else { return false }
         settle()
-        partial += parcel.bytes.bytes
-        if parcel.isFinal {
+        partial += chunk.bytes.bytes
+        if chunk.isFinal {
             hasEnd = true
-        } else if parcel.endsMessage {
+        } else if chunk.endsMessage {
             messages.append(partial)
-            metadata.append(parcel.metadata)
+            metadata.append(chunk.metadata)
             partial = []
         }
         return true
@@ -123,9 +123,9 @@ struct StackPair {
     mutating func step(longest: Int = 3000) {
         for end in 0..<2 {
             let limit = random.chance(oneIn: 8) ? 1 : random.integer(in: 1...longest)
-            if wires[1 - end].count < 20_000, let parcel = ends[end].take(atMost: limit) {
-                log?[end] += parcel.bytes.bytes
-                wires[1 - end].append(parcel.bytes)
+            if wires[1 - end].count < 20_000, let chunk = ends[end].take(atMost: limit) {
+                log?[end] += chunk.bytes.bytes
+                wires[1 - end].append(chunk.bytes)
             }
             let drips = random.chance(oneIn: 10) ? random.integer(in: 1...40) : 0
             for _ in 0..<drips where ends[end].stack.inboundRoom > 0 {
@@ -145,9 +145,9 @@ struct StackPair {
         while moved {
             moved = false
             for end in 0..<2 {
-                while let parcel = ends[end].take() {
-                    log?[end] += parcel.bytes.bytes
-                    wires[1 - end].append(parcel.bytes)
+                while let chunk = ends[end].take() {
+                    log?[end] += chunk.bytes.bytes
+                    wires[1 - end].append(chunk.bytes)
                     moved = true
                 }
                 if !wires[end].isEmpty, ends[end].stack.inboundRoom > 0 {

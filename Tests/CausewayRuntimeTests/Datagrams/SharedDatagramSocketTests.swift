@@ -9,7 +9,7 @@ extension Runtime {
     @Suite("Shared datagram socket")
     struct SharedDatagramSocketTests {
         final class Sender: ReadinessHandler {
-            let reports = Guarded(0)
+            let reports = LockedValue(0)
             func ready(for readiness: Readiness) { reports.withLock { $0 += 1 } }
         }
 
@@ -39,7 +39,7 @@ extension Runtime {
             let descriptor = try Socket.open(.ipv4, .datagram)
             try Socket.bind(descriptor.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
             let address = try #require(Socket.localAddress(descriptor.rawValue))
-            let flows = Guarded<[Flow]>([])
+            let flows = LockedValue<[Flow]>([])
             let socket = try SharedDatagramSocket(descriptor, on: loop, tracksSource: true) { _, flow, _ in
                 flows.withLock { $0.append(flow) }
                 return true

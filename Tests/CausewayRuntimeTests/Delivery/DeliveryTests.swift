@@ -15,7 +15,7 @@ extension Runtime {
             queue.setSpecific(key: key, value: true)
             let delivery = SharedDelivery.on(queue).delivery
             let events = Recorder<Int>()
-            let isRunning = Guarded(false)
+            let isRunning = LockedValue(false)
             for number in 0..<2_000 {
                 delivery.post(
                     .call {
@@ -90,8 +90,8 @@ extension Runtime {
             let queue = Self.makeQueue()
             let delivery = SharedDelivery.on(queue).delivery
             let done = Recorder<Int>()
-            let count = Guarded(0)
-            let passed = Guarded<Int?>(nil)
+            let count = LockedValue(0)
+            let passed = LockedValue<Int?>(nil)
             @Sendable func step() {
                 let number = count.withLock { count in
                     count += 1

@@ -170,10 +170,10 @@ extension Runtime {
         func timers(_ kind: Kind) async {
             let loop = kind.loop
             let fired = Recorder<(name: Int, at: Duration, isOnLoop: Bool)>()
-            let start = Machine.now
+            let start = System.now
             for milliseconds in [30, 10, 20, 0] {
                 _ = loop.schedule(after: .milliseconds(milliseconds)) {
-                    fired.note((milliseconds, Machine.now - start, loop.isCurrent))
+                    fired.note((milliseconds, System.now - start, loop.isCurrent))
                 }
             }
             let events = await fired.wait(for: 4)
@@ -216,7 +216,7 @@ extension Runtime {
         func cancelTimer(_ kind: Kind) async {
             let loop = kind.loop
             let fired = Recorder<Int>()
-            let victims = Guarded<[TimerID]>([])
+            let victims = LockedValue<[TimerID]>([])
             await loop.run {
                 // Both are due in the same turn; the first cancels the second.
                 _ = loop.schedule(after: .milliseconds(1)) {
@@ -225,8 +225,8 @@ extension Runtime {
                 }
                 victims.withLock { $0.append(loop.schedule(after: .milliseconds(2)) { fired.note(2) }) }
                 // Held up until both are.
-                let due = Machine.now + .milliseconds(2)
-                while Machine.now < due { sched_yield() }
+                let due = System.now + .milliseconds(2)
+                while System.now < due { sched_yield() }
             }
             let early = loop.schedule(after: .milliseconds(3)) { fired.note(3) }
             loop.cancel(early)

@@ -14,7 +14,7 @@ extension Runtime {
             let stage = Stage(room: 0)
             let ticket = MessageTicket()
             FlowMessageTests.send(stage, "begun")
-            FlowMessageTests.send(stage, "late", ticket: ticket, deadline: Machine.now + .seconds(3_600))
+            FlowMessageTests.send(stage, "late", ticket: ticket, deadline: System.now + .seconds(3_600))
             FlowMessageTests.send(stage, "orphan", antecedent: ticket)
             stage.loop.advance(by: .seconds(3_500))
             stage.settle()
@@ -30,7 +30,7 @@ extension Runtime {
         @Test("A message expires before there is a transport")
         func beforeTransport() {
             let stage = Stage(begins: false)
-            FlowMessageTests.send(stage, "late", ticket: MessageTicket(), deadline: Machine.now + .seconds(3_600))
+            FlowMessageTests.send(stage, "late", ticket: MessageTicket(), deadline: System.now + .seconds(3_600))
             FlowMessageTests.send(stage, "kept")
             stage.loop.advance(by: .seconds(3_700))
             stage.settle()
@@ -42,7 +42,7 @@ extension Runtime {
         @Test("Each of several messages expires at its own time, the earlier one sent later too")
         func several() {
             let stage = Stage(room: 0)
-            let now = Machine.now
+            let now = System.now
             FlowMessageTests.send(stage, "begun")
             FlowMessageTests.send(stage, "second", ticket: MessageTicket(), deadline: now + .seconds(7_200))
             FlowMessageTests.send(stage, "first", ticket: MessageTicket(), deadline: now + .seconds(3_600))
@@ -57,7 +57,7 @@ extension Runtime {
         @Test("A timer after the message has left, or after the end, changes nothing")
         func late() {
             let stage = Stage()
-            FlowMessageTests.send(stage, "sent", ticket: MessageTicket(), deadline: Machine.now + .seconds(3_600))
+            FlowMessageTests.send(stage, "sent", ticket: MessageTicket(), deadline: System.now + .seconds(3_600))
             #expect(stage.log.all == ["sent sent"])
             stage.close()
             stage.loop.advance(by: .seconds(7_200))

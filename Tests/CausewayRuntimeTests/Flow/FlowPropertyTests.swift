@@ -28,13 +28,13 @@ extension Runtime {
             }
 
             let stage = Stage()
-            let state: Guarded<State>
+            let state: LockedValue<State>
 
             init(seed: UInt64) {
                 var random = SplitMix64(seed: seed)
                 stage.kernel.room = random.integer(in: 0...100)
                 if random.chance(oneIn: 2) { stage.kernel.largestWrite = random.integer(in: 1...60) }
-                state = Guarded(State(random: random))
+                state = LockedValue(State(random: random))
                 // What happens inside a system call is what other threads do during it.
                 let meddle: @Sendable (IOResult) -> Void = { [unowned self] _ in
                     let mayMeddle = self.state.withLock { state in

@@ -158,7 +158,7 @@ extension Runtime {
             let stage = Stage()
             let piece = 16_384
             stage.kernel.arrive(repeatElement(UInt8(ascii: "x"), count: 200 * piece))
-            let count = Guarded(0)
+            let count = LockedValue(0)
             let read: @Sendable () async -> Void = { [stage] in
                 while count.withLock({ $0 < 200 * piece }) {
                     switch await stage.flow.receive(minimum: 1, maximum: piece) {

@@ -25,8 +25,8 @@ struct LineStage: ProtocolStage {
 
     var inboundRoom: Int { messages.count < 3 ? 64 : 0 }
 
-    mutating func receive(_ parcel: Parcel, at now: Duration) {
-        inbound += parcel.bytes.bytes
+    mutating func receive(_ chunk: MessageChunk, at now: Duration) {
+        inbound += chunk.bytes.bytes
         if status == .opening, inbound.first == UInt8(ascii: "H") {
             inbound.removeFirst()
             status = .ready
@@ -40,32 +40,32 @@ struct LineStage: ProtocolStage {
             default: messages.append(line)
             }
         }
-        if parcel.isFinal { hasInboundEnded = true }
+        if chunk.isFinal { hasInboundEnded = true }
     }
 
-    mutating func nextInbound(atMost limit: Int) -> Parcel? {
+    mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
         guard !messages.isEmpty else {
             guard hasInboundEnded, !hasDeliveredEnd else { return nil }
             hasDeliveredEnd = true
             // What follows the last line was cut off.
-            return Parcel(inbound, endsMessage: inbound.isEmpty, isFinal: true)
+            return MessageChunk(inbound, endsMessage: inbound.isEmpty, isFinal: true)
         }
         let mark = Mark(length: messages[0].count)
-        guard messages[0].count > limit else { return Parcel(messages.removeFirst(), metadata: [mark]) }
+        guard messages[0].count > limit else { return MessageChunk(messages.removeFirst(), metadata: [mark]) }
         defer { messages[0].removeFirst(limit) }
-        return Parcel(Array(messages[0].prefix(limit)), metadata: [mark], endsMessage: false)
+        return MessageChunk(Array(messages[0].prefix(limit)), metadata: [mark], endsMessage: false)
     }
 
     var outboundRoom: Int { max(0, 64 - outbound.count) }
 
-    mutating func send(_ parcel: Parcel, at now: Duration) -> Bool {
+    mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard status == .ready else { return false }
-        if !parcel.isBareEnd { outbound += parcel.bytes.bytes + (parcel.endsMessage ? Array("\n".utf8) : []) }
-        if parcel.isFinal { hasOutboundEnded = true }
+        if !chunk.isBareEnd { outbound += chunk.bytes.bytes + (chunk.endsMessage ? Array("\n".utf8) : []) }
+        if chunk.isFinal { hasOutboundEnded = true }
         return true
     }
 
-    mutating func nextOutbound(atMost limit: Int) -> Parcel? {
+    mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
         guard !outbound.isEmpty else {
             guard hasOutboundEnded else { return nil }
             hasOutboundEnded = false
@@ -74,7 +74,7 @@ struct LineStage: ProtocolStage {
         let piece = Array(outbound.prefix(limit))
         outbound.removeFirst(piece.count)
         if isClosing, outbound.isEmpty { status = .closed }
-        return Parcel(piece, endsMessage: false)
+        return MessageChunk(piece, endsMessage: false)
     }
 
     mutating func close(at now: Duration) {

@@ -80,7 +80,7 @@ extension Runtime {
         @Test("A loop without descriptors says so, and runs what needs none")
         func stranded() async throws {
             let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
-            let loop = try StrandedLoop(name: "stranded", because: error)
+            let loop = try TimerOnlyLoop(name: "stranded", because: error)
             let stage = Stage(begins: false)
             #expect(throws: error) { _ = try loop.register(0, for: .readable, stage.flow) }
             let order = Mutex<[String]>([])

@@ -8,7 +8,7 @@ final class Recorder<Event: Sendable>: Sendable {
         var waiters: [(predicate: @Sendable ([Event]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     var events: [Event] { state.withLock { $0.events } }
     var count: Int { state.withLock { $0.events.count } }

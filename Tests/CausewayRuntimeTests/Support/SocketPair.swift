@@ -4,14 +4,14 @@ import CausewaySystem
 final class SocketPair: Sendable {
     let near: CInt
     let far: CInt
-    private let owned: Guarded<Set<CInt>>
+    private let owned: LockedValue<Set<CInt>>
 
     init() {
         var fds: [CInt] = [-1, -1]
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         precondition(socketpair(AF_UNIX, type, 0, &fds) == 0, "no socket pair: errno \(errno)")
         (near, far) = (fds[0], fds[1])
-        owned = Guarded(Set(fds))
+        owned = LockedValue(Set(fds))
     }
 
     /// Somebody else closes this one.

@@ -7,7 +7,7 @@ import FoundationEssentials
 
 /// Lines in the order in which things happened, on whatever thread.
 final class Log: Sendable {
-    private let lines = Guarded<[String]>([])
+    private let lines = LockedValue<[String]>([])
 
     var all: [String] { lines.withLock { $0 } }
     var count: Int { lines.withLock { $0.count } }

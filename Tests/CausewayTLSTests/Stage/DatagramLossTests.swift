@@ -58,7 +58,7 @@ struct DatagramLossTests {
         try #require(pair.client.isReady && pair.server.isReady, "\(pair.client.reason.debugDescription)")
         let messages = (0..<200).map { number in [UInt8(number)] + pair.random.bytes(number) }
         for message in messages {
-            let isTaken = pair.client.stack.send(Parcel(message), at: .zero)
+            let isTaken = pair.client.stack.send(MessageChunk(message), at: .zero)
             try #require(isTaken)
             if pair.random.chance(oneIn: 8) { pair.run() }
         }

@@ -57,7 +57,7 @@ struct TLSStageTests {
         pair.goesStraight = true
         pair.server.isReading = true
         ([4, 5] as [UInt8]).withUnsafeBytes {
-            _ = pair.client.stack.send(lent: $0, in: Parcel(endsMessage: false), at: .zero)
+            _ = pair.client.stack.send(lent: $0, in: MessageChunk(endsMessage: false), at: .zero)
         }
         // The server's stack still has the first: the second is put behind it.
         pair.run()
@@ -109,7 +109,7 @@ struct TLSStageTests {
         var stack = ProtocolStack([stage])
         stack.start(at: .zero)
         while stack.nextOutbound(atMost: 1 << 20, at: .zero) != nil {}
-        stack.receive(Parcel([22, 3, 3, 0, 4, 2, 0, 0, 0], endsMessage: false), at: .zero)
+        stack.receive(MessageChunk([22, 3, 3, 0, 4, 2, 0, 0, 0], endsMessage: false), at: .zero)
         var step: TLSHandshakeStep?
         while let event = stack.nextEvent(at: .zero) {
             if case .stage(_, let event) = event, case .step(let next) = event as? TLSEvent { step = next }
@@ -146,7 +146,7 @@ struct TLSStageTests {
         pair.transfer(ask, from: first, isFinal: true)
         #expect(pair[keyPath: second].received == ask)
         #expect(pair[keyPath: second].endCount == 1)
-        let isTaken = pair[keyPath: first].stack.send(Parcel([1]), at: .zero)
+        let isTaken = pair[keyPath: first].stack.send(MessageChunk([1]), at: .zero)
         #expect(!isTaken, "it said that nothing follows")
         pair.transfer(answer, from: second, isFinal: true)
         #expect(pair[keyPath: first].received == answer)
@@ -161,7 +161,7 @@ struct TLSStageTests {
     @Test("Closing sends what was taken, then the closure")
     func close() throws {
         var pair = try ready()
-        pair.client.stack.send(Parcel(Array("good-bye".utf8), endsMessage: false), at: .zero)
+        pair.client.stack.send(MessageChunk(Array("good-bye".utf8), endsMessage: false), at: .zero)
         pair.client.stack.close(at: .zero)
         pair.run()
         #expect(pair.client.isClosed)
@@ -257,7 +257,7 @@ struct TLSStageTests {
     @Test("Damage ends it with an alert, and nothing is delivered")
     func damage() throws {
         var pair = try ready()
-        pair.server.stack.receive(Parcel([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), at: .zero)
+        pair.server.stack.receive(MessageChunk([23, 3, 3, 0, 40] + [UInt8](repeating: 9, count: 40)), at: .zero)
         pair.run()
         #expect(pair.server.failure == Failure(.tls, errSSLBadRecordMac))
         #expect(pair.server.received.isEmpty)
@@ -267,10 +267,10 @@ struct TLSStageTests {
     @Test("After an abort nothing comes out")
     func abort() throws {
         var pair = try ready()
-        pair.client.stack.send(Parcel([1, 2, 3], endsMessage: false), at: .zero)
+        pair.client.stack.send(MessageChunk([1, 2, 3], endsMessage: false), at: .zero)
         pair.client.stack.abort(Failure(errno: 104))
-        let parcel = pair.client.stack.nextOutbound(at: .zero)
-        #expect(parcel == nil)
+        let chunk = pair.client.stack.nextOutbound(at: .zero)
+        #expect(chunk == nil)
         #expect(pair.client.stack.wakeUp == nil)
     }
 
@@ -310,12 +310,12 @@ struct TLSStageTests {
         try #require(pair.client.isReady && pair.server.isReady)
         let messages = (1...20).map { pair.random.bytes($0 * 50) }
         for message in messages {
-            let isTaken = pair.client.stack.send(Parcel(message), at: .zero)
+            let isTaken = pair.client.stack.send(MessageChunk(message), at: .zero)
             #expect(isTaken)
             pair.run()
         }
         #expect(pair.server.messages == messages)
-        let isTaken = pair.client.stack.send(Parcel([UInt8](repeating: 0, count: 5_000)), at: .zero)
+        let isTaken = pair.client.stack.send(MessageChunk([UInt8](repeating: 0, count: 5_000)), at: .zero)
         #expect(!isTaken)
         pair.client.stack.close(at: .zero)
         pair.run()

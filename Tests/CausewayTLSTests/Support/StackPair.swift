@@ -14,7 +14,7 @@ struct StackPair {
         var datagrams: [[UInt8]] = []
         var received: [UInt8] = []
         var messages: [[UInt8]] = []
-        /// How many final parcels were delivered.
+        /// How many final chunks were delivered.
         var endCount = 0
         var isReady = false
         var isClosed = false
@@ -85,15 +85,15 @@ struct StackPair {
     {
         var moved = takeEvents(own)
         if goesStraight { moved = takeStraight(own, other) || moved }
-        while let parcel = self[keyPath: own].stack.nextOutbound(atMost: 50_000, at: .zero) {
+        while let chunk = self[keyPath: own].stack.nextOutbound(atMost: 50_000, at: .zero) {
             moved = true
             if usesDatagrams {
-                let count = parcel.bytes.isEmpty ? 0 : copies(&random)
-                self[keyPath: other].datagrams += Array(repeating: parcel.bytes.bytes, count: count)
+                let count = chunk.bytes.isEmpty ? 0 : copies(&random)
+                self[keyPath: other].datagrams += Array(repeating: chunk.bytes.bytes, count: count)
             } else {
-                self[keyPath: other].arriving += parcel.bytes.bytes
+                self[keyPath: other].arriving += chunk.bytes.bytes
             }
-            if parcel.isFinal { self[keyPath: other].hasEnd = true }
+            if chunk.isFinal { self[keyPath: other].hasEnd = true }
         }
         moved = deliver(own) || moved
         moved = takeEvents(own) || moved
@@ -112,7 +112,7 @@ struct StackPair {
         if !self[keyPath: own].datagrams.isEmpty {
             let last = self[keyPath: own].datagrams.count - 1
             let datagram = self[keyPath: own].datagrams.remove(at: isReordering ? random.integer(in: 0...last) : 0)
-            self[keyPath: own].stack.receive(Parcel(datagram), at: .zero)
+            self[keyPath: own].stack.receive(MessageChunk(datagram), at: .zero)
             return true
         }
         let waiting = self[keyPath: own].arriving.count
@@ -121,7 +121,7 @@ struct StackPair {
             let piece = [UInt8](self[keyPath: own].arriving.prefix(count))
             self[keyPath: own].arriving.removeFirst(count)
             if !goesStraight || !deliverStraight(piece, own) {
-                self[keyPath: own].stack.receive(Parcel(piece, endsMessage: false), at: .zero)
+                self[keyPath: own].stack.receive(MessageChunk(piece, endsMessage: false), at: .zero)
             }
             return true
         }
@@ -159,11 +159,11 @@ struct StackPair {
         guard self[keyPath: own].isReading else { return false }
         var moved = false
         let limit = self[keyPath: own].readLimit
-        while let parcel = self[keyPath: own].stack.nextInbound(atMost: limit, at: .zero) {
+        while let chunk = self[keyPath: own].stack.nextInbound(atMost: limit, at: .zero) {
             moved = true
-            self[keyPath: own].received += parcel.bytes.bytes
-            if parcel.isFinal { self[keyPath: own].endCount += 1 }
-            if usesDatagrams, !parcel.isFinal { self[keyPath: own].messages.append(parcel.bytes.bytes) }
+            self[keyPath: own].received += chunk.bytes.bytes
+            if chunk.isFinal { self[keyPath: own].endCount += 1 }
+            if usesDatagrams, !chunk.isFinal { self[keyPath: own].messages.append(chunk.bytes.bytes) }
         }
         return moved
     }
@@ -221,8 +221,8 @@ struct StackPair {
             if room > 0 {
                 let piece = [UInt8](rest.prefix(min(room, random.integer(in: 1...40_000))))
                 rest = rest.dropFirst(piece.count)
-                let parcel = Parcel(piece, endsMessage: isFinal && rest.isEmpty, isFinal: isFinal && rest.isEmpty)
-                self[keyPath: own].stack.send(parcel, at: .zero)
+                let chunk = MessageChunk(piece, endsMessage: isFinal && rest.isEmpty, isFinal: isFinal && rest.isEmpty)
+                self[keyPath: own].stack.send(chunk, at: .zero)
             }
             run()
             guard room > 0 || self[keyPath: own].stack.outboundRoom > 0 else { return }

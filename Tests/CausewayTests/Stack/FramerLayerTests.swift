@@ -160,13 +160,13 @@ struct FramerLayerTests {
     @Test("Closing stops the framer, takes its last words, and lets it go once")
     func closing() throws {
         let layer = makeLayer()
-        let attendant = try #require(layer.attendant as? FramerAttendant)
+        let delegate = try #require(layer.delegate as? FramerDelegate)
         let stack = StackDouble([layer])
         stack.close()
         #expect(stack.outputText == "bye;")
         #expect(stack.news == ["ready", "closed"])
         #expect(log.entries == ["init", "start", "stop", "cleanup"])
-        #expect(attendant.place == nil)
+        #expect(delegate.place == nil)
         stack.abort()
         #expect(log.entries.count == 4)
     }
@@ -174,8 +174,8 @@ struct FramerLayerTests {
     @Test("A lost connection is cleaned up after, and an instance that was kept does nothing")
     func abort() throws {
         let layer = makeLayer()
-        let attendant = try #require(layer.attendant as? FramerAttendant)
-        let instance = NWProtocolFramer.Instance(options: attendant.options, host: attendant)
+        let delegate = try #require(layer.delegate as? FramerDelegate)
+        let instance = NWProtocolFramer.Instance(options: delegate.options, host: delegate)
         let stack = StackDouble([layer])
         #expect(instance.remote == .hostPort(host: "192.0.2.1", port: 9) && instance.parameters != nil)
         stack.abort()
@@ -189,8 +189,8 @@ struct FramerLayerTests {
     @Test("A wake-up has its time on the machine's clock, and never is never")
     func wakeUp() throws {
         let layer = makeLayer()
-        let attendant = try #require(layer.attendant as? FramerAttendant)
-        let instance = NWProtocolFramer.Instance(options: attendant.options, host: attendant)
+        let delegate = try #require(layer.delegate as? FramerDelegate)
+        let instance = NWProtocolFramer.Instance(options: delegate.options, host: delegate)
         let stack = StackDouble([layer])
         instance.scheduleWakeup(wakeupTime: .milliseconds(50))
         let time = try #require(stack.wakeUp)
@@ -209,8 +209,8 @@ extension FramerLayerTests {
     @Test("Parsing shows nothing, the whole, or what is left at the end of the stream")
     func windows() throws {
         let layer = makeLayer()
-        let attendant = try #require(layer.attendant as? FramerAttendant)
-        let instance = NWProtocolFramer.Instance(options: attendant.options, host: attendant)
+        let delegate = try #require(layer.delegate as? FramerDelegate)
+        let instance = NWProtocolFramer.Instance(options: delegate.options, host: delegate)
         let stack = StackDouble([layer])
         var seen: [String] = []
         func parse(_ minimum: Int, _ maximum: Int, _ count: Int) -> Bool {
@@ -219,15 +219,15 @@ extension FramerLayerTests {
                 return count
             }
         }
-        attendant.options["watch"] = {
+        delegate.options["watch"] = {
             // A framer that moved on is asked again.
-            attendant.options["watch"] = {}
+            delegate.options["watch"] = {}
             #expect(!parse(4, 9, 4))
             #expect(parse(1, 2, 1))
             #expect(parse(2, .max, 0))
         }
         stack.receive("abc")
-        attendant.options["watch"] = { #expect(!parse(9, 9, 0)) }
+        delegate.options["watch"] = { #expect(!parse(9, 9, 0)) }
         stack.receive("d", isFinal: true)
         #expect(seen == ["nil false", "ab false", "bc false", "bcd true"])
     }

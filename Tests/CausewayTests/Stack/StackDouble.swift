@@ -5,11 +5,11 @@ import CausewayTypes
 
 @testable import Causeway
 
-/// A stack of true stages and attendants, without a connection: time stands still unless told, and the queue is ``run()``.
+/// A stack of true stages and delegates, without a connection: time stands still unless told, and the queue is ``run()``.
 final class StackDouble: Sendable {
     private struct State: Sendable {
         var stack: ProtocolStack
-        var attendants: [ProtocolStack.StageID: any StageAttendant] = [:]
+        var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
         var queued: [@Sendable () -> Void] = []
         var news: [ProtocolStack.Event] = []
     }
@@ -32,7 +32,7 @@ final class StackDouble: Sendable {
         func insert(_ layer: StackLayer) -> Bool {
             double.state.withLock { state in
                 guard let new = state.stack.insert(layer.stage, above: id) else { return false }
-                state.attendants[new] = layer.attendant
+                state.delegates[new] = layer.delegate
                 return true
             }
         }
@@ -40,13 +40,13 @@ final class StackDouble: Sendable {
         func onQueue(_ body: @escaping @Sendable () -> Void) { double.state.withLock { $0.queued.append(body) } }
     }
 
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     /// - Parameter layers: From the bottom up.
     init(_ layers: [StackLayer]) {
         var first = State(stack: ProtocolStack(layers.map(\.stage)))
-        for (id, layer) in zip(first.stack.stageIDs, layers) { first.attendants[id] = layer.attendant }
-        state = Guarded(first)
+        for (id, layer) in zip(first.stack.stageIDs, layers) { first.delegates[id] = layer.delegate }
+        state = LockedValue(first)
         state.withLock { $0.stack.start(at: .zero) }
         run()
     }
@@ -62,13 +62,13 @@ final class StackDouble: Sendable {
     }
 
     private func step() -> Bool {
-        let (event, attendant, queued) = state.withLock { state in
+        let (event, delegate, queued) = state.withLock { state in
             if let event = state.stack.nextEvent(at: .zero) {
                 guard case .stage(let id, _) = event else {
                     state.news.append(event)
-                    return (ProtocolStack.Event?.some(event), (any StageAttendant)?.none, [@Sendable () -> Void]())
+                    return (ProtocolStack.Event?.some(event), (any StageDelegate)?.none, [@Sendable () -> Void]())
                 }
-                return (event, state.attendants[id], [])
+                return (event, state.delegates[id], [])
             }
             let queued = state.queued
             state.queued = []
@@ -76,20 +76,20 @@ final class StackDouble: Sendable {
         }
         for body in queued { body() }
         if case .stage(let id, let event)? = event {
-            (attendant as? any ProgramAttendant)?.handle(event, at: Place(id: id, double: self))
+            (delegate as? any ProgramDelegate)?.handle(event, at: Place(id: id, double: self))
         }
         return event != nil || !queued.isEmpty
     }
 
     func receive(_ text: String, isFinal: Bool = false) {
         state.withLock { state in
-            state.stack.receive(Parcel(Array(text.utf8), endsMessage: isFinal, isFinal: isFinal), at: .zero)
+            state.stack.receive(MessageChunk(Array(text.utf8), endsMessage: isFinal, isFinal: isFinal), at: .zero)
         }
         run()
     }
 
     func receive(_ bytes: ByteChain) {
-        state.withLock { $0.stack.receive(Parcel(bytes, endsMessage: false), at: .zero) }
+        state.withLock { $0.stack.receive(MessageChunk(bytes, endsMessage: false), at: .zero) }
         run()
     }
 
@@ -97,7 +97,7 @@ final class StackDouble: Sendable {
     func send(_ text: String, _ context: NWConnection.ContentContext = .defaultMessage) -> Bool {
         let metadata = stageMetadata(of: context)
         let isTaken = state.withLock { state in
-            state.stack.send(Parcel(Array(text.utf8), metadata: metadata), at: .zero)
+            state.stack.send(MessageChunk(Array(text.utf8), metadata: metadata), at: .zero)
         }
         run()
         return isTaken
@@ -105,17 +105,17 @@ final class StackDouble: Sendable {
 
     /// The next message for the program: its text, and its context.
     func take() -> (text: String, context: NWConnection.ContentContext, endsMessage: Bool)? {
-        let parcel = state.withLock { $0.stack.nextInbound(at: .zero) }
+        let chunk = state.withLock { $0.stack.nextInbound(at: .zero) }
         run()
-        guard let parcel else { return nil }
-        let context = NWConnection.ContentContext.context(of: parcel.metadata, isFinal: parcel.isFinal)
-        return (String(decoding: parcel.bytes.bytes, as: UTF8.self), context, parcel.endsMessage)
+        guard let chunk else { return nil }
+        let context = NWConnection.ContentContext.context(of: chunk.metadata, isFinal: chunk.isFinal)
+        return (String(decoding: chunk.bytes.bytes, as: UTF8.self), context, chunk.endsMessage)
     }
 
     /// All that is to be sent now.
     func output() -> ByteChain {
         var all = ByteChain()
-        while let parcel = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(parcel.bytes) }
+        while let chunk = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(chunk.bytes) }
         run()
         return all
     }

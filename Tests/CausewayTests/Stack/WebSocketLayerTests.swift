@@ -96,7 +96,7 @@ struct WebSocketLayerTests {
     @Test("A server accepts by default, and messages keep their kind")
     func messages() throws {
         let pair = try Pair()
-        #expect(pair.clientLayer.attendant is WebSocketAttendant)
+        #expect(pair.clientLayer.delegate is WebSocketDelegate)
         pair.exchange()
         #expect(pair.client.news == ["ready"] && pair.server.news == ["ready"])
         #expect(pair.client.send("grüße", context(.text)))
@@ -127,11 +127,11 @@ struct WebSocketLayerTests {
         pair.server.run()
         pair.exchange()
         #expect(pair.client.news == ["ready"])
-        let client = (pair.clientLayer.attendant as? WebSocketAttendant)?.connectionMetadata
+        let client = (pair.clientLayer.delegate as? WebSocketDelegate)?.connectionMetadata
         let agreed = try #require(client as? NWProtocolWebSocket.Metadata)
         #expect(agreed.selectedSubprotocol == "b")
         #expect(agreed.additionalServerHeaders?.map(\.0) == ["X-Room"])
-        let server = (pair.serverLayer.attendant as? WebSocketAttendant)?.connectionMetadata
+        let server = (pair.serverLayer.delegate as? WebSocketDelegate)?.connectionMetadata
         #expect((server as? NWProtocolWebSocket.Metadata)?.selectedSubprotocol == "b")
     }
 

@@ -120,8 +120,8 @@ extension Loopback {
             try await client.deliver(Data("one"))
             let first = try await seen.next()
             // What comes before the connection's last reference has gone is still for that one.
-            let deadline = Machine.now + Patience.limit
-            while seen.history.count < 2, Machine.now < deadline { try await client.deliver(Data("two")) }
+            let deadline = System.now + Patience.limit
+            while seen.history.count < 2, System.now < deadline { try await client.deliver(Data("two")) }
             #expect(try await seen.next() == first)
             try await client.cancel()
             try await listener.cancel()
@@ -131,9 +131,9 @@ extension Loopback {
 
 /// Waits until a fact holds that no callback announces, giving up after the usual limit.
 func eventually(_ isTrue: () -> Bool) async -> Bool {
-    let deadline = Machine.now + Patience.limit
+    let deadline = System.now + Patience.limit
     while !isTrue() {
-        guard Machine.now < deadline else { return false }
+        guard System.now < deadline else { return false }
         await Task.yield()
         sched_yield()
     }

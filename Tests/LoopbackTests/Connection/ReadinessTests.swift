@@ -16,11 +16,11 @@ extension Loopback {
             let accepted = Mailbox<NWConnection>()
             listener.listener.newConnectionHandler = { accepted.put($0) }
             try await listener.listen()
-            let early = Guarded(0)
+            let early = LockedValue(0)
             // On another queue than that of the thread which starts it.
             let queue = DispatchQueue(label: "ready", target: .global())
             @Sendable func start(_ connection: NWConnection) async throws {
-                let hasReturned = Guarded(false)
+                let hasReturned = LockedValue(false)
                 let ready = Mailbox<Bool>()
                 connection.stateUpdateHandler = { state in
                     if case .ready = state { ready.put(hasReturned.withLock { $0 }) }

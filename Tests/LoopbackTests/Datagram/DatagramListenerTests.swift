@@ -99,8 +99,8 @@ extension Loopback {
         }
 
         private func eventuallyListens(on port: NWEndpoint.Port) async -> Bool {
-            let deadline = Machine.now + Patience.limit
-            while Machine.now < deadline {
+            let deadline = System.now + Patience.limit
+            while System.now < deadline {
                 let parameters = NWParameters.udp
                 parameters.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: port)
                 guard let listener = try? NWListener(using: parameters) else { return false }

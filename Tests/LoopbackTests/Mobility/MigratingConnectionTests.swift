@@ -34,7 +34,7 @@ extension Loopback {
         @Test("It moves when the other connection is ready, and never in the middle of an exchange")
         func moves() async throws {
             let server = try NumberingServer()
-            let moves = Guarded(0)
+            let moves = LockedValue(0)
             let conversation = MigratingConnection(to: try await server.start()) { _ in moves.withLock { $0 += 1 } }
             defer { conversation.cancel() }
             let answer = try await conversation.exchange { connection in
@@ -73,7 +73,7 @@ extension Loopback {
             let server = try NumberingServer()
             let conversation = MigratingConnection(to: try await server.start())
             defer { conversation.cancel() }
-            let hasBegun = Guarded(false)
+            let hasBegun = LockedValue(false)
             let stuck = Task {
                 try await conversation.exchange { connection in
                     hasBegun.withLock { $0 = true }

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// Answers each message with the number of its connection and the message: `2 hello`. `close` ends a connection.
 final class NumberingServer: Sendable {
     private let listener: NWListener
-    private let count = Guarded(0)
+    private let count = LockedValue(0)
 
     init() throws {
         listener = try NWListener(using: .tcp, on: .any)
@@ -27,7 +27,7 @@ final class NumberingServer: Sendable {
     /// - Returns: Where it listens.
     func start() async throws -> NWEndpoint {
         let port = await withCheckedContinuation { continuation in
-            let waiter = Guarded<CheckedContinuation<NWEndpoint.Port?, Never>?>(continuation)
+            let waiter = LockedValue<CheckedContinuation<NWEndpoint.Port?, Never>?>(continuation)
             listener.stateUpdateHandler = { [weak listener] state in
                 guard state == .ready else { return }
                 waiter.withLock { $0.take() }?.resume(returning: listener?.port)

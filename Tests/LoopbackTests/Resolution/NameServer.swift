@@ -27,7 +27,7 @@ final class NameServer: Sendable {
     typealias Forgeries = @Sendable (DNSMessage) -> [DNSMessage]
 
     private final class Log: Sendable {
-        let heard = Guarded<[Heard]>([])
+        let heard = LockedValue<[Heard]>([])
     }
 
     let port: UInt16
@@ -198,8 +198,8 @@ extension ResolverEngine {
 
 /// Waits until something is so; fails the test after the usual patience.
 func eventually(_ what: String, _ isTrue: () async -> Bool) async throws {
-    let end = Machine.now + Patience.limit
-    while Machine.now < end {
+    let end = System.now + Patience.limit
+    while System.now < end {
         if await isTrue() { return }
         try await Task.sleep(for: .milliseconds(10))
     }

@@ -38,7 +38,7 @@ extension Loopback {
 final class ConnectionCycles: Sendable {
     private let medium: Medium
     private let queue = DispatchQueue(label: "cycles")
-    private static let lanes = 16
+    private static let transports = 16
 
     init(_ medium: Medium) { self.medium = medium }
 
@@ -67,9 +67,9 @@ final class ConnectionCycles: Sendable {
         try await listener.listen()
         let endpoint = listener.endpoint
         await withTaskGroup { group in
-            for lane in 0..<Self.lanes {
+            for transport in 0..<Self.transports {
                 group.addTask {
-                    for index in 0..<(cycles / Self.lanes + 1) { await self.cycle(endpoint, lane + index) }
+                    for index in 0..<(cycles / Self.transports + 1) { await self.cycle(endpoint, transport + index) }
                 }
             }
         }

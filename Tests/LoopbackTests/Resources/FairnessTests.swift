@@ -81,7 +81,7 @@ extension Loopback {
 
 /// A number that many threads count up.
 final class Counter: Sendable {
-    private let number = Guarded(0)
+    private let number = LockedValue(0)
 
     var value: Int { number.withLock { number in number } }
     func increment() { number.withLock { number in number += 1 } }

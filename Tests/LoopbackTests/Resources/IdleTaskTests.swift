@@ -30,10 +30,10 @@ extension Loopback {
                     // What the first ones cost is the process's.
                     for _ in 0..<100 { clients.append(try await RawSocket.connected(to: address)) }
                     _ = try await waiting.next(100)
-                    let before = Machine.residentMemory.current
+                    let before = System.residentMemory.current
                     for _ in 0..<count { clients.append(try await RawSocket.connected(to: address)) }
                     _ = try await waiting.next(count)
-                    let each = (Machine.residentMemory.current - before) / count
+                    let each = (System.residentMemory.current - before) / count
                     print("bytes for each idle connection: \(each)")
                     #expect(each <= idleLimit)
                     for client in clients { client.close() }

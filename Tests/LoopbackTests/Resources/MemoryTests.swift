@@ -49,7 +49,7 @@ extension Loopback {
 private let allowance = 8 << 20
 
 private func expectGrowth(below limit: Int, from before: Int, sourceLocation: SourceLocation = #_sourceLocation) {
-    let growth = Machine.residentMemory.current - before
+    let growth = System.residentMemory.current - before
     #expect(growth < limit, "grew by \(growth >> 10) KiB", sourceLocation: sourceLocation)
 }
 
@@ -67,7 +67,7 @@ private struct StoppedReader {
             let taken = Mailbox<Bool>()
             Self.sendForEver(pair.client.connection, taken)
             #expect(await Self.standstill(taken) > 0)
-            let before = Machine.residentMemory.current
+            let before = System.residentMemory.current
             for _ in 0..<Self.rounds {
                 try await drain(pair.server, 4 << 20)
                 #expect(await Self.standstill(taken) > 0)
@@ -125,7 +125,7 @@ private struct Flood {
             _ = try Socket.connect(peer.fd, to: Medium.udp4.socketAddress(port: port.rawValue))
         }
         try await send(20_000, from: peer)
-        let before = Machine.residentMemory.current
+        let before = System.residentMemory.current
         try await send(300_000, from: peer)
         expectGrowth(below: allowance, from: before)
         // It is as alive as before.

@@ -68,10 +68,10 @@ private final class ParallelLookups {
     /// All of them are asked for before the first answer can be taken.
     private func lookUp(_ count: Int, _ kind: String) async throws {
         let outcomes = Mailbox<Int>()
-        let resolutions = Guarded<[any NameResolving]>([])
+        let resolutions = LockedValue<[any NameResolving]>([])
         engine.onLoop { [engine] in
             for number in 0..<count {
-                let found = Guarded(0)
+                let found = LockedValue(0)
                 let request = NameRequest("\(kind)-\(number).example.com")
                 let resolution = engine.resolve(request) { event in
                     switch event {
@@ -98,9 +98,9 @@ private final class Gauge: Sendable {
         var processSockets = 0
     }
 
-    let peak = Guarded(Peak())
-    let engine = Guarded<ResolverEngine?>(nil)
-    private let questions = Guarded(0)
+    let peak = LockedValue(Peak())
+    let engine = LockedValue<ResolverEngine?>(nil)
+    private let questions = LockedValue(0)
 
     func asked() {
         let count = questions.withLock { count in

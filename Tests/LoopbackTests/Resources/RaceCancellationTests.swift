@@ -26,7 +26,7 @@ extension Loopback {
 private final class CancelledRaces: Sendable {
     /// The last attempt starts a little before that, so some races have a winner.
     private static let length = 1_000
-    private static let lanes = 100
+    private static let transports = 100
 
     private let port: UInt16
     private let deaf: [DeafListener]
@@ -55,7 +55,7 @@ private final class CancelledRaces: Sendable {
     func expectNoLeak(after count: Int) async throws {
         let doorman = Task { [live] in while !Task.isCancelled { (try? await live.accept())?.close() } }
         defer { doorman.cancel() }
-        _ = await run(0..<Self.lanes, every: 10)
+        _ = await run(0..<Self.transports, every: 10)
         let before = ConnectionCycles.descriptorCount
         // Every moment of the race occurs, however few races there are.
         let winners = await run(0..<count, every: max(1, Self.length / count))
@@ -68,10 +68,10 @@ private final class CancelledRaces: Sendable {
     /// Returns how many were connected when they were cancelled.
     private func run(_ numbers: Range<Int>, every step: Int) async -> Int {
         await withTaskGroup(of: Int.self) { group in
-            for lane in 0..<Self.lanes {
+            for transport in 0..<Self.transports {
                 group.addTask {
                     var winners = 0
-                    for number in numbers where number % Self.lanes == lane {
+                    for number in numbers where number % Self.transports == transport {
                         if await self.race(number, cancelledAfter: .milliseconds(number * step % Self.length)) {
                             winners += 1
                         }

@@ -27,20 +27,20 @@ private struct Soak {
 
     func expectFlat(for duration: Duration) async throws {
         // Caches, pools and the allocator fill up first.
-        let start = Machine.now
+        let start = System.now
         var rounds = 0
-        while rounds < 3 || Machine.now - start < duration / 4 {
+        while rounds < 3 || System.now - start < duration / 4 {
             try await round(rounds)
             rounds += 1
         }
-        let before = (memory: Machine.residentMemory.current, descriptors: ConnectionCycles.descriptorCount)
-        while Machine.now - start < duration {
+        let before = (memory: System.residentMemory.current, descriptors: ConnectionCycles.descriptorCount)
+        while System.now - start < duration {
             try await round(rounds)
             rounds += 1
         }
         let isClosed = await eventually { ConnectionCycles.descriptorCount <= before.descriptors }
         #expect(isClosed, "\(ConnectionCycles.descriptorCount) descriptors, \(before.descriptors) before")
-        let growth = Machine.residentMemory.current - before.memory
+        let growth = System.residentMemory.current - before.memory
         #expect(growth < Self.allowance, "grew by \(growth >> 10) KiB")
         print("soak: \(rounds) rounds, memory \(before.memory >> 10) KiB and \(growth >> 10) KiB more")
     }

@@ -19,8 +19,8 @@ final class Storm: Sendable {
     private let listeners: [Medium: NWListener]
     private let endpoints: [Medium: NWEndpoint]
     private let queues = (0..<4).map { DispatchQueue(label: "storm-\($0)") }
-    private let traces = Guarded<[Trace]>([])
-    private let violations = Guarded<[String]>([])
+    private let traces = LockedValue<[Trace]>([])
+    private let violations = LockedValue<[String]>([])
     let connectionCount = Counter()
 
     /// - Parameter seconds: How long new connections are made.
@@ -42,7 +42,7 @@ final class Storm: Sendable {
 
     /// Returns what went wrong.
     func run() async -> [String] {
-        let deadline = Machine.now + length
+        let deadline = System.now + length
         await withTaskGroup { group in
             for index in 0..<Self.threadCount {
                 group.addTask { await self.onThread { self.blow(index, until: deadline) } }
@@ -67,7 +67,7 @@ final class Storm: Sendable {
     private func onThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             do {
-                try Machine.startThread(named: "storm") {
+                try System.startThread(named: "storm") {
                     body()
                     continuation.resume()
                 }
@@ -83,7 +83,7 @@ final class Storm: Sendable {
     private func blow(_ index: Int, until deadline: Duration) {
         var random = SplitMix64(seed: seed &* 31 &+ UInt64(index))
         var open: [(NWConnection, Trace)] = []
-        while Machine.now < deadline {
+        while System.now < deadline {
             if open.count < Self.openLimit { open.append(begin(&random)) }
             let position = random.integer(in: 0...(open.count - 1))
             act(on: open[position].0, open[position].1, &random)
@@ -173,7 +173,7 @@ final class Storm: Sendable {
     /// Peers that connect and reset at once, and listeners that come and go.
     private func resetListenersAtRandom(until deadline: Duration) {
         var random = SplitMix64(seed: seed ^ 0xabcdef)
-        while Machine.now < deadline {
+        while System.now < deadline {
             let parameters = NWParameters.tcp
             parameters.requiredLocalEndpoint = Medium.tcp4.freshLocalEndpoint()
             guard let listener = try? NWListener(using: parameters) else { continue }
@@ -207,10 +207,10 @@ final class Storm: Sendable {
 
 /// The side that accepts: it echoes, drops, half-closes, cancels or resets at random.
 private final class Servant: Sendable {
-    private let random: Guarded<SplitMix64>
+    private let random: LockedValue<SplitMix64>
     private let queue = DispatchQueue(label: "servant")
 
-    init(seed: UInt64) { random = Guarded(SplitMix64(seed: seed)) }
+    init(seed: UInt64) { random = LockedValue(SplitMix64(seed: seed)) }
 
     private func draw(_ limit: Int) -> Int { random.withLock { random in random.integer(in: 0...limit) } }
 

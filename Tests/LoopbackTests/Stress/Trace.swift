@@ -17,7 +17,7 @@ final class Trace: Sendable {
         var violations: [String] = []
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     let name: String
     private let isSerial: Bool
 

@@ -6,9 +6,9 @@ import Testing
 
 /// What a scripted run showed, in an order that does not depend on timing.
 final class Transcript: Sendable {
-    private let lines = Guarded<[String]>([])
-    private let probes = Guarded<[(name: String, probe: Probe)]>([])
-    private let listeners = Guarded<[(name: String, probe: ListenerProbe)]>([])
+    private let lines = LockedValue<[String]>([])
+    private let probes = LockedValue<[(name: String, probe: Probe)]>([])
+    private let listeners = LockedValue<[(name: String, probe: ListenerProbe)]>([])
 
     func note(_ line: String) { lines.withLock { lines in lines.append(line) } }
 

@@ -45,7 +45,7 @@ extension Loopback {
             until stop: @escaping @Sendable () async throws -> Word,
             _ send: @escaping @Sendable (UInt32) async throws -> Void
         ) async throws {
-            let isStopped = Guarded(false)
+            let isStopped = LockedValue(false)
             async let stopping: Void = {
                 _ = try await stop()
                 isStopped.withLock { $0 = true }
@@ -109,7 +109,7 @@ extension Loopback {
 }
 
 private final class Tally: Sendable {
-    private let count = Guarded(0)
+    private let count = LockedValue(0)
 
     /// Returns what it is then.
     func add(_ number: Int) -> Int {

@@ -28,7 +28,7 @@ extension Loopback {
         func cancelling() async throws {
             let busy = Mailbox<Int>()
             let ends = Mailbox<NWError?>()
-            let clients = Guarded<[NetworkConnection<TCP>]>([])
+            let clients = LockedValue<[NetworkConnection<TCP>]>([])
             try await Hall.open(.parameters { TCP() }) { connection in
                 do throws(any Error) {
                     let kind = try await connection.receive(as: UInt8.self).content

@@ -75,7 +75,7 @@ extension Loopback {
                     TCP()
                 } _: { connection in
                     let block = Data(count: 1 << 20)
-                    let whole = Guarded(0)
+                    let whole = LockedValue(0)
                     let sender = Task {
                         while true {
                             try await connection.send(block)

@@ -20,7 +20,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// Everything that was ever put in.
     var history: [Element] { state.withLock { state in state.items } }

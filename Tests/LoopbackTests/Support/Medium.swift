@@ -44,7 +44,7 @@ enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
 /// Names of files that nobody else uses.
 enum Scratch {
-    private static let count = Guarded(0)
+    private static let count = LockedValue(0)
 
     static func path() -> String {
         let number = count.withLock { count in

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// A socket used without Causeway's connections: the peer that does what no well-behaved one does.
 final class RawSocket: Sendable {
     let fd: CInt
-    private let isOpen = Guarded(true)
+    private let isOpen = LockedValue(true)
 
     init(_ descriptor: consuming Descriptor) { fd = descriptor.release() }
 

@@ -9,11 +9,11 @@ extension NWConnection {
     public class PendingDataTransferReport: @unchecked Sendable {
         package typealias Completion = @Sendable (_ report: NWConnection.DataTransferReport) -> Void
 
-        private let collector: Guarded<(@Sendable (DispatchQueue, @escaping Completion) -> Void)?>
+        private let collector: LockedValue<(@Sendable (DispatchQueue, @escaping Completion) -> Void)?>
 
         /// - Parameter collector: Ends the interval and calls the completion once, on the queue.
         package init(collector: @escaping @Sendable (DispatchQueue, @escaping Completion) -> Void) {
-            self.collector = Guarded(collector)
+            self.collector = LockedValue(collector)
         }
 
         /// Ends the interval and delivers the report. Only the first call has an effect.

@@ -12,7 +12,7 @@ final class ChannelWatch: Sendable {
     }
 
     let calls = HandlerCalls()
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// Called at each change of state, in order. It is not the program's code.
     func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {

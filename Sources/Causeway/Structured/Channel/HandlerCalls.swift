@@ -14,7 +14,7 @@ final class HandlerCalls: Sendable {
         var whenSettled: [UnsafeContinuation<Void, Never>] = []
     }
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
 
     /// Has handlers called on this thread's event loop, if it is one's. A server that runs on it needs no other thread then.
     func stayHere() {

@@ -144,15 +144,15 @@ extension NetworkChannel where ApplicationProtocol == TLV {
         try await receiveMessage()
     }
 
-    private func typeMetadata(_ type: Int, length: Int) throws(NWError) -> TypeLengthMetadata {
+    private func typeMetadata(_ type: Int, length: Int) throws(NWError) -> TLVMetadata {
         guard let header = (topOptions as? TLVOptions)?.header, type >= 0, UInt64(type) <= header.largestType else {
             throw .posix(.EINVAL)
         }
         let isStream = parameters.defaultProtocolStack.carriesStream
-        guard UInt64(length) <= header.largestLength, isStream || length <= TypeLengthStage.messageLimit else {
+        guard UInt64(length) <= header.largestLength, isStream || length <= TLVStage.messageLimit else {
             throw .posix(.EMSGSIZE)
         }
-        return TypeLengthMetadata(type: UInt64(type), length: UInt64(length))
+        return TLVMetadata(type: UInt64(type), length: UInt64(length))
     }
 }
 
@@ -177,7 +177,7 @@ extension NetworkChannel {
         CoderType: NetworkCoder
     {
         let data = try ApplicationProtocol.coder(in: topOptions).makeEncoder().encode(content)
-        guard data.count <= TypeLengthStage.messageLimit else { throw NWError.posix(.EMSGSIZE) }
+        guard data.count <= TLVStage.messageLimit else { throw NWError.posix(.EMSGSIZE) }
         try await sendBytes(data, isFinal: false, builder())
     }
 

@@ -46,7 +46,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
     /// Nanoseconds of the monotonic clock; 0 before the start.
     private let started = Atomic<Int64>(0)
-    private let storedWatch = Guarded<ChannelWatch?>(nil)
+    private let storedWatch = LockedValue<ChannelWatch?>(nil)
 
     package init(_ connection: NWConnection) {
         self.connection = connection
@@ -101,7 +101,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         try await becomeReady()
         let beginning = Duration.nanoseconds(started.load(ordering: .relaxed))
         return NWConnection.DataTransferReport(
-            duration: (Machine.now - beginning).timeInterval, primary: connection.pathReport(since: TransferCounters()))
+            duration: (System.now - beginning).timeInterval, primary: connection.pathReport(since: TransferCounters()))
     }
 
     /// The name, the stack and the state.
@@ -123,7 +123,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     @inline(never)
     private func start() {
-        let now = max(1, Machine.now.nanoseconds)
+        let now = max(1, System.now.nanoseconds)
         guard started.compareExchange(expected: 0, desired: now, ordering: .relaxed).exchanged else { return }
         connection.driver.start(on: nil, observer: connection)
     }

@@ -20,7 +20,7 @@ extension UDP: MessageElement {
 
 extension TLV: MessageElement {
     package static func message(_ received: ReceivedContent, _ options: NWProtocolOptions?) -> Message<Data> {
-        let header = received.metadata(of: TypeLengthMetadata.self) ?? TypeLengthMetadata()
+        let header = received.metadata(of: TLVMetadata.self) ?? TLVMetadata()
         let metadata = Metadata(
             type: Int(clamping: header.type), length: Int(clamping: header.length), isComplete: received.isComplete,
             lastMessage: received.isFinal, other: [])

@@ -5,9 +5,9 @@ package import CausewayProtocols
 package final class TLVOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "tlv")
 
-    package let header: TypeLengthHeader
+    package let header: TLVHeader
 
-    package init(header: TypeLengthHeader) {
+    package init(header: TLVHeader) {
         self.header = header
         super.init(definition: Self.definition)
     }

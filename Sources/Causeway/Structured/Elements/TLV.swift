@@ -26,10 +26,10 @@ public struct TLV: MessageProtocol {
         public let other: [NWProtocolMetadata]
     }
 
-    private let header: TypeLengthHeader
+    private let header: TLVHeader
     private let stack: any StackElement
 
-    private init(_ below: any NetworkProtocolOptions, header: TypeLengthHeader = TypeLengthHeader()) {
+    private init(_ below: any NetworkProtocolOptions, header: TLVHeader = TLVHeader()) {
         self.header = header
         stack = below.stackElement
     }

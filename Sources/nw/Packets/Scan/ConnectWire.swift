@@ -10,19 +10,19 @@ final class ConnectWire: ScanWire {
     private var open: [PortSurvey.Probe: CInt] = [:]
     /// Sockets whose connection was refused: asking again with one of them costs the kernel half of what making another does.
     private var idle: [SocketAddress.Family: [CInt]] = [:]
-    private let mostIdle: Int
+    private let maximumIdle: Int
     /// Connections that were begun a moment ago.
     private var begun: [(probe: PortSurvey.Probe, socket: CInt)] = []
     private var buffer = [UInt8](repeating: 0, count: 512)
-    let mostWaiting: Int
+    let maximumWaiting: Int
 
     init(_ targets: ArraySlice<ScanTarget>, _ ports: [UInt16]) throws(SystemError) {
         self.targets = targets
         self.ports = ports
         epoll = try Epoll()
-        let limit = Machine.raiseOpenFileLimit()
-        mostIdle = max(1, min(64, limit / 16))
-        mostWaiting = max(16, min(limit - 64 - 2 * mostIdle, 20_000))
+        let limit = System.raiseOpenFileLimit()
+        maximumIdle = max(1, min(64, limit / 16))
+        maximumWaiting = max(16, min(limit - 64 - 2 * maximumIdle, 20_000))
     }
 
     deinit {
@@ -101,7 +101,7 @@ final class ConnectWire: ScanWire {
 
     /// Keeps a socket to ask with again, unless a report waits there that would be taken for the next answer.
     private func keep(_ socket: consuming Descriptor, _ family: SocketAddress.Family) {
-        guard idle[family, default: []].count < mostIdle, report(of: socket) == nil else { return }
+        guard idle[family, default: []].count < maximumIdle, report(of: socket) == nil else { return }
         idle[family, default: []].append(socket.release())
     }
 

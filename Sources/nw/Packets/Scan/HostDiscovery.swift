@@ -22,8 +22,8 @@ struct HostDiscovery {
         self.targets = targets
         wire = try DiscoveryWire(targets, links, isRaw: isRaw)
         settings.attempts = Self.attempts
-        settings.mostPerSecond = rate
-        settings.mostWaiting = wire.mostWaiting
+        settings.maximumPerSecond = rate
+        settings.maximumWaiting = wire.maximumWaiting
         settings.isNear = wire.isNear
         settings.longestWait = wire.isNear ? Self.longestWaitNear : Self.longestWait
     }
@@ -66,7 +66,7 @@ private final class DiscoveryWire: ScanWire {
     private let hosts: NeighbourWire?
     private let knocking: any ScanWire
     let isNear: Bool
-    var mostWaiting: Int { knocking.mostWaiting }
+    var maximumWaiting: Int { knocking.maximumWaiting }
 
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink], isRaw: Bool) throws {
         hosts = try? NeighbourWire(targets, links)

@@ -83,8 +83,8 @@ struct ScanCommand: Subcommand {
         guard ports == nil || topPorts == nil else { throw ValidationError("-p and --top-ports exclude each other.") }
         if let topPorts, !(1...65_535).contains(topPorts) { throw ValidationError("--top-ports needs 1...65535.") }
         if let rate, !(rate >= 0.1) { throw ValidationError("--rate needs at least 0.1 probes a second.") }
-        guard (0..<ScanProbes.mostAttempts).contains(retries) else {
-            throw ValidationError("--retries needs 0...\(ScanProbes.mostAttempts - 1).")
+        guard (0..<ScanProbes.maximumAttempts).contains(retries) else {
+            throw ValidationError("--retries needs 0...\(ScanProbes.maximumAttempts - 1).")
         }
         guard (0.05...5).contains(wait) else { throw ValidationError("-W needs 0.05...5 seconds.") }
         if let ports { _ = try Self.list(ports) }

@@ -21,7 +21,7 @@ final class ScanSession {
     private var upCount: Int?
 
     /// Hosts that are asked at the same time, however few their ports are.
-    private static let mostHosts = 4096
+    private static let maximumHosts = 4096
     init(_ command: ScanCommand, _ targets: [ScanTarget]) throws {
         self.command = command
         self.targets = targets
@@ -37,7 +37,7 @@ final class ScanSession {
         if command.hosts { return .echo }
         if command.connect { return .connect }
         guard command.syn, !mayUseRawSockets else { return mayUseRawSockets ? .syn : .connect }
-        throw Failure(
+        throw CommandFailure(
             "--syn needs the capability CAP_NET_RAW: run as root, or once: setcap cap_net_raw=ep \(CommandLine.arguments[0]); or use --connect"
         )
     }
@@ -47,8 +47,8 @@ final class ScanSession {
     }
 
     func run(until stop: StopMark) throws {
-        let each = max(1, min(Self.mostHosts, PortSurvey.mostProbes / ports.count))
-        for group in Self.groups(targets, of: Self.mostHosts) where !stop.isSet {
+        let each = max(1, min(Self.maximumHosts, PortSurvey.maximumProbes / ports.count))
+        for group in Self.groups(targets, of: Self.maximumHosts) where !stop.isSet {
             for part in Self.groups(try present(group, stop), of: each) where !stop.isSet { try scan(part, stop) }
         }
         clearProgress()
@@ -74,9 +74,9 @@ final class ScanSession {
         let discovery: HostDiscovery
         do {
             discovery = try HostDiscovery(group, links, isRaw: Self.mayUseRawSockets, rate: command.rate)
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
-        } catch { throw Failure("scan", error) }
+        } catch { throw CommandFailure("scan", error) }
         let (up, down) = discovery.run(until: stop)
         upCount = (upCount ?? 0) + up.count
         done += down.count
@@ -96,17 +96,17 @@ final class ScanSession {
             case .udp: return try DatagramWire(group, ports, attempts: command.retries + 1)
             case .echo: return try NeighbourWire(group, links)
             }
-        } catch let failure as Failure {
+        } catch let failure as CommandFailure {
             throw failure
-        } catch { throw Failure("scan", error) }
+        } catch { throw CommandFailure("scan", error) }
     }
 
     private func scan(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws {
         let wire = try wire(group)
         var settings = PortSurvey.Settings(technique)
-        settings.mostPerSecond = command.rate
+        settings.maximumPerSecond = command.rate
         settings.attempts = command.retries + 1
-        settings.mostWaiting = wire.mostWaiting
+        settings.maximumWaiting = wire.maximumWaiting
         settings.longestWait = .seconds(command.wait)
         if (wire as? NeighbourWire)?.isNear == true {
             settings.isNear = true

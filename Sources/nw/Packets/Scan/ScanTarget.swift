@@ -29,18 +29,20 @@ struct ScanTarget: Sendable {
                 found.append(target)
             }
         }
-        guard found.count <= TargetRange.mostHosts else {
-            throw Failure("these are more than \(TargetRange.mostHosts) hosts: name fewer")
+        guard found.count <= TargetRange.maximumHosts else {
+            throw CommandFailure("these are more than \(TargetRange.maximumHosts) hosts: name fewer")
         }
         return found
     }
 
     private static func targets(of word: String, _ family: SocketAddress.Family?) async throws -> [ScanTarget] {
         let range: TargetRange
-        do { range = try TargetRange(word) } catch { throw Failure("\(error.description)") }
+        do { range = try TargetRange(word) } catch { throw CommandFailure("\(error.description)") }
         if case .name(let name) = range {
             let host = try await HostAddress.find(name, family: family)
-            guard let address = host.socketAddress.internetAddress else { throw Failure("\(name) has no address") }
+            guard let address = host.socketAddress.internetAddress else {
+                throw CommandFailure("\(name) has no address")
+            }
             return [ScanTarget(name: name, address)]
         }
         let targets = range.addresses.map { ScanTarget(name: nil, $0) }

@@ -17,7 +17,7 @@ protocol ScanWire: AnyObject {
     /// Nobody waits for this probe any more.
     func forget(_ probe: PortSurvey.Probe)
     /// Probes that it can have open at the same time.
-    var mostWaiting: Int { get }
+    var maximumWaiting: Int { get }
 }
 
 enum ScanSending {
@@ -41,7 +41,7 @@ extension ScanWire {
     }
 
     func forget(_ probe: PortSurvey.Probe) {}
-    var mostWaiting: Int { 65_536 }
+    var maximumWaiting: Int { 65_536 }
 }
 
 extension ScanSending {
@@ -141,7 +141,7 @@ struct ScanSockets: ~Copyable {
         for _ in 0..<64 {
             let count = try? intake.take(sockets[place]) { bytes, peer in body(bytes, peer, nil, place) }
             // Fewer than there is room for: then that was all.
-            guard count == PacketIntake.most else { return }
+            guard count == PacketIntake.maximum else { return }
         }
     }
 }

@@ -10,7 +10,7 @@ final class SurveyLoop {
     private var outcomes: [(PortSurvey.Probe, ScanSending)] = []
 
     /// Probes that are sent before answers are looked for.
-    private static let mostAtOnce = 64
+    private static let maximumAtOnce = 64
 
     init() { start = clock.now }
 
@@ -48,7 +48,7 @@ final class SurveyLoop {
         // One time for all of them: the clock would cost more than some of the probes' own work.
         let now = clock.now - start
         var pause: CInt = 0
-        collecting: while probes.count < Self.mostAtOnce {
+        collecting: while probes.count < Self.maximumAtOnce {
             switch scan.next(at: now) {
             case .finished: return nil
             case .wait(let until):

@@ -24,7 +24,7 @@ final class SynWire: ScanWire {
         var family: [Bool: Int] = [:]
         for isIPv6 in [false, true] where targets.contains(where: { $0.isIPv6 == isIPv6 }) {
             family[isIPv6] = family.count
-            let count = UInt16(ScanProbes.mostAttempts)
+            let count = UInt16(ScanProbes.maximumAttempts)
             sockets.add(
                 try PacketSockets.rawTCP(isIPv6: isIPv6, firstPort: probes.firstPort, portCount: count), isIPv6: isIPv6)
         }
@@ -36,8 +36,8 @@ final class SynWire: ScanWire {
 
     /// Where no socket of the kernel's can be: it would answer for us, or take our answers for its own.
     private static func freePort() -> UInt16 {
-        let taken = Machine.temporaryPorts
-        let count = UInt16(ScanProbes.mostAttempts)
+        let taken = System.temporaryPorts
+        let count = UInt16(ScanProbes.maximumAttempts)
         let above = UInt32(taken.upperBound) + 1
         if above + UInt32(count) < 65_535 { return .random(in: UInt16(above)...(65_535 - count)) }
         return .random(in: 1024...max(1024, taken.lowerBound - min(taken.lowerBound - 1024, count)))

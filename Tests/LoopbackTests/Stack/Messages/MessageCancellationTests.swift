@@ -36,8 +36,8 @@ private final class Demolition: Sendable {
     }
 
     private let stack: MessageStack
-    private let watched = Guarded<[Watched]>([])
-    private let accepted = Guarded<[Conversation]>([])
+    private let watched = LockedValue<[Watched]>([])
+    private let accepted = LockedValue<[Conversation]>([])
 
     init(_ stack: MessageStack) { self.stack = stack }
 

@@ -29,11 +29,11 @@ extension Loopback {
                 server: try stack.parameters(isServer: true, seed: 2), on: medium
             ) { pair in
                 if stack.isDatagram { #expect(try await pair.server.receiveMessage().text == "hello") }
-                let started = Machine.now
+                let started = System.now
                 async let there = move(stack, from: pair.client, to: pair.server, seed: 11)
                 async let back = move(stack, from: pair.server, to: pair.client, seed: 12)
                 let bytes = try await (there, back)
-                let seconds = Double((Machine.now - started).nanoseconds) / 1e9
+                let seconds = Double((System.now - started).nanoseconds) / 1e9
                 if count >= 10_000 {
                     print("\(stack.rawValue), \(medium): \(count) messages each way, \(bytes) bytes, \(seconds) s")
                 }

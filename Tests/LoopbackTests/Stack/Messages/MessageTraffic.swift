@@ -69,13 +69,13 @@ final class MessageSender: Sendable {
     let stack: MessageStack
     private let connection: NWConnection
     private let queue: DispatchQueue
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
 
     init(_ stack: MessageStack, on connection: NWConnection, _ queue: DispatchQueue, seed: UInt64, count: Int) {
         self.stack = stack
         self.connection = connection
         self.queue = queue
-        state = Guarded(
+        state = LockedValue(
             State(
                 sequence: MessageSequence(seed: seed, longest: stack.longestMessage),
                 random: SplitMix64(seed: ~seed), left: count))
@@ -157,7 +157,7 @@ final class MessageReceiver: Sendable {
     private let stack: MessageStack
     private let connection: NWConnection
     private let count: Int
-    private let state: Guarded<State>
+    private let state: LockedValue<State>
     private let whenReceived: @Sendable (Int, Int) -> Void
     let outcome = Mailbox<Outcome>()
 
@@ -172,7 +172,7 @@ final class MessageReceiver: Sendable {
         self.whenReceived = whenReceived
         var sequence = MessageSequence(seed: seed, longest: stack.longestMessage)
         let first = sequence.next()
-        state = Guarded(State(sequence: sequence, random: SplitMix64(seed: seed &* 3), expected: first))
+        state = LockedValue(State(sequence: sequence, random: SplitMix64(seed: seed &* 3), expected: first))
     }
 
     var bytes: Int { state.withLock { $0.bytes } }

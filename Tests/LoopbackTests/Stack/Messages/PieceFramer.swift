@@ -11,7 +11,7 @@ final class PieceFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: PieceFramer.self)
     static var label: String { "pieces" }
     /// Objects that exist: a framer that outlives its connection is a leak.
-    static let living = Guarded(0)
+    static let living = LockedValue(0)
 
     private struct Piece {
         var message: NWProtocolFramer.Message

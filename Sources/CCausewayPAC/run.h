@@ -1,0 +1,19 @@
+#ifndef CAUSEWAY_RUN_H
+#define CAUSEWAY_RUN_H
+
+#include "causeway_pac.h"
+
+/// What the process knows from the start.
+typedef struct cw_script_job {
+    cw_script_text prelude;
+    const cw_script_text *arguments;
+    int count;
+    /// Memory for the engine.
+    void *heap;
+    int channel;
+} cw_script_job;
+
+/// The whole life of the process that runs a script; `job` is a `cw_script_job`. It does not return.
+int cw_script_run(void *job);
+
+#endif

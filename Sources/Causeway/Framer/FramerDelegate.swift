@@ -1,0 +1,104 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+
+/// Calls a program's framer when its stage asks for it.
+///
+/// The program's object is made at the first call and let go at the last. Its methods are called on the connection's queue and under no
+/// lock; what it does meanwhile reaches the stage through ``FramerHost``.
+final class FramerDelegate: ProgramDelegate {
+    private struct Life: Sendable {
+        var place: (any StageAccess)?
+        var instance: NWProtocolFramer.Instance?
+        var framer: Unchecked<any NWProtocolFramerImplementation>?
+        var hasHandshake = false
+        var hasGivenUp = false
+    }
+
+    let options: NWProtocolFramer.Options
+    let context: FramerContext
+    private let life = LockedValue(Life())
+
+    init(_ options: NWProtocolFramer.Options, in context: FramerContext) {
+        self.options = options
+        self.context = context
+    }
+
+    /// The way to the stage; `nil` before the first call and after the last.
+    var place: (any StageAccess)? { life.withLock { $0.place } }
+
+    /// Whether the framer was not ready when it was started.
+    var hasHandshake: Bool { life.withLock { $0.hasHandshake } }
+
+    var hasGivenUp: Bool { life.withLock { $0.hasGivenUp } }
+
+    func giveUp() { life.withLock { $0.hasGivenUp = true } }
+
+    func handle(_ event: any StageEvent, at place: any StageAccess) {
+        guard case .call(let call)? = event as? FramerEvent else { return }
+        if call.kind == .start { begin(at: place) }
+        let (instance, held) = life.withLock { ($0.instance, $0.framer) }
+        // The stage asks for a start before all else.
+        guard let instance, let framer = held?.value else { return }
+        perform(call, framer, instance, at: place)
+    }
+
+    private func begin(at place: any StageAccess) {
+        let instance = NWProtocolFramer.Instance(options: options, host: self)
+        life.withLock { life in
+            life.place = place
+            life.instance = instance
+        }
+        let framer = Unchecked(options.framerDefinition.implementation.init(framer: instance))
+        life.withLock { $0.framer = framer }
+    }
+
+    private func perform(
+        _ call: FramerCall, _ framer: any NWProtocolFramerImplementation, _ instance: NWProtocolFramer.Instance,
+        at place: any StageAccess
+    ) {
+        switch call.kind {
+        case .start:
+            let isReady = framer.start(framer: instance) == .ready
+            life.withLock { $0.hasHandshake = !isReady }
+            place.withStage(as: FramerStage.self) { $0.startEnded(isReady: isReady) }
+        case .input:
+            let wanted = framer.handleInput(framer: instance)
+            place.withStage(as: FramerStage.self) { $0.inputEnded(wanting: wanted) }
+        case .output:
+            framer.handleOutput(
+                framer: instance, message: message(of: call, instance), messageLength: call.length,
+                isComplete: call.isComplete)
+            place.withStage(as: FramerStage.self) { $0.outputEnded() }
+        case .wakeUp:
+            framer.wakeup(framer: instance)
+            place.withStage(as: FramerStage.self) { $0.wakeUpEnded() }
+        case .stop:
+            let isDone = framer.stop(framer: instance)
+            place.withStage(as: FramerStage.self) { $0.stopEnded(isDone: isDone) }
+        case .cleanup:
+            framer.cleanup(framer: instance)
+            place.withStage(as: FramerStage.self) { $0.cleanupEnded() }
+            end()
+        }
+    }
+
+    /// The program's message for this framer, or an empty one: other framers of the stack have messages of their own.
+    private func message(of call: FramerCall, _ instance: NWProtocolFramer.Instance) -> NWProtocolFramer.Message {
+        for case let metadata as FramerMetadata in call.metadata where metadata.message.definition == options.definition
+        {
+            return metadata.message
+        }
+        return NWProtocolFramer.Message(instance: instance)
+    }
+
+    private func end() {
+        // The program's object goes outside the lock.
+        let ended = life.withLock { life in
+            let ended = life
+            life = Life(hasGivenUp: ended.hasGivenUp)
+            return ended
+        }
+        withExtendedLifetime(ended) {}
+    }
+}

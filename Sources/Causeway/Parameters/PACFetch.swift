@@ -1,0 +1,190 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+internal import Dispatch
+internal import FoundationEssentials
+
+/// Fetches one proxy script over connections of its own, which go past all proxies.
+///
+/// Everything but ``cancel()`` happens on its queue.
+final class PACFetch: Sendable {
+    typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
+
+    private struct State {
+        var location: PACLocation
+        var connection: NWConnection?
+        var fetch: DocumentFetch?
+        var redirectionCount = 0
+        var completion: (@Sendable (Outcome) -> Void)?
+    }
+
+    private static let redirectionLimit = 5
+    private static let pieceLength = 64 << 10
+    /// For everything together.
+    private static let limit = Duration.seconds(10)
+    /// Keeps the look-ups apart, and above all has no proxies: the default context may have this script among its own.
+    private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
+
+    private let limits: PathLimits
+    private let state: LockedValue<State>
+    private let queue = DispatchQueue(label: "causeway.proxy-script", target: .global())
+
+    /// - Parameter limits: Which ways may be taken.
+    init(_ location: PACLocation, _ limits: PathLimits, _ completion: @escaping @Sendable (Outcome) -> Void) {
+        self.limits = limits
+        state = LockedValue(State(location: location, completion: completion))
+    }
+
+    func start() {
+        // A timer of Dispatch's takes descriptors, and ends the process when there are none.
+        _ = Engine.networkLoop.schedule(after: Self.limit) { [weak self] in self?.giveUp() }
+        queue.async { self.ask() }
+    }
+
+    private func giveUp() {
+        queue.async {
+            self.end(.failure(RouteProblem(Failure(.posix(.ETIMEDOUT)), "its server did not answer in time")))
+        }
+    }
+
+    /// From any thread. The completion is not called any more.
+    func cancel() { take()?.connection.forceCancel() }
+
+    /// The end of it, once.
+    private func take() -> (completion: (@Sendable (Outcome) -> Void), connection: Ending)? {
+        state.withLock { state in
+            guard let completion = state.completion.take() else { return nil }
+            return (completion, Ending(connection: state.connection.take()))
+        }
+    }
+
+    private func end(_ outcome: Outcome) {
+        guard let (completion, connection) = take() else { return }
+        connection.forceCancel()
+        completion(outcome.mapError { RouteProblem($0.failure, "the proxy script was not fetched: \($0.reason)") })
+    }
+
+    // MARK: One request
+
+    private func ask() {
+        let location = state.withLock { $0.location }
+        let parameters = location.isSecure ? NWParameters.tls : NWParameters.tcp
+        parameters.setPrivacyContext(Self.context)
+        limits.apply(to: parameters)
+        guard let fetch = try? location.fetch() else { return end(.failure(Self.problem(.malformed))) }
+        let connection = NWConnection(to: .url(location.url), using: parameters)
+        connection.stateUpdateHandler = { [weak self, weak connection] change in
+            guard let self, let connection else { return }
+            self.changed(to: change, connection)
+        }
+        let isWanted = state.withLock { state in
+            guard state.completion != nil else { return false }
+            state.connection = connection
+            state.fetch = fetch
+            return true
+        }
+        guard isWanted else { return }
+        connection.start(queue: queue)
+    }
+
+    private func changed(to change: NWConnection.State, _ connection: NWConnection) {
+        switch change {
+        case .ready:
+            guard let request = state.withLock({ $0.fetch?.request }) else { return }
+            connection.send(content: Data(request), completion: .contentProcessed { _ in })
+            receive(connection)
+        case .waiting(let error), .failed(let error):
+            let reason = connection.tlsFailureReason ?? error.debugDescription
+            end(.failure(RouteProblem(Failure(error), reason)))
+        case .setup, .preparing, .cancelled: break
+        }
+    }
+
+    private func receive(_ connection: NWConnection) {
+        connection.receive(minimumIncompleteLength: 1, maximumLength: Self.pieceLength) {
+            [self] data, _, isComplete, error in
+            let outcome = state.withLock { state -> DocumentFetch.Outcome? in
+                guard state.connection === connection else { return nil }
+                if let data, let outcome = state.fetch?.take([UInt8](data)) { return outcome }
+                return isComplete || error != nil ? state.fetch?.end() : nil
+            }
+            if let outcome { return answered(outcome) }
+            guard !isComplete, error == nil else { return }
+            receive(connection)
+        }
+    }
+
+    private func answered(_ outcome: DocumentFetch.Outcome) {
+        switch outcome {
+        case .document(let document): end(.success(document))
+        case .elsewhere(let place): redirect(to: place)
+        case .refused, .tooLong, .malformed: end(.failure(Self.problem(outcome)))
+        }
+    }
+
+    private func redirect(to place: String) {
+        let (location, count, connection) = state.withLock { state in
+            state.redirectionCount += 1
+            return (state.location, state.redirectionCount, state.connection.take())
+        }
+        connection?.forceCancel()
+        guard count <= Self.redirectionLimit else {
+            return end(.failure(RouteProblem(Failure(.posix(.ELOOP)), "its server redirects for ever")))
+        }
+        do throws(NWError) {
+            let next = try location.redirected(to: place)
+            state.withLock { $0.location = next }
+        } catch {
+            return end(.failure(RouteProblem(Failure(error), "its server redirects to a place that is not allowed")))
+        }
+        ask()
+    }
+
+    private static func problem(_ outcome: DocumentFetch.Outcome) -> RouteProblem {
+        switch outcome {
+        case .refused(let status): RouteProblem(Failure(.posix(.ENOENT)), "its server answers with status \(status)")
+        case .tooLong: RouteProblem(Failure(.posix(.EFBIG)), "it is longer than 1 MiB")
+        case .malformed, .document, .elsewhere:
+            RouteProblem(Failure(.posix(.EPROTO)), "its server's answer makes no sense")
+        }
+    }
+}
+
+/// A connection that is of no use any more, if there was one.
+private struct Ending {
+    var connection: NWConnection?
+
+    func forceCancel() { connection?.forceCancel() }
+}
+
+/// Which ways a connection may take.
+struct PathLimits: Hashable, Sendable {
+    private let interface: NWInterface?
+    private let type: NWInterface.InterfaceType
+    private let prohibited: [NWInterface]
+    private let prohibitedTypes: [NWInterface.InterfaceType]
+    private let prohibitsExpensive: Bool
+    private let prohibitsConstrained: Bool
+    private let allowsUltraConstrained: Bool
+
+    init(_ parameters: NWParameters) {
+        interface = parameters.requiredInterface
+        type = parameters.requiredInterfaceType
+        prohibited = parameters.prohibitedInterfaces ?? []
+        prohibitedTypes = parameters.prohibitedInterfaceTypes ?? []
+        prohibitsExpensive = parameters.prohibitExpensivePaths
+        prohibitsConstrained = parameters.prohibitConstrainedPaths
+        allowsUltraConstrained = parameters.allowUltraConstrainedPaths
+    }
+
+    func apply(to parameters: NWParameters) {
+        parameters.requiredInterface = interface
+        parameters.requiredInterfaceType = type
+        if !prohibited.isEmpty { parameters.prohibitedInterfaces = prohibited }
+        if !prohibitedTypes.isEmpty { parameters.prohibitedInterfaceTypes = prohibitedTypes }
+        parameters.prohibitExpensivePaths = prohibitsExpensive
+        parameters.prohibitConstrainedPaths = prohibitsConstrained
+        parameters.allowUltraConstrainedPaths = allowsUltraConstrained
+    }
+}

@@ -1,0 +1,116 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// Gets one proxy script and asks it for the way to one place.
+///
+/// Safe to use from any thread. The completion is called once, and not after ``cancel()``.
+final class PACRun: Sendable {
+    struct Report: Sendable {
+        /// What the script says, in its words.
+        var result: Result<String, RouteProblem>
+        var fetchDuration: Duration = .zero
+        var evaluation: PACEvaluation.Report?
+    }
+
+    private struct State {
+        var cancellation: (@Sendable () -> Void)?
+        var completion: (@Sendable (Report) -> Void)?
+    }
+
+    private let source: PACSource
+    private let subject: PACSubject
+    private let parameters: NWParameters
+    private let settings: SocketSettings
+    private let loop: any EventLoop
+    private let state: LockedValue<State>
+
+    init(
+        _ source: PACSource, _ subject: PACSubject, _ parameters: NWParameters, _ settings: SocketSettings,
+        on loop: any EventLoop, _ completion: @escaping @Sendable (Report) -> Void
+    ) {
+        self.source = source
+        self.subject = subject
+        self.parameters = parameters
+        self.settings = settings
+        self.loop = loop
+        state = LockedValue(State(completion: completion))
+    }
+
+    func start() {
+        switch source {
+        case .text(let script): evaluate(script, after: .zero)
+        case .location(let location):
+            let started = System.now
+            let cancel = PACStore.shared.find(location, parameters) { outcome in
+                let duration = System.now - started
+                switch outcome {
+                case .success(let document): self.evaluate(document.content, after: duration)
+                case .failure(let problem): self.end(Report(result: .failure(problem), fetchDuration: duration))
+                }
+            }
+            hold(cancel, unlessHeld: true)
+        }
+    }
+
+    func cancel() {
+        let cancel = state.withLock { state in
+            state.completion = nil
+            return state.cancellation.take()
+        }
+        cancel?()
+    }
+
+    /// Keeps the way to stop what is under way; it is stopped at once if nobody wants it any more.
+    ///
+    /// - Parameter unlessHeld: Whether the next step may have begun already, and is what would have to be stopped.
+    private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
+        let isWanted = state.withLock { state in
+            guard state.completion != nil else { return false }
+            if state.cancellation == nil || !unlessHeld { state.cancellation = cancel }
+            return true
+        }
+        if !isWanted { cancel() }
+    }
+
+    private func evaluate(_ content: [UInt8], after duration: Duration) {
+        guard content.count <= PACSource.limit else {
+            let problem = RouteProblem(Failure(.posix(.EFBIG)), "the proxy script is longer than 1 MiB")
+            return end(Report(result: .failure(problem), fetchDuration: duration))
+        }
+        // What is no UTF-8 is mended, and a mark of it at the front is no JavaScript.
+        var script = Array(String(decoding: content, as: UTF8.self).utf8)
+        if script.starts(with: [0xEF, 0xBB, 0xBF]) { script.removeFirst(3) }
+        let evaluation = PACEvaluation(PACEvaluation.Job(script, for: subject, settings), on: loop) { report in
+            let result = report.result.mapError { RouteProblem($0.failure, $0.reason) }
+            self.end(Report(result: result, fetchDuration: duration, evaluation: report))
+        }
+        hold { evaluation.cancel() }
+        guard state.withLock({ $0.completion != nil }) else { return }
+        evaluation.start()
+    }
+
+    private func end(_ report: Report) {
+        let completion = state.withLock { state in
+            state.cancellation = nil
+            return state.completion.take()
+        }
+        completion?(report)
+    }
+}
+
+extension PACProblem {
+    /// As programs see it.
+    var failure: Failure {
+        switch self {
+        case .noEngine: Failure(.posix(.ELIBACC))
+        case .unconfined: Failure(.posix(.EPERM))
+        case .failed, .tooManyLookups: Failure(.posix(.ENOEXEC))
+        case .tooSlow, .died: Failure(.posix(.ETIMEDOUT))
+        case .broken: Failure(.posix(.EPROTO))
+        case .cancelled: Failure(.posix(.ECANCELED))
+        case .noProcess(let code): Failure(errno: code)
+        }
+    }
+}

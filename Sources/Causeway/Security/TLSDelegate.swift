@@ -1,0 +1,134 @@
+package import CausewayProtocols
+package import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTLS
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// Answers the TLS stage of one connection with the program's blocks, and keeps what was negotiated.
+package final class TLSDelegate: StageDelegate, MetadataSource {
+    private let values: SecProtocolOptionValues
+    private let keyLog: (@Sendable (String) -> Void)?
+    /// The same object for the blocks and afterwards.
+    private let securityMetadata = sec_protocol_metadata_t()
+    private let established = LockedValue<NWProtocolTLS.Metadata?>(nil)
+    private let failure = LockedValue<String?>(nil)
+
+    init(_ values: SecProtocolOptionValues, keyLog: (@Sendable (String) -> Void)?) {
+        self.values = values
+        self.keyLog = keyLog
+        let keys = values.preSharedKeys
+        securityMetadata.update { $0.preSharedKeys = keys }
+    }
+
+    /// What was negotiated. `nil` before the handshake is done.
+    package var metadata: NWProtocolTLS.Metadata? { established.withLock { $0 } }
+    var connectionMetadata: NWProtocolMetadata? { metadata }
+    /// Why TLS failed, for a person.
+    var failureReason: String? { failure.withLock { $0 } }
+
+    package var callsProgram: Bool { keyLog != nil }
+
+    package func stageReported(_ event: any StageEvent, from place: StagePlace) {
+        guard let event = event as? TLSEvent else { return }
+        switch event {
+        case .step(let step):
+            WorkerThreads.shared.run {
+                let progress = step.run()
+                place.withStage(as: TLSStage.self, isAnswer: false) { $0.stepEnded(progress) }
+            }
+        case .evaluateTrust(let trust): judge(trust, place)
+        case .chooseIdentity(let challenge): choose(challenge, place)
+        case .established(let negotiation): keep(negotiation, place)
+        case .failed(let reason):
+            let text = reason.description
+            failure.withLock { $0 = text }
+        case .keyLog(let line): keyLog?(line)
+        }
+    }
+
+    // MARK: Questions
+
+    private func judge(_ trust: PeerTrust, _ place: StagePlace) {
+        guard let verify = values.verify else {
+            WorkerThreads.shared.run {
+                let isTrusted = (try? trust.evaluate()) != nil
+                place.withStage(as: TLSStage.self, isAnswer: false) { $0.trustEvaluated(isTrusted: isTrusted) }
+            }
+            return
+        }
+        securityMetadata.update { $0.setPeer(trust.certificates, stapledResponse: trust.stapledResponse) }
+        let answer = SingleAnswer<Bool> { isTrusted in
+            place.withStage(as: TLSStage.self) { $0.trustEvaluated(isTrusted: isTrusted) }
+        }
+        let metadata = securityMetadata
+        let object = sec_trust_t(SecTrust(trust))
+        verify.queue.async { verify.block.value(metadata, object) { answer.give($0) } }
+    }
+
+    private func choose(_ request: TLSChallenge, _ place: StagePlace) {
+        let answer = SingleAnswer<TLSIdentity?> { identity in
+            place.withStage(as: TLSStage.self) { $0.identityChosen(identity) }
+        }
+        guard let challenge = values.challenge else { return answer.give(nil) }
+        securityMetadata.update { metadata in
+            metadata.signatureAlgorithms = request.signatureSchemes
+            metadata.distinguishedNames = request.authorities.map { Data($0) }
+        }
+        let metadata = securityMetadata
+        // An identity that cannot be read is none: a server that needs one refuses then.
+        challenge.queue.async {
+            challenge.block.value(metadata) { identity in answer.give(identity.flatMap { try? $0.engineIdentity() }) }
+        }
+    }
+
+    // MARK: The outcome
+
+    private func keep(_ negotiation: TLSNegotiation, _ place: StagePlace) {
+        securityMetadata.update { metadata in
+            metadata.applicationProtocol = negotiation.applicationProtocol
+            metadata.serverName = negotiation.serverName
+            metadata.version = tls_protocol_version_t(rawValue: negotiation.version.rawValue)
+            metadata.cipherSuite = tls_ciphersuite_t(number: negotiation.cipherSuite)
+            metadata.group = negotiation.group
+            metadata.isEarlyDataAccepted = negotiation.isEarlyDataAccepted
+            metadata.setPeer(negotiation.peerCertificates, stapledResponse: negotiation.stapledResponse)
+            metadata.datagrams = negotiation.datagrams.map { ($0.longestMessage, $0.overhead) }
+            metadata.export = { label, context, count in
+                let secret = place.withStage(as: TLSStage.self) { stage in
+                    stage.exportSecret(
+                        label: String(decoding: label, as: UTF8.self), context: context.map { [UInt8]($0) },
+                        count: count)
+                }
+                return secret.flatMap { $0 }.map { Data($0) }
+            }
+        }
+        let metadata = NWProtocolTLS.Metadata(securityProtocolMetadata: securityMetadata)
+        established.withLock { $0 = metadata }
+    }
+}
+
+extension SecProtocolMetadataValues {
+    fileprivate mutating func setPeer(_ certificates: [Certificate], stapledResponse: [UInt8]?) {
+        peerCertificates = certificates.map { SecCertificate(data: Data($0.der)) }
+        peerPublicKey = certificates.first.map { Data($0.subjectPublicKeyInfo) }
+        ocspResponses = stapledResponse.map { [Data($0)] } ?? []
+    }
+}
+
+/// Passes on the first answer of a block that may answer several times.
+private final class SingleAnswer<Answer: Sendable>: Sendable {
+    private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
+
+    init(_ receiver: @escaping @Sendable (Answer) -> Void) {
+        self.receiver = LockedValue(receiver)
+    }
+
+    func give(_ answer: Answer) {
+        let receiver = receiver.withLock { receiver in
+            defer { receiver = nil }
+            return receiver
+        }
+        receiver?(answer)
+    }
+}

@@ -1,0 +1,67 @@
+internal import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayWire
+
+/// Lets the program answer requests, tells who pinged, and keeps what the handshake agreed on.
+final class WebSocketDelegate: ProgramDelegate {
+    private let values: NWProtocolWebSocket.Options.Values
+    private let isServer: Bool
+    private let handshake = LockedValue<NWProtocolWebSocket.Metadata.Handshake?>(nil)
+
+    init(_ values: NWProtocolWebSocket.Options.Values, isServer: Bool) {
+        self.values = values
+        self.isServer = isServer
+    }
+
+    /// What the handshake agreed on; `nil` before.
+    var connectionMetadata: NWProtocolMetadata? {
+        handshake.withLock { $0 }.map {
+            NWProtocolWebSocket.Metadata(opcode: .binary, closeCode: .protocolCode(.normalClosure), handshake: $0)
+        }
+    }
+
+    var callsProgram: Bool { false }
+
+    func handle(_ event: any StageEvent, at place: any StageAccess) {
+        switch event as? WebSocketStageEvent {
+        case .requested(let request): answer(request, at: place)
+        case .opened(let response): opened(response)
+        case .pingAnswered(let token): PongWaiters.shared.finish(token, nil)
+        case .pingLost(let token): PongWaiters.shared.finish(token, .posix(.ECANCELED))
+        // The stage's status is what the connection fails with.
+        case .failed, nil: break
+        }
+    }
+
+    private func opened(_ response: UpgradeResponse?) {
+        let headers = response?.additionalFields.map { ($0.name, $0.value) }
+        let agreed = NWProtocolWebSocket.Metadata.Handshake(
+            subprotocol: response?.subprotocol, serverHeaders: isServer ? nil : headers)
+        handshake.withLock { $0 = agreed }
+    }
+
+    private func answer(_ request: UpgradeRequest, at place: any StageAccess) {
+        guard let handler = values.clientRequestHandler, let queue = values.clientRequestQueue else {
+            place.withStage(as: WebSocketStage.self) { $0.respond(UpgradeResponse()) }
+            return
+        }
+        queue.async {
+            let response = handler(
+                request.subprotocols, request.additionalFields.map { (name: $0.name, value: $0.value) })
+            let answer = UpgradeResponse(response)
+            place.withStage(as: WebSocketStage.self) { $0.respond(answer) }
+        }
+    }
+}
+
+extension UpgradeResponse {
+    /// The wire's form of a program's answer.
+    init(_ response: NWProtocolWebSocket.Response) {
+        let fields = (response.additionalHeaders ?? []).map { HeaderField($0.name, $0.value) }
+        switch response.status {
+        case .accept: self.init(subprotocol: response.subprotocol, additionalFields: fields)
+        case .reject: self.init(status: 400, additionalFields: fields)
+        }
+    }
+}

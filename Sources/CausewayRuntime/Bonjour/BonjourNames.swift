@@ -1,0 +1,27 @@
+/// How names are changed when somebody else has them.
+package enum BonjourNames {
+    /// The next name to try: `Printer`, `Printer (2)`, `Printer (3)`.
+    package static func next(after name: String) -> String {
+        guard name.hasSuffix(")"), let open = name.lastIndex(of: "("), open > name.startIndex,
+            let number = Int(name[name.index(after: open)...].dropLast()), number >= 2, number < Int.max,
+            name[name.index(before: open)] == " "
+        else { return shortened(name, by: " (2)") }
+        return shortened(String(name[..<name.index(before: open)]), by: " (\(number + 1))")
+    }
+
+    /// The same for hosts: `mac`, `mac-2`, `mac-3`.
+    package static func nextHost(after name: String) -> String {
+        guard let dash = name.lastIndex(of: "-"), dash > name.startIndex,
+            let number = Int(name[name.index(after: dash)...]),
+            number >= 2, number < Int.max
+        else { return shortened(name, by: "-2") }
+        return shortened(String(name[..<dash]), by: "-\(number + 1)")
+    }
+
+    /// A label has 63 bytes: the beginning gives way, at the end of a character.
+    private static func shortened(_ name: String, by suffix: String) -> String {
+        var name = name
+        while name.utf8.count + suffix.utf8.count > 63 { name.removeLast() }
+        return name + suffix
+    }
+}

@@ -1,0 +1,38 @@
+internal import CausewaySystem
+internal import DequeModule
+
+/// Bounds how many scripts run at a time, over all connections of the process: each takes a process and up to 16 MiB.
+final class PACTurns: Sendable {
+    static let shared = PACTurns(limit: 8)
+
+    private struct State {
+        var runningCount = 0
+        var waiting: Deque<@Sendable () -> Void> = []
+    }
+
+    private let limit: Int
+    private let state = LockedValue(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Calls `body`, now or when it is its turn. It has to call ``giveBack()`` in the end.
+    func take(_ body: @escaping @Sendable () -> Void) {
+        let isFree = state.withLock { state in
+            guard state.runningCount < limit else {
+                state.waiting.append(body)
+                return false
+            }
+            state.runningCount += 1
+            return true
+        }
+        if isFree { body() }
+    }
+
+    func giveBack() {
+        let next = state.withLock { state -> (@Sendable () -> Void)? in
+            if state.waiting.isEmpty { state.runningCount -= 1 }
+            return state.waiting.popFirst()
+        }
+        next?()
+    }
+}

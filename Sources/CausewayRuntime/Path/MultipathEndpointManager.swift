@@ -1,0 +1,133 @@
+package import CausewayProtocols
+package import CausewaySystem
+internal import CausewayWire
+
+/// Keeps the kernel's path manager told of this host's addresses, for as long as it exists and as the network changes.
+///
+/// The path manager serves a whole network namespace: what was there before stays as it is, and what this puts goes when it is
+/// cancelled or released, or when the process ends by `exit`. Safe to use from any thread.
+package final class MultipathEndpointManager: Sendable {
+    private struct State: Sendable {
+        /// What this has put, with the kernel's identifiers.
+        var put: [MultipathEndpoint] = []
+        /// The number of subflows per connection as it was, and as this has set it.
+        var limit: (before: UInt32, own: UInt32)?
+        var subscription: NetworkStateMonitor.Subscription?
+        var isCancelled = false
+    }
+
+    private let plan: MultipathPlan
+    private let state = LockedValue(State())
+
+    /// Puts the endpoints for the network as it is. Waits for the kernel, less than a millisecond.
+    ///
+    /// - Throws: `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` where the kernel has no Multipath TCP.
+    package init(_ plan: MultipathPlan) throws(SystemError) {
+        self.plan = plan
+        do {
+            try adopt(NetworkStateMonitor.shared.model)
+        } catch {
+            cancel()
+            throw error
+        }
+        Self.withdrawAtExit(self)
+        // Later on there is nobody to tell what the kernel refuses.
+        let subscription = NetworkStateMonitor.shared.subscribe { [weak self] in try? self?.adopt($0) }
+        state.withLock { $0.subscription = subscription }
+    }
+
+    /// Takes back what was put. Connections lose the subflows that came of it, and keep those they need.
+    package func cancel() {
+        let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
+            guard !state.isCancelled else { return nil }
+            state.isCancelled = true
+            Self.withdraw(&state)
+            defer { state.subscription = nil }
+            return state.subscription
+        }
+        subscription?.cancel()
+    }
+
+    deinit { cancel() }
+
+    private func adopt(_ model: NetworkModel) throws(SystemError) {
+        let wanted = plan.endpoints(in: model)
+        let failure = state.withLock { state -> SystemError? in
+            guard !state.isCancelled else { return nil }
+            do throws(SystemError) {
+                try Self.put(wanted, &state)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    // MARK: Under the lock
+
+    private static func put(_ wanted: [MultipathEndpoint], _ state: inout State) throws(SystemError) {
+        var kernel = try MultipathPathManager()
+        let there = try kernel.endpoints()
+        // Somebody else may have taken ours away, and theirs are not to be touched.
+        state.put.removeAll { own in !there.contains { $0.id == own.id && $0.address == own.address } }
+        let ids = Set(state.put.map(\.id))
+        let foreign = there.filter { !ids.contains($0.id) }
+        let missing = wanted.filter { endpoint in !foreign.contains { $0.address == endpoint.address } }
+        let changes = MultipathPlan.changes(from: state.put, to: missing)
+        for endpoint in changes.removed {
+            try kernel.remove(endpoint)
+            state.put.removeAll { $0.id == endpoint.id }
+        }
+        for endpoint in changes.changed {
+            try kernel.change(endpoint)
+            for index in state.put.indices where state.put[index].id == endpoint.id { state.put[index] = endpoint }
+        }
+        try raiseLimit(to: foreign.count + missing.count, &kernel, &state)
+        for endpoint in changes.added { state.put.append(try kernel.add(endpoint)) }
+    }
+
+    private static func raiseLimit(
+        to count: Int, _ kernel: inout MultipathPathManager, _ state: inout State
+    ) throws(SystemError) {
+        let needed = UInt32(min(count, MultipathEndpoint.limit))
+        var limits = try kernel.limits()
+        guard limits.subflows < needed else { return }
+        let before = limits.subflows
+        limits.subflows = needed
+        try kernel.setLimits(limits)
+        state.limit = (state.limit?.before ?? before, needed)
+    }
+
+    /// What the kernel refuses to take back is gone already, or not ours to take any more.
+    private static func withdraw(_ state: inout State) {
+        guard !state.put.isEmpty || state.limit != nil, var kernel = try? MultipathPathManager() else { return }
+        for endpoint in state.put { try? kernel.remove(endpoint) }
+        state.put = []
+        if let limit = state.limit, var now = try? kernel.limits(), now.subflows == limit.own {
+            now.subflows = limit.before
+            try? kernel.setLimits(now)
+        }
+        state.limit = nil
+    }
+}
+
+extension MultipathEndpointManager {
+    private struct Weak: Sendable {
+        weak let manager: MultipathEndpointManager?
+    }
+
+    private static let living = LockedValue([Weak]())
+
+    private static let exitHook: Void = System.atExit {
+        for manager in living.withLock({ $0.compactMap(\.manager) }) { manager.cancel() }
+    }
+
+    private static func withdrawAtExit(_ manager: MultipathEndpointManager) {
+        _ = exitHook
+        living.withLock { living in
+            living.removeAll { $0.manager == nil }
+            living.append(Weak(manager: manager))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CausewaySystem
+
+/// Follows the kernel's network state on a routing socket.
+final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
+    private struct Feed: ~Copyable {
+        var socket: NetlinkSocket
+        var registration: Registration
+
+        borrowing func renew(on loop: any EventLoop) {
+            loop.update(registration, socket.rawValue, for: .readable)
+        }
+    }
+
+    private let loop: any EventLoop
+    private let report: @Sendable (NetworkChangeMonitor.Report) -> Void
+    /// What is followed, until it is cancelled.
+    private let feed = LockedValue<Feed?>(nil)
+
+    /// Whatever changes after this returned is reported, on the loop.
+    init(
+        on loop: any EventLoop, report: @escaping @Sendable (NetworkChangeMonitor.Report) -> Void
+    ) throws(SystemError) {
+        self.loop = loop
+        self.report = report
+        // Under the lock: the first change may be reported before the registration is known here.
+        try feed.withLock { feed throws(SystemError) in
+            let socket = try NetlinkSocket(groups: .all, blocking: false)
+            let registration = try loop.register(socket.rawValue, for: .readable, self)
+            feed = Feed(socket: socket, registration: registration)
+        }
+    }
+
+    func ready(for readiness: Readiness) {
+        let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
+            do {
+                guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
+                // One turn takes a bounded number of changes: what it left is reported again.
+                feed?.renew(on: loop)
+                return hasChanged ? .changed : nil
+            } catch {
+                return .failed
+            }
+        }
+        if let word { report(word) }
+    }
+
+    func cancel() {
+        feed.withLock { feed in
+            guard let feed = feed.take() else { return }
+            loop.close(feed.registration, feed.socket.release())
+        }
+    }
+}
+
+extension NetworkChangeMonitor.Dependencies {
+    /// The kernel, followed on a loop that serves no connection.
+    package static var live: Self {
+        Self(
+            follow: { report in try? NetlinkWatch(on: Engine.networkLoop, report: report) },
+            after: { delay, body in _ = Engine.networkLoop.schedule(after: delay, body) })
+    }
+}

@@ -1,0 +1,225 @@
+package import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+/// Keeps a ``NetworkModel`` of the host for as long as somebody subscribes: one look at the kernel after each burst of changes, for
+/// everybody.
+///
+/// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
+package final class NetworkStateMonitor: Sendable {
+    /// The process's monitor. It looks at the network namespace of the process.
+    package static let shared = NetworkStateMonitor(
+        changes: .shared, managers: systemManagers, look: NetworkModel.current(after:_:))
+
+    package typealias Body = @Sendable (NetworkModel) -> Void
+
+    private struct Subscriber: Sendable {
+        let body: Body
+        /// The model that it knows.
+        var told: NetworkModel?
+    }
+
+    private struct State: Sendable {
+        /// As of the last look, while somebody subscribes.
+        var model: NetworkModel?
+        var subscribers: [UInt64: Subscriber] = [:]
+        var lastID: UInt64 = 0
+        var changes: NetworkChangeMonitor.Subscription?
+        var isLookPending = false
+        /// Looking again sooner would take more of a processor than is fair.
+        var rest = Duration.zero
+        var managers = ManagerState()
+    }
+
+    /// Looks that take longer than this are followed by a rest: hosts with very many routes.
+    private static let shortLook = Duration.milliseconds(5)
+    private static let longestRest = Duration.seconds(1)
+    private static let retryDelay = Duration.seconds(1)
+
+    private let changes: NetworkChangeMonitor
+    let managers: Managers
+    private let look: @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
+    private let state = LockedValue(State())
+
+    private var loop: any EventLoop { Engine.networkLoop }
+
+    /// - Parameters:
+    ///   - managers: Follows programs that know more of interfaces than the kernel.
+    ///   - look: Makes a model of what the kernel says now; `nil` if it cannot be asked. It is given the last model, and what
+    ///     those programs say.
+    package init(
+        changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
+        look: @escaping @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
+    ) {
+        self.changes = changes
+        self.managers = managers
+        self.look = look
+    }
+
+    /// The model, if somebody keeps it up to date already.
+    package var followed: NetworkModel? { state.withLock { $0.model } }
+
+    /// The model: the one that is kept, else a look at the kernel, which blocks for some tenths of a millisecond.
+    package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
+
+    /// Calls `body` with the model that is there, then with each one that differs from it, until the subscription is cancelled or
+    /// released.
+    package func subscribe(_ body: @escaping Body) -> Subscription {
+        let (id, isFirst) = state.withLock { state in
+            state.lastID += 1
+            state.subscribers[state.lastID] = Subscriber(body: body)
+            return (state.lastID, state.subscribers.count == 1)
+        }
+        let subscription = Subscription(id: id, monitor: self)
+        if isFirst { begin() }
+        loop.execute { self.tell(id) }
+        return subscription
+    }
+
+    /// Runs a block between calls of subscribers.
+    package func perform(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
+
+    /// Subscribes to changes before the first look, so that nothing is missed in between.
+    private func begin() {
+        let subscription = changes.subscribe { [weak self] in self?.changed(mayBringManagers: true) }
+        let unwanted = state.withLock { state -> NetworkChangeMonitor.Subscription? in
+            guard !state.subscribers.isEmpty else { return subscription }
+            defer { state.changes = subscription }
+            return state.changes
+        }
+        unwanted?.cancel()
+        changed(mayBringManagers: true)
+    }
+
+    fileprivate func cancel(_ id: UInt64) {
+        // What is taken out is released behind the lock: a body may own the last reference to a subscription.
+        let (body, changes, model, managers) = state.withLock { state in
+            let body = state.subscribers.removeValue(forKey: id)
+            guard state.subscribers.isEmpty else {
+                return (
+                    body, nil as NetworkChangeMonitor.Subscription?, state.model,
+                    nil as (any NetworkChangeMonitor.Watch)?
+                )
+            }
+            defer {
+                state.changes = nil
+                state.model = nil
+            }
+            return (body, state.changes, state.model, state.managers.forget())
+        }
+        changes?.cancel()
+        managers?.cancel()
+        withExtendedLifetime((body, model)) {}
+    }
+
+    func changed(mayBringManagers: Bool = false) {
+        let rest = state.withLock { state -> Duration? in
+            if mayBringManagers, !state.subscribers.isEmpty { state.managers.isSearchDue = true }
+            guard !state.isLookPending, !state.subscribers.isEmpty else { return nil }
+            state.isLookPending = true
+            return state.rest
+        }
+        guard let rest else { return }
+        if rest == .zero {
+            loop.execute { self.lookAgain() }
+        } else {
+            _ = loop.schedule(after: rest) { self.lookAgain() }
+        }
+    }
+
+    func withManagers<Result: Sendable>(_ body: (inout ManagerState) -> Result) -> Result {
+        state.withLock { body(&$0.managers) }
+    }
+
+    // MARK: On the loop
+
+    private func lookAgain() {
+        let (last, facts) = state.withLock { state in
+            state.isLookPending = false
+            return (state.model, state.managers.facts)
+        }
+        // Behind the look: nobody waits for them.
+        defer { followManagers() }
+        let start = System.now
+        guard let model = look(last, facts) else {
+            // What was known stays; nobody tells when the kernel can be asked again.
+            _ = loop.schedule(after: Self.retryDelay) { self.changed() }
+            return
+        }
+        let cost = System.now - start
+        let bodies = state.withLock { state -> [UInt64] in
+            state.rest = cost > Self.shortLook ? min(cost * 4, Self.longestRest) : .zero
+            guard !state.subscribers.isEmpty, state.model !== model else { return [] }
+            state.model = model
+            return state.subscribers.keys.sorted()
+        }
+        for id in bodies { tell(id) }
+    }
+
+    /// Tells one subscriber the model that is there.
+    private func tell(_ id: UInt64) {
+        // Looked up one by one: an earlier subscriber's body may have cancelled a later subscription.
+        let (body, model) = state.withLock { state -> (Body?, NetworkModel?) in
+            guard let model = state.model, let subscriber = state.subscribers[id], subscriber.told !== model else {
+                return (nil, nil)
+            }
+            state.subscribers[id]?.told = model
+            return (subscriber.body, model)
+        }
+        if let model { body?(model) }
+    }
+}
+
+extension NetworkStateMonitor {
+    /// Keeps a body subscribed for as long as it exists.
+    package final class Subscription: Sendable {
+        private let id: UInt64
+        private let monitor: NetworkStateMonitor
+
+        fileprivate init(id: UInt64, monitor: NetworkStateMonitor) {
+            self.id = id
+            self.monitor = monitor
+        }
+
+        /// Ends the subscription. A call that is under way already may finish later; no other one follows it.
+        package func cancel() { monitor.cancel(id) }
+
+        deinit { monitor.cancel(id) }
+    }
+}
+
+extension NetworkModel {
+    /// Of a kernel that cannot be asked: nothing.
+    package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
+
+    /// What the kernel and the resolver's files say now; `nil` if the kernel cannot be asked.
+    ///
+    /// - Parameters:
+    ///   - last: The model that is known. What is as it was keeps its identity, and costs no look at the file system.
+    ///   - facts: What programs that manage networks say.
+    package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
+    {
+        guard let state = try? NetlinkState.current() else { return nil }
+        let resolver = ResolverState.current()
+        let translators = AdvertisedTranslators.shared.prefixes()
+        if let last, last.state == state, last.facts == facts, last.nameServers == resolver.servers,
+            last.searchDomains == resolver.configuration.searchDomains, last.translators == translators
+        {
+            return last
+        }
+        var radios: Set<Int>?
+        return NetworkModel(
+            state, nameServers: resolver.servers, searchDomains: resolver.configuration.searchDomains,
+            user: System.user, facts: facts, translators: translators, overrides: .current
+        ) { link in
+            if let known = last?.interface(index: link.index), known.link.name == link.name,
+                known.link.hardwareType == link.hardwareType, known.link.kind == link.kind,
+                last?.facts[link.name].isCellular == facts[link.name].isCellular
+            {
+                return known.interface
+            }
+            return NWInterface(link, radios: &radios)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// A datagram socket to one DNS server. Confined to its loop.
+final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
+    private struct State {
+        var descriptor: CInt?
+        var registration: Registration?
+        var awaited: [UInt16: DNSClient.ExchangeID] = [:]
+        var questionCount = 0
+        /// Answers are read into this, and kept as long as they are: most are short.
+        var buffer = [UInt8](repeating: 0, count: byteLimit)
+    }
+
+    /// More than was asked for: what is longer is no answer.
+    private static let byteLimit = 4_096
+    /// Datagrams read in one turn of the loop.
+    private static let budget = 64
+
+    let server: DNSServer
+    private let loop: any EventLoop
+    private let report: @Sendable (DNSTransports.Event) -> Void
+    private let broke: @Sendable (DNSDatagramTransport, CInt) -> Void
+    private let state: LoopBound<State>
+
+    init(
+        _ server: DNSServer, _ scope: ResolutionScope, _ loop: any EventLoop,
+        _ report: @escaping @Sendable (DNSTransports.Event) -> Void,
+        _ broke: @escaping @Sendable (DNSDatagramTransport, CInt) -> Void
+    ) throws(SystemError) {
+        self.server = server
+        self.loop = loop
+        self.report = report
+        self.broke = broke
+        state = LoopBound(State(), to: loop)
+        let address = SocketAddress(server.address, port: server.port)
+        let socket = try scope.openSocket(to: address, .udp)
+        _ = try Socket.connect(socket.rawValue, to: address)
+        state.value.registration = try loop.register(socket.rawValue, for: .readable, self)
+        state.value.descriptor = socket.release()
+    }
+
+    var isIdle: Bool { state.value.awaited.isEmpty }
+    var questionCount: Int { state.value.questionCount }
+
+    func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
+        guard let descriptor = state.value.descriptor else {
+            throw SystemError(errno: Errno.notConnected, call: "send")
+        }
+        state.value.questionCount += 1
+        state.value.awaited[id] = exchange
+        switch bytes.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+        // A full buffer loses a datagram, as the wire would: it is asked again.
+        case .moved, .wouldBlock: break
+        case .failed(let code): throw SystemError(errno: code, call: "send")
+        }
+    }
+
+    func forget(_ id: UInt16) { state.value.awaited[id] = nil }
+
+    func close() {
+        guard let descriptor = state.value.descriptor.take(), let registration = state.value.registration.take() else {
+            return
+        }
+        loop.close(registration, Descriptor(adopting: descriptor))
+    }
+
+    func ready(for readiness: Readiness) {
+        for _ in 0..<Self.budget {
+            guard let descriptor = state.value.descriptor else { return }
+            switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
+            case .moved(let count): deliver(Array(state.value.buffer[..<count]))
+            case .wouldBlock: return awaitMore()
+            // The server's host says that nobody listens there, for instance.
+            case .failed(let code): return broke(self, code)
+            }
+        }
+        loop.execute { self.ready(for: .readable) }
+    }
+
+    private func deliver(_ bytes: [UInt8]) {
+        guard bytes.count >= 12, let exchange = state.value.awaited[UInt16(bytes[0]) << 8 | UInt16(bytes[1])] else {
+            return
+        }
+        report(.received(bytes, exchange))
+    }
+
+    private func awaitMore() {
+        if let registration = state.value.registration { loop.await(.readable, of: registration) }
+    }
+}

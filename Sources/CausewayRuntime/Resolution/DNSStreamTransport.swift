@@ -1,0 +1,127 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// A TCP connection to one DNS server (RFC 7766). Confined to its loop.
+final class DNSStreamTransport: DNSTransport, ReadinessHandler {
+    private struct State {
+        var descriptor: CInt?
+        var registration: Registration?
+        var isConnected = false
+        var isOver = false
+        var awaited: [UInt16: DNSClient.ExchangeID] = [:]
+        var outgoing: [UInt8] = []
+        var incoming: [UInt8] = []
+    }
+
+    let server: DNSServer
+    private let loop: any EventLoop
+    private let report: @Sendable (DNSTransports.Event) -> Void
+    private let broke: @Sendable (DNSStreamTransport, CInt) -> Void
+    private let state: LoopBound<State>
+
+    init(
+        _ server: DNSServer, _ scope: ResolutionScope, _ loop: any EventLoop,
+        _ report: @escaping @Sendable (DNSTransports.Event) -> Void,
+        _ broke: @escaping @Sendable (DNSStreamTransport, CInt) -> Void
+    ) throws(SystemError) {
+        self.server = server
+        self.loop = loop
+        self.report = report
+        self.broke = broke
+        state = LoopBound(State(), to: loop)
+        let address = SocketAddress(server.address, port: server.port)
+        let socket = try scope.openSocket(to: address, .tcp)
+        try? Socket.set(.noDelay, to: 1, on: socket.rawValue)
+        state.value.isConnected = try Socket.connect(socket.rawValue, to: address)
+        state.value.registration = try loop.register(socket.rawValue, for: [.readable, .writable, .peerClosed], self)
+        state.value.descriptor = socket.release()
+    }
+
+    var isIdle: Bool { state.value.awaited.isEmpty }
+    var isOver: Bool { state.value.isOver }
+
+    func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
+        guard !state.value.isOver else { throw SystemError(errno: Errno.notConnected, call: "send") }
+        state.value.awaited[id] = exchange
+        state.value.outgoing += [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
+        if state.value.isConnected { write() }
+    }
+
+    func forget(_ id: UInt16) { state.value.awaited[id] = nil }
+
+    func close() {
+        state.value.isOver = true
+        guard let descriptor = state.value.descriptor.take(), let registration = state.value.registration.take() else {
+            return
+        }
+        loop.close(registration, Descriptor(adopting: descriptor))
+    }
+
+    func ready(for readiness: Readiness) {
+        guard let descriptor = state.value.descriptor else { return }
+        if !state.value.isConnected {
+            guard readiness.touches([.writable, .failed, .hangUp]) else { return }
+            let code = Socket.takeError(descriptor)
+            guard code == 0 else { return end(code) }
+            state.value.isConnected = true
+        }
+        write()
+        read()
+    }
+
+    private func write() {
+        while let descriptor = state.value.descriptor, !state.value.outgoing.isEmpty {
+            switch state.value.outgoing.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+            case .moved(let count): state.value.outgoing.removeFirst(count)
+            case .wouldBlock:
+                if let registration = state.value.registration { loop.await(.writable, of: registration) }
+                return
+            case .failed(let code):
+                // What the server has answered before comes first.
+                read()
+                return end(code)
+            }
+        }
+    }
+
+    private func read() {
+        while let descriptor = state.value.descriptor {
+            var result = IOResult.wouldBlock
+            let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
+                result = Socket.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
+                if case .moved(let moved) = result { count = moved } else { count = 0 }
+            }
+            switch result {
+            case .moved(0): return end(Errno.connectionReset)
+            case .moved:
+                state.value.incoming += bytes
+                deliver()
+            case .wouldBlock:
+                if let registration = state.value.registration { loop.await(.readable, of: registration) }
+                return
+            case .failed(let code): return end(code)
+            }
+        }
+    }
+
+    /// Takes whole messages, each behind its length (RFC 1035 §4.2.2). One message at most waits for its end.
+    private func deliver() {
+        while state.value.incoming.count >= 2 {
+            let count = Int(state.value.incoming[0]) << 8 | Int(state.value.incoming[1])
+            guard state.value.incoming.count >= count + 2 else { return }
+            let message = Array(state.value.incoming[2..<(count + 2)])
+            state.value.incoming.removeFirst(count + 2)
+            guard count >= 12, let exchange = state.value.awaited[UInt16(message[0]) << 8 | UInt16(message[1])] else {
+                continue
+            }
+            report(.received(message, exchange))
+        }
+    }
+
+    private func end(_ code: CInt) {
+        guard !state.value.isOver else { return }
+        state.value.isOver = true
+        broke(self, code)
+    }
+}

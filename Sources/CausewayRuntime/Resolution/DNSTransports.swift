@@ -1,0 +1,138 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// Carries the messages of one ``DNSClient``: sockets to its servers, as few as will do, and for as long as an answer is awaited.
+///
+/// Confined to its loop. A datagram socket is connected to one server, so nobody else is heard on it, and its port, which the kernel
+/// throws anew for each socket, has to be guessed (RFC 5452 §9.2). Questions that are asked together share one, up to a number;
+/// a server has two at most.
+final class DNSTransports: Sendable {
+    typealias ExchangeID = DNSClient.ExchangeID
+
+    enum Event {
+        case received([UInt8], ExchangeID)
+        case failed(ExchangeID, DNSFailure)
+    }
+
+    /// Questions for which one port is good.
+    private static let questionsPerPort = 256
+
+    private let scope: ResolutionScope
+    private let loop: any EventLoop
+    private let report: @Sendable (Event) -> Void
+    private let state: LoopBound<State>
+
+    private struct State {
+        var datagrams: [DNSServer: [DNSDatagramTransport]] = [:]
+        var streams: [DNSServer: DNSStreamTransport] = [:]
+        /// What each exchange travels on, and by which ID.
+        var places: [ExchangeID: (transport: any DNSTransport, id: UInt16)] = [:]
+    }
+
+    init(_ scope: ResolutionScope, on loop: any EventLoop, _ report: @escaping @Sendable (Event) -> Void) {
+        self.scope = scope
+        self.loop = loop
+        self.report = report
+        state = LoopBound(State(), to: loop)
+    }
+
+    var isIdle: Bool { state.value.places.isEmpty }
+
+    /// Open sockets, for those who count them.
+    var socketCount: Int {
+        state.value.datagrams.values.reduce(0) { $0 + $1.count } + state.value.streams.count
+    }
+
+    func send(_ exchange: ExchangeID, _ bytes: [UInt8], id: UInt16, to server: DNSServer, over carrier: DNSCarrier) {
+        let transport: any DNSTransport
+        do throws(SystemError) {
+            transport = try self.transport(to: server, over: carrier)
+        } catch {
+            return fail(exchange, error.errno)
+        }
+        state.value.places[exchange] = (transport, id)
+        do throws(SystemError) {
+            try transport.send(bytes, id, exchange)
+        } catch {
+            // The error may be the answer to an earlier question on the same socket, and nobody would hear of it again.
+            broke(transport, error.errno)
+        }
+    }
+
+    func forget(_ exchange: ExchangeID) {
+        guard let (transport, id) = state.value.places.removeValue(forKey: exchange) else { return }
+        transport.forget(id)
+        if transport.isIdle { retire(transport) }
+    }
+
+    private func fail(_ exchange: ExchangeID, _ code: CInt) {
+        let unreachable = [
+            Errno.networkUnreachable, Errno.hostUnreachable, Errno.networkDown, Errno.addressNotAvailable,
+            Errno.noDevice,
+        ]
+        let failure: DNSFailure =
+            unreachable.contains(code)
+            ? .unreachable : code == Errno.connectionRefused ? .connectionRefused : .timedOut
+        // Not from within an action: the machine is told once it has settled.
+        loop.execute { [report] in report(.failed(exchange, failure)) }
+    }
+
+    // MARK: Sockets
+
+    private func transport(to server: DNSServer, over carrier: DNSCarrier) throws(SystemError) -> any DNSTransport {
+        switch carrier {
+        case .tcp:
+            if let known = state.value.streams[server], !known.isOver { return known }
+            let transport = try DNSStreamTransport(server, scope, loop, report) { [weak self] transport, code in
+                self?.broke(transport, code)
+            }
+            state.value.streams[server] = transport
+            return transport
+        case .udp:
+            let known = state.value.datagrams[server] ?? []
+            if let fresh = known.last(where: { $0.questionCount < Self.questionsPerPort }) { return fresh }
+            if known.count >= 2, let last = known.last { return last }
+            let transport = try DNSDatagramTransport(server, scope, loop, report) { [weak self] transport, code in
+                self?.broke(transport, code)
+            }
+            state.value.datagrams[server, default: []].append(transport)
+            return transport
+        }
+    }
+
+    /// Everything that was asked on a lane has failed.
+    private func broke(_ transport: any DNSTransport, _ code: CInt) {
+        for (exchange, place) in state.value.places where place.transport === transport { fail(exchange, code) }
+        retire(transport)
+    }
+
+    private func retire(_ transport: any DNSTransport) {
+        transport.close()
+        state.value.datagrams[transport.server]?.removeAll { $0 === transport }
+        if state.value.datagrams[transport.server]?.isEmpty == true { state.value.datagrams[transport.server] = nil }
+        if state.value.streams[transport.server] === transport { state.value.streams[transport.server] = nil }
+    }
+}
+
+/// One socket to one server.
+protocol DNSTransport: AnyObject, Sendable {
+    var server: DNSServer { get }
+    /// No answer is awaited on it.
+    var isIdle: Bool { get }
+    func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError)
+    func forget(_ id: UInt16)
+    func close()
+}
+
+extension ResolutionScope {
+    /// Opens a socket to a server within the scope's limits.
+    func openSocket(to server: SocketAddress, _ transport: SocketSettings.Transport) throws(SystemError) -> Descriptor {
+        var settings = settings(toward: server)
+        settings.transport = transport
+        let interface = try settings.chooseInterface(toward: server)
+        let socket = try settings.openSocket(server.family)
+        if let interface { try Socket.bindToInterface(named: interface.name, socket.rawValue) }
+        return socket
+    }
+}

@@ -1,0 +1,303 @@
+internal import CausewayProtocols
+package import CausewaySystem
+package import CausewayTypes
+internal import CausewayWire
+
+/// Everything that was found out about a name, in plain values, for people and for programs that do without connections.
+package struct NameQuery: Sendable {
+    /// An address, in its place in the order of preference.
+    package struct Address: Sendable {
+        package var address: SocketAddress
+        package var text: String
+        package var origin: String
+        /// Seconds; `nil` where none is known.
+        package var timeToLive: Int?
+        /// The local address that packets to it would carry; `nil` where no route leads there.
+        package var source: String?
+        /// The rule of RFC 6724 §6 by which it stands before the next one.
+        package var rule: String?
+    }
+
+    /// One record.
+    package struct Record: Sendable {
+        package var name: String
+        package var type: String
+        package var timeToLive: Int
+        package var content: String
+        /// The content on the wire, without compression.
+        package var data: [UInt8]
+
+        package init(name: String, type: String, timeToLive: Int, content: String, data: [UInt8] = []) {
+            self.name = name
+            self.type = type
+            self.timeToLive = timeToLive
+            self.content = content
+            self.data = data
+        }
+    }
+
+    /// One question and how it was answered.
+    package struct Step: Sendable {
+        package var name: String
+        package var type: String
+        package var outcome: String
+        package var origin: String
+        package var server: String?
+        package var milliseconds: Double
+    }
+
+    package var addresses: [Address] = []
+    package var records: [Record] = []
+    package var steps: [Step] = []
+    package var failure: Failure?
+    /// The server that failed, and how, where that says more than ``failure``.
+    package var detail: String?
+    package var milliseconds = 0.0
+    package var isAuthentic = false
+
+    package init() {}
+
+    // MARK: Addresses
+
+    /// Looks a host up as a connection would, and puts its addresses in order.
+    package static func addresses(of host: String, family: SocketAddress.Family? = nil) async -> NameQuery {
+        if let literal = literal(host) {
+            var inquiry = NameQuery()
+            let translated = family == .ipv4 ? [] : await AddressTranslation.addresses(for: [literal.0])
+            inquiry.order([(literal.0, literal.1)] + translated.map { ($0, nil) }, [])
+            return inquiry
+        }
+        var families: Set<NameLookup.Family> = [.ipv4, .ipv6]
+        if let family { families = family == .ipv6 ? [.ipv6] : [.ipv4] }
+        let started = System.now
+        let request = NameRequest(host, families: families)
+        let (events, feed) = AsyncStream<NameEvent>.makeStream()
+        let resolution = ResolverEngine.shared.resolve(request) { event in
+            feed.yield(event)
+            if case .ended = event { feed.finish() }
+        }
+        feed.onTermination = { reason in if case .cancelled = reason { resolution.cancel() } }
+        var inquiry = NameQuery()
+        var found: [(SocketAddress, AddressOrigin?)] = []
+        var answers: [DNSAnswer] = []
+        for await event in events {
+            switch event {
+            case .found(let addresses, _, let origin): found += addresses.map { ($0, origin) }
+            case .settled: break
+            case .answered(let type, let answer, let origin):
+                answers.append(answer)
+                inquiry.note(type, answer, origin, System.now - started)
+            case .ended(let problem): inquiry.failure = problem?.failure
+            }
+        }
+        inquiry.noteLink(host, families, found, System.now - started)
+        if family != .ipv4 {
+            found += await AddressTranslation.addresses(for: found.map(\.0)).map { ($0, nil) }
+        }
+        inquiry.order(found, answers)
+        inquiry.milliseconds = (System.now - started) / .milliseconds(1)
+        return inquiry
+    }
+
+    /// Adds the addresses under which a translator leads to an IPv4 address; none where the network has IPv4.
+    package mutating func addTranslation(of text: String) async {
+        guard let literal = Self.literal(text) else { return }
+        order(await AddressTranslation.addresses(for: [literal.0]).map { ($0, nil) }, [])
+    }
+
+    private static func literal(_ host: String) -> (SocketAddress, AddressOrigin)? {
+        switch NWEndpoint.Host(host) {
+        case .ipv4(let address): (SocketAddress(address, port: 0), .host)
+        case .ipv6(let address): (SocketAddress(address, port: 0), .host)
+        case .name: nil
+        }
+    }
+
+    /// - Parameter found: Addresses and where they are from; without an origin those that were made for a translator.
+    private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
+        let sources = SourceAddress.toward(found.map(\.0))
+        let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in
+            guard let address = item.0.internetAddress else { return nil }
+            let facts = source.map {
+                Destination.Source($0.address, prefixLength: $0.prefixLength, isDeprecated: $0.isDeprecated)
+            }
+            return (Destination(address, source: facts), item.0, item.1)
+        }
+        let order = AddressOrder.sorted(known.map(\.0))
+        for (place, index) in order.enumerated() {
+            let (destination, address, origin) = known[index]
+            let answer = answers.last { $0.records.contains { InternetAddress($0.data) == destination.address } }
+            let next = order.dropFirst(place + 1).first.map { known[$0].0 }
+            let isLast = destination.source == nil && next == nil
+            let rule = next.map { Self.text(AddressOrder.decide(destination, $0).rule) }
+            addresses.append(
+                Address(
+                    address: address, text: destination.address.description,
+                    origin: origin.map(Self.text) ?? "translated",
+                    timeToLive: answer.map { Int($0.timeToLive.components.seconds) },
+                    source: destination.source?.address.description, rule: isLast ? nil : rule))
+        }
+    }
+
+    // MARK: Records
+
+    /// Asks for records of one type.
+    ///
+    /// - Parameter server: Whom to ask, as an address, perhaps with a port; `nil` for the host's own servers.
+    /// - Throws: A ``NameProblem`` where the name, the type or the server makes no sense.
+    package static func records(of name: String, type: String, server: String? = nil) async throws -> NameQuery {
+        guard let type = DNSRecordType(type) else { throw NameProblem.invalidName }
+        // What only the link knows is no name server's business (RFC 6762 §3, §4).
+        if server == nil, let name = DNSName(name), name.isOfLink { return await linkRecords(of: name, type) }
+        guard let name = Self.question(name) else { throw NameProblem.invalidName }
+        var servers: [DNSServer]?
+        if let server {
+            guard let parsed = Self.server(server) else { throw NameProblem.invalidName }
+            servers = [parsed]
+        }
+        guard let (answer, origin) = await ResolverEngine.shared.answer(name, type, servers: servers) else {
+            throw CancellationError()
+        }
+        var inquiry = NameQuery()
+        inquiry.note(type, answer, origin, answer.duration)
+        inquiry.milliseconds = answer.duration / .milliseconds(1)
+        inquiry.isAuthentic = answer.isAuthentic
+        inquiry.records = (answer.aliases + answer.records).map { record in
+            Record(
+                name: record.name.description, type: record.type.description, timeToLive: Int(record.timeToLive),
+                content: record.data.description, data: record.data.canonical)
+        }
+        switch answer.finding {
+        case .records: break
+        case .noSuchName, .noSuchRecord: inquiry.failure = NameProblem.notFound.failure
+        case .failed(let failure):
+            inquiry.failure = NameProblem(failure).failure
+            if let server = answer.server { inquiry.detail = "\(server): \(Self.text(answer.finding))" }
+        }
+        return inquiry
+    }
+
+    /// How long the link is asked: a host that is there answers within a second.
+    private static let linkPatience: Duration = .seconds(3)
+    /// How long others may answer after the first did.
+    private static let linkGathering: Duration = .milliseconds(200)
+
+    /// Asks the link by multicast DNS.
+    private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {
+        let started = System.now
+        var inquiry = NameQuery()
+        for await event in RecordWatch(name, type).events(for: linkPatience, after: linkGathering) {
+            guard case .added(let record) = event else { continue }
+            inquiry.records.append(
+                Record(
+                    name: record.name, type: record.type, timeToLive: Int(record.timeToLive), content: record.content,
+                    data: record.record.data.canonical))
+        }
+        inquiry.milliseconds = (System.now - started) / .milliseconds(1)
+        if inquiry.records.isEmpty { inquiry.failure = NameProblem.notFound.failure }
+        inquiry.noteLink(name, type, answerCount: inquiry.records.count, System.now - started)
+        return inquiry
+    }
+
+    /// Whether a text is the address of a server, perhaps with a port.
+    package static func isServer(_ text: String) -> Bool { server(text) != nil }
+
+    /// The name under which an address is looked up; `nil` for what is no address.
+    package static func reverseName(of text: String) -> String? {
+        literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
+    }
+
+    /// The host's own name for an address.
+    package static func knownName(of text: String) -> String? {
+        guard let address = literal(text)?.0.internetAddress else { return nil }
+        return ResolverEngine.shared.settings.current.context.hosts.name(of: address)?.description
+    }
+
+    private static func question(_ text: String) -> DNSName? {
+        text == "." ? .root : text.utf8.allSatisfy { $0 < 0x80 } ? DNSName(text) : DNSName.host(text)?.name
+    }
+
+    /// `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`.
+    private static func server(_ text: String) -> DNSServer? {
+        if let address = literal(text)?.0.internetAddress { return DNSServer(address) }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
+        return literal(host)?.0.internetAddress.map { DNSServer($0, port: port) }
+    }
+
+    // MARK: Words
+
+    private mutating func note(_ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin, _ time: Duration) {
+        steps.append(
+            Step(
+                name: (answer.aliases.first?.name ?? answer.canonicalName).description, type: type.description,
+                outcome: Self.text(answer.finding), origin: Self.text(origin), server: answer.server?.description,
+                milliseconds: time / .milliseconds(1)))
+    }
+
+    /// The questions that a host's look-up asked on the link.
+    private mutating func noteLink(
+        _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
+    ) {
+        guard let (name, _) = DNSName.host(host), name.isOfLink, !found.contains(where: { $0.1 == .host }) else {
+            return
+        }
+        for (family, type) in [(NameLookup.Family.ipv6, DNSRecordType.aaaa), (.ipv4, .a)]
+        where families.contains(family) {
+            let count = found.count { $0.0.internetAddress?.lookupFamily == family }
+            noteLink(name, type, answerCount: count, time)
+        }
+    }
+
+    private mutating func noteLink(_ name: DNSName, _ type: DNSRecordType, answerCount: Int, _ time: Duration) {
+        let outcome = answerCount == 0 ? "no answer" : answerCount == 1 ? "1 record" : "\(answerCount) records"
+        steps.append(
+            Step(
+                name: name.description, type: type.description, outcome: outcome, origin: Self.text(.link),
+                server: nil, milliseconds: time / .milliseconds(1)))
+    }
+
+    static func text(_ origin: AddressOrigin) -> String {
+        switch origin {
+        case .host: "host"
+        case .cache: "cache"
+        case .expiredCache: "expired cache"
+        case .query(.udp): "udp"
+        case .query(.tcp): "tcp"
+        case .link: "mdns"
+        }
+    }
+
+    static func text(_ finding: DNSAnswer.Finding) -> String {
+        switch finding {
+        case .records(let records): records.count == 1 ? "1 record" : "\(records.count) records"
+        case .noSuchName: "no such name"
+        case .noSuchRecord: "no such record"
+        case .failed(.timedOut): "no answer in time"
+        case .failed(.unreachable): "no server reachable"
+        case .failed(.connectionRefused): "connection refused"
+        case .failed(.truncated): "truncated, and no answer over TCP"
+        case .failed(.aliasLoop): "aliases in a circle"
+        case .failed(.code(let code)): code == 2 ? "server failure" : code == 5 ? "refused" : "error \(code)"
+        }
+    }
+
+    private static func text(_ rule: AddressOrder.Rule) -> String {
+        let words =
+            switch rule {
+            case .unusable: "the other has no route"
+            case .scope: "matching scope"
+            case .deprecated: "the other's source is deprecated"
+            case .home: "home address"
+            case .label: "matching label"
+            case .precedence: "higher precedence"
+            case .native: "native transport"
+            case .smallerScope: "smaller scope"
+            case .longestPrefix: "longest prefix"
+            case .order: "server's order"
+            }
+        return "rule \(rule.rawValue): \(words)"
+    }
+}

@@ -1,0 +1,79 @@
+import Causeway
+import CausewayTypes
+import FoundationEssentials
+
+/// What a proxy script says, in the shape of the JSON of `nw proxy`.
+struct PACAnswer: Encodable {
+    /// What it was told.
+    var url: String
+    var host: String
+    var result: String?
+    /// Best first: a proxy's URL, or `direct`.
+    var ways: [String]
+    /// What cannot be used.
+    var unusable: [String]
+    var failure: String?
+    var alerts: [String]
+    var lookups: [Lookup]
+    var fetchMilliseconds: Double
+    var evaluationMilliseconds: Double
+
+    struct Lookup: Encodable {
+        var name: String
+        var addresses: [String]
+    }
+
+    init(_ decision: ProxyConfiguration.PACDecision) {
+        (url, host, result, failure) = (decision.url, decision.host, decision.result, decision.failure)
+        (ways, unusable) = ([], [])
+        for entry in decision.entries {
+            switch entry {
+            case .direct: ways.append("direct")
+            case .proxy(let address): ways.append(address)
+            case .unusable(let words): unusable.append(words)
+            }
+        }
+        alerts = decision.alerts
+        lookups = decision.lookups.map { Lookup(name: $0.name, addresses: $0.addresses) }
+        fetchMilliseconds = decision.fetchDuration.inSeconds * 1_000
+        evaluationMilliseconds = decision.evaluationDuration.inSeconds * 1_000
+    }
+
+    /// A line for each way, and how the script came to them.
+    var text: PrintableText {
+        var lines = ways.enumerated().map { "\($0.offset == 0 ? "" : "then ")\($0.element)" }
+        lines += unusable.map { "passed over: \($0)" }
+        if let failure { lines.append("no way: \(failure)") }
+        if let result { lines.append("  FindProxyForURL(\"\(url)\", \"\(host)\") said: \(result)") }
+        for lookup in lookups {
+            let found = lookup.addresses.isEmpty ? "nothing" : lookup.addresses.joined(separator: ", ")
+            lines.append("  it looked up \(lookup.name): \(found)")
+        }
+        lines += alerts.map { "  it wrote: \($0)" }
+        let times = [("fetched", fetchMilliseconds), ("evaluated", evaluationMilliseconds)].filter { $0.1 > 0 }
+        if !times.isEmpty {
+            let words = times.map { "\($0.0) in \(Amounts.decimal($0.1, places: 1)) ms" }
+            lines.append("  " + words.joined(separator: ", "))
+        }
+        return PrintableText(lines: lines)
+    }
+}
+
+/// The script that a command line names with `--pac`.
+enum PACChoice {
+    /// - Parameter word: The URL of a web server, or the name of a file.
+    static func configuration(_ word: String) throws -> ProxyConfiguration {
+        if let url = URL(string: word), let scheme = url.scheme, word.contains("://") {
+            do {
+                return try ProxyConfiguration(automaticConfiguration: url)
+            } catch {
+                throw CommandFailure("--pac: \(scheme) URLs are refused: http://, https:// or the name of a file")
+            }
+        }
+        do {
+            return ProxyConfiguration(script: try Data(contentsOf: URL(filePath: word)))
+        } catch {
+            throw CommandFailure("--pac: \(word) cannot be read")
+        }
+    }
+}

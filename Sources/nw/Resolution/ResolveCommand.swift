@@ -1,0 +1,107 @@
+import ArgumentParser
+import Causeway
+import CausewayRuntime
+import CausewaySystem
+import CausewayTypes
+
+/// `nw resolve`: what is known of a name, from where, and in which order its addresses would be tried.
+struct ResolveCommand: Subcommand {
+    static let outline = CommandConfiguration(
+        commandName: "resolve",
+        abstract: "Look up a name, an address, or any record.",
+        usage: "nw resolve [<options>] [@SERVER] NAME [TYPE]",
+        discussion: """
+            Without --type a name is looked up as a connection would: the hosts file, DNS, or the link for names in \
+            .local, and the addresses come in the order of RFC 6724, each with the rule that puts it before the next.
+
+            Examples:
+              nw resolve example.com
+              nw resolve example.com --trace --json
+              nw resolve 192.0.2.1                        the name of an address
+              nw resolve _https._tcp.example.com --type SRV
+              nw resolve @192.0.2.53 example.com HTTPS    as with dig; --server and --type say the same
+              nw resolve -x 192.0.2.1
+              nw resolve printer.local --trace            names of the link are asked for by multicast DNS
+            """)
+
+    @Option(
+        help: ArgumentHelp("Ask DNS for records of this type, such as A, MX, TXT, HTTPS or TYPE65.", valueName: "type"))
+    var type: String?
+
+    @Option(help: ArgumentHelp("Ask this DNS server; a port may follow behind a colon.", valueName: "address"))
+    var server: String?
+
+    @Option(name: .customShort("x"), help: ArgumentHelp("Look up the name of this address.", valueName: "address"))
+    var reverse: String?
+
+    @Flag(name: .customShort("4"), help: "IPv4 addresses only.")
+    var v4Only = false
+
+    @Flag(name: .customShort("6"), help: "IPv6 addresses only.")
+    var v6Only = false
+
+    @Flag(help: "Show every question with its answer.")
+    var trace = false
+
+    @Flag(help: "Print one JSON object instead of text.")
+    var json = false
+
+    @Argument(help: "A name or an address, and a type of records; a server behind @.")
+    var words: [String] = []
+
+    func validate() throws {
+        if v4Only, v6Only { throw ValidationError("-4 and -6 exclude each other.") }
+        _ = try ResolveRequest(words, reverse: reverse, type: type, server: server)
+    }
+
+    func run() async throws {
+        try await reporting("resolve") {
+            let request = try ResolveRequest(words, reverse: reverse, type: type, server: server)
+            let answer = ResolveAnswer(name: request.name, try await inquire(request))
+            let text = json ? answer.json() : answer.text(trace: trace)
+            if !text.isEmpty { printLine(text) }
+            if let problem = answer.problem { throw CommandFailure("\(request.name): \(problem)") }
+        }
+    }
+
+    private func inquire(_ request: ResolveRequest) async throws -> NameQuery {
+        let (name, type, server) = (request.name, request.type, request.server)
+        do {
+            if let type { return try await NameQuery.records(of: name, type: type, server: server) }
+            if let reverse = NameQuery.reverseName(of: name) {
+                if server == nil, let known = NameQuery.knownName(of: name) { return .known(known, for: reverse) }
+                var inquiry = try await NameQuery.records(of: reverse, type: "PTR", server: server)
+                await inquiry.addTranslation(of: name)
+                return inquiry
+            }
+            let family: SocketAddress.Family? = v4Only ? .ipv4 : v6Only ? .ipv6 : nil
+            guard let server else { return await NameQuery.addresses(of: name, family: family) }
+            let (six, four) = (family != .ipv4, family != .ipv6)
+            var inquiry = NameQuery()
+            if six { inquiry.add(try await .records(of: name, type: "AAAA", server: server)) }
+            if four { inquiry.add(try await .records(of: name, type: "A", server: server)) }
+            return inquiry
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw CommandFailure("\(name) is not a domain name, or the server is not an address")
+        }
+    }
+}
+
+extension NameQuery {
+    fileprivate static func known(_ name: String, for reverse: String) -> NameQuery {
+        var inquiry = NameQuery()
+        inquiry.records = [Record(name: reverse, type: "PTR", timeToLive: 0, content: name)]
+        return inquiry
+    }
+
+    /// The records of both; a failure only if there are none at all.
+    fileprivate mutating func add(_ other: NameQuery) {
+        records += other.records
+        steps += other.steps
+        milliseconds += other.milliseconds
+        failure = records.isEmpty ? other.failure ?? failure : nil
+        detail = records.isEmpty ? other.detail ?? detail : nil
+    }
+}

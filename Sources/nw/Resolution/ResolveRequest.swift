@@ -1,0 +1,52 @@
+import ArgumentParser
+import CausewayRuntime
+import CausewayWire
+
+/// What the arguments of `nw resolve` ask for: its own options, or the words that dig takes.
+struct ResolveRequest {
+    var name: String
+    /// `nil` for addresses, as a connection looks them up.
+    var type: String?
+    var server: String?
+
+    /// - Parameters:
+    ///   - words: `[@SERVER] NAME [TYPE]`, in any order.
+    ///   - reverse: An address whose name is looked up, instead of a name.
+    /// - Throws: `ValidationError`.
+    init(_ words: [String], reverse: String?, type: String?, server: String?) throws {
+        let servers = words.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) } + [server].compactMap(\.self)
+        var rest = words.filter { !$0.hasPrefix("@") }
+        guard servers.count <= 1 else { throw ValidationError("Name one server.") }
+        self.server = servers.first
+        if let server = self.server, !NameQuery.isServer(server) {
+            throw ValidationError("'\(server)' is not the address of a server, such as 192.0.2.53 or [2001:db8::1]:53.")
+        }
+        if let reverse {
+            guard NameQuery.reverseName(of: reverse) != nil else {
+                throw ValidationError("-x needs an address: '\(reverse)' is none.")
+            }
+            guard rest.isEmpty else { throw ValidationError("-x takes an address and no name.") }
+            (name, self.type) = (reverse, nil)
+            return
+        }
+        // The class of the Internet is the only one there is.
+        if rest.count == 3, let index = rest.firstIndex(where: { $0.uppercased() == "IN" }) { rest.remove(at: index) }
+        guard let first = rest.first, rest.count <= 2 else {
+            throw ValidationError(rest.isEmpty ? "Give a name or an address." : "Give one name, and one type at most.")
+        }
+        (name, self.type) = (first, type)
+        if let second = rest.dropFirst().first {
+            guard type == nil else { throw ValidationError("Give one type.") }
+            if DNSRecordType(second) != nil {
+                self.type = second
+            } else if DNSRecordType(first) != nil {
+                (name, self.type) = (second, first)
+            } else {
+                throw ValidationError("'\(second)' is not a type of records, such as MX, TXT, HTTPS or TYPE65.")
+            }
+        }
+        if let type = self.type, DNSRecordType(type) == nil {
+            throw ValidationError("'\(type)' is not a type of records, such as MX, TXT, HTTPS or TYPE65.")
+        }
+    }
+}

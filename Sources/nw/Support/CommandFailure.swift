@@ -1,0 +1,50 @@
+import ArgumentParser
+import Causeway
+import CausewaySystem
+import CausewayTypes
+
+/// Ends a command with exit code 1 and one line on standard error.
+struct CommandFailure: Error {
+    let message: PrintableText
+
+    init(_ message: PrintableText) {
+        self.message = message
+    }
+
+    /// `connection to 127.0.0.1:1 failed: Connection refused`.
+    init(_ event: PrintableText, _ error: any Error) {
+        self.message = "\(event): \(describe(error))"
+    }
+}
+
+/// The words for an error, without the code that names its domain.
+func describe(_ error: any Error) -> PrintableText {
+    if let failure = error as? CommandFailure { return failure.message }
+    guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }
+    let text = error.debugDescription
+    // "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the words follow the last colon.
+    guard let colon = text.lastIndex(of: ":") else { return PrintableText(foreign: text) }
+    return PrintableText(foreign: text[text.index(after: colon)...].drop(while: { $0 == " " }))
+}
+
+/// Runs a command, turning what it throws into its one line on standard error and exit code 1.
+func reporting(_ command: String, _ body: () async throws -> Void) async throws {
+    // A write to a pipe that nobody reads then fails with EPIPE instead of ending the process without a word.
+    _ = signal(SIGPIPE, SIG_IGN)
+    do {
+        try await body()
+    } catch let code as ExitCode {
+        throw code
+    } catch let error as ValidationError {
+        throw error
+    } catch {
+        printError("nw: \(command): \(describe(error))")
+        throw ExitCode.failure
+    }
+}
+
+/// Writes one line to standard error.
+func printError(_ line: PrintableText) {
+    // Nobody is left to tell when standard error itself fails.
+    try? OpenFile.standardError.put(line + "\n")
+}

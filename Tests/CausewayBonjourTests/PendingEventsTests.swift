@@ -1,0 +1,102 @@
+@testable import CausewayBonjour
+import Causeway
+import Dispatch
+import Testing
+
+@Suite("News that wait for a program")
+struct PendingEventsTests {
+    private typealias Change = ServiceDiscovery.Change<Int>
+
+    @Test("C112: of each piece of news it is told whether more wait")
+    func more() {
+        var pending = PendingEvents<Change>()
+        for number in 0..<3 { pending.add(.added(number)) }
+        var told: [(Change, Bool)] = []
+        while let (news, moreComing) = pending.take() { told.append((news, moreComing)) }
+        #expect(told.map(\.0) == [.added(0), .added(1), .added(2)])
+        #expect(told.map(\.1) == [true, true, false])
+    }
+
+    @Test("C115: what comes and goes, or goes and comes, before it is told is not told at all")
+    func flicker() {
+        var pending = PendingEvents<Change>()
+        pending.add(.added(1))
+        pending.add(.added(2))
+        pending.add(.removed(1))
+        #expect(pending.take()?.news == .added(2))
+        pending.add(.removed(2))
+        pending.add(.added(2))
+        #expect(pending.take() == nil && pending.isEmpty)
+    }
+
+    @Test("What waits is no more than what there is, however often it changes")
+    func bounded() {
+        var pending = PendingEvents<Change>()
+        for step in 0..<10_000 { pending.add(step % 2 == 0 ? .added(step / 2 % 7) : .removed(step / 2 % 7)) }
+        #expect(pending.count <= 7)
+    }
+
+    @Test(
+        "C112: a handler is called on its queue, in order, and knows when to draw; stopped, it is not called any more")
+    func calls() async throws {
+        let source = DiscoverySource<Change> { report in
+            report(.success((0..<5).map { .added($0) }))
+            return {}
+        }
+        let queue = DispatchQueue(label: "test")
+        let (told, feed) = AsyncStream<(Change, Bool)>.makeStream()
+        let operation = source.calls(on: queue) { result, moreComing in
+            dispatchPrecondition(condition: .onQueue(queue))
+            if case .success(let change) = result { feed.yield((change, moreComing)) }
+            if !moreComing { feed.finish() }
+        }
+        var all: [(Change, Bool)] = []
+        for await one in told { all.append(one) }
+        #expect(all.map(\.0) == (0..<5).map { .added($0) } && all.map(\.1) == [true, true, true, true, false])
+        operation.stop()
+    }
+
+    @Test("C119: a failure is told once, behind the news before it, and ends the sequence")
+    func failure() async throws {
+        let source = DiscoverySource<Change> { report in
+            report(.success([.added(1)]))
+            report(.failure(.posix(.ECONNREFUSED)))
+            return {}
+        }
+        var told: [Change] = []
+        await #expect(throws: NWError.posix(.ECONNREFUSED)) {
+            for try await change in source.sequence() { told.append(change) }
+        }
+        #expect(told == [.added(1)])
+    }
+
+    @Test("C119: a sequence that nobody holds ends what it takes from, once", .timeLimit(.minutes(1)))
+    func end() async throws {
+        let (ended, feed) = AsyncStream<Int>.makeStream()
+        let source = DiscoverySource<Change> { report in
+            report(.success([.added(1)]))
+            return {
+                feed.yield(1)
+                feed.finish()
+            }
+        }
+        func first() async throws -> Change? {
+            for try await change in source.sequence() { return change }
+            return nil
+        }
+        #expect(try await first() == .added(1))
+        #expect(await ended.reduce(0, +) == 1)
+    }
+
+    @Test("C119: a task that is cancelled is not kept waiting, and hears nothing", .timeLimit(.minutes(1)))
+    func cancelled() async throws {
+        let source = DiscoverySource<Change> { _ in {} }
+        let task = Task {
+            var told = 0
+            for try await _ in source.sequence() { told += 1 }
+            return told
+        }
+        task.cancel()
+        #expect(try await task.value == 0)
+    }
+}

@@ -1,0 +1,107 @@
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+/// Waits that are even after something that many hosts noticed, and rather short long after it.
+@Suite("Multicast DNS: waits in a crowd, and of one program alone")
+struct ResponseDelaysTests {
+    private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
+
+    /// When hosts that each register a service send their first probe.
+    private static func probes(after age: Duration, _ prepare: (VirtualLink) -> Void = { _ in }) -> [Duration] {
+        let wire = VirtualLink(400)
+        prepare(wire)
+        wire.run(for: age)
+        let begun = wire.now
+        for host in wire.hosts.indices {
+            let records = Printer.records("Printer \(host)", host: "h\(host)")
+            wire.hosts[host].link.register(records, Printer.id, at: wire.now)
+        }
+        return wire.hosts.map { $0.link.nextDeadline! - begun }
+    }
+
+    @Test(
+        "C51: the first probe comes after 0 to 250 ms: evenly where the link has just come up, rather sooner where it has not"
+    )
+    func probing() {
+        let (new, old) = (Self.probes(after: .seconds(9)), Self.probes(after: .seconds(10)))
+        for times in [new, old] {
+            #expect(times.allSatisfy { (Duration.zero..<Duration.milliseconds(250)).contains($0) })
+        }
+        #expect((Duration.milliseconds(105)...Duration.milliseconds(145)).contains(Self.middle(new)))
+        #expect((Duration.milliseconds(30)...Duration.milliseconds(50)).contains(Self.middle(old)))
+        // Not many at one moment.
+        #expect(old.count { $0 < .milliseconds(5) } < 50)
+    }
+
+    @Test("C51: what its driver knows of makes a link new")
+    func upheaval() {
+        let times = Self.probes(after: .seconds(30)) { wire in
+            for host in wire.hosts.indices { wire.hosts[host].link.upheaval = .seconds(25) }
+        }
+        #expect((Duration.milliseconds(105)...Duration.milliseconds(145)).contains(Self.middle(times)))
+    }
+
+    @Test("C51: after a conflict the next name is probed for evenly")
+    func conflict() {
+        var times: [Duration] = []
+        for seed in 0..<100 {
+            let wire = VirtualLink(1)
+            wire.hosts[0].link = MulticastLink(random: Chance(state: UInt64(seed)))
+            wire.run(for: .seconds(30))
+            wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+            wire.run(for: .milliseconds(300))
+            var answer = DNSMessage()
+            answer.flags = [.isResponse, .isAuthoritative]
+            answer.answers = [Printer.records(port: 7)[1]]
+            wire.inject(answer, isMulticast: false)
+            let begun = wire.now
+            wire.hosts[0].link.register(Printer.records("Printer (2)"), Printer.id, at: begun)
+            times.append(wire.hosts[0].link.nextDeadline! - begun)
+        }
+        #expect((Duration.milliseconds(90)...Duration.milliseconds(160)).contains(Self.middle(times)))
+    }
+
+    /// How long answers wait, on a link where somebody else has said the records before.
+    private static func answers(_ heard: [DNSRecord], age: Duration = .seconds(30)) -> [Duration] {
+        (0..<200).map { seed in
+            let wire = VirtualLink(1)
+            wire.hosts[0].link = MulticastLink(random: Chance(state: UInt64(seed)))
+            wire.hosts[0].link.register(Printer.records() + Printer.address(), Printer.id, at: wire.now)
+            wire.run(for: .seconds(30))
+            var said = DNSMessage()
+            said.flags = [.isResponse, .isAuthoritative]
+            said.answers = heard
+            if !heard.isEmpty { wire.inject(said) }
+            wire.run(for: .seconds(2))
+            wire.hosts[0].link.upheaval = wire.now - age
+            let (asked, before) = (wire.now, wire.packets.count)
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
+            wire.run(for: .milliseconds(200))
+            return wire.packets[before].time - asked
+        }
+    }
+
+    @Test(
+        "C28: a shared answer comes after 20 to 120 ms: evenly where others have such records, rather sooner where none was heard"
+    )
+    func answering() {
+        let alone = Self.answers([])
+        let other = Self.answers([Printer.records("Other")[0]])
+        // A unique record, or one of another type, is no sign of anybody who would answer as well.
+        let stranger = Self.answers([
+            DNSRecord("_http._tcp.local", .ptr, timeToLive: 4_500, .name("x._http._tcp.local"))
+        ])
+        let new = Self.answers([], age: .seconds(9))
+        for times in [alone, other, stranger, new] {
+            #expect(times.allSatisfy { (Duration.milliseconds(20)..<Duration.milliseconds(120)).contains($0) })
+        }
+        for times in [other, new] {
+            #expect((Duration.milliseconds(58)...Duration.milliseconds(82)).contains(Self.middle(times)))
+        }
+        for times in [alone, stranger] {
+            #expect((Duration.milliseconds(34)...Duration.milliseconds(48)).contains(Self.middle(times)))
+        }
+    }
+}

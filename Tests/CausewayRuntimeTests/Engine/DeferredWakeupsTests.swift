@@ -1,0 +1,134 @@
+import CausewayRuntime
+import CausewayTypes
+import FoundationEssentials
+import Synchronization
+import Testing
+
+extension Runtime {
+    @Suite("What a loop hands over", .timeLimit(.minutes(1)))
+    struct DeferredWakeupsTests {
+        /// One alone, the fewest that a thread of the pool resumes, and more than it resumes at once.
+        @Test(
+            "Tasks that wait elsewhere are each given their own content", arguments: LoopUnderTest.allCases,
+            [1, 4, 100])
+        func tasks(_ kind: LoopUnderTest, _ count: Int) async throws {
+            let waiting = WaitingTasks(count, kind.loop)
+            try await withThrowingTaskGroup(of: UInt8?.self) { group in
+                for number in 0..<UInt8(count) {
+                    group.addTask {
+                        let data = try await waiting.wait(number)
+                        #expect(!waiting.loop.isCurrent)
+                        return data == Data([number]) ? number : nil
+                    }
+                }
+                let told = try await group.reduce(into: Set<UInt8>()) { told, number in
+                    if let number { told.insert(number) }
+                }
+                #expect(told.count == count)
+            }
+        }
+
+        @Test("A task that runs as soon as it is resumed may hand over the next", arguments: LoopUnderTest.allCases)
+        func chain(_ kind: LoopUnderTest) async throws {
+            let chain = WaitingChain(length: 20, kind.loop)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<chain.length {
+                    group.addTask(executorPreference: Immediate.executor) { try await chain.wait(number) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(chain.resumed == Array(0..<chain.length))
+        }
+
+        @Test("A loop gives way after batches, not after single events")
+        func batches() {
+            let yieldPolicy = YieldPolicy()
+            #expect(!yieldPolicy.isDue(eventCount: 0, at: .seconds(5)))
+            #expect(!yieldPolicy.isDue(eventCount: 1, at: .seconds(5)))
+            #expect(yieldPolicy.isDue(eventCount: 4, at: .seconds(5)))
+            #expect(yieldPolicy.isDue(eventCount: 256, at: .seconds(5)))
+        }
+
+        @Test("Whoever keeps the processor longer than the work explains is not given it again for a second")
+        func patience() {
+            var yieldPolicy = YieldPolicy()
+            yieldPolicy.note(eventCount: 4, from: .seconds(5), to: .seconds(5) + .microseconds(1_080))
+            #expect(yieldPolicy.isDue(eventCount: 4, at: .seconds(6)))
+            yieldPolicy.note(eventCount: 256, from: .seconds(6), to: .seconds(6) + .milliseconds(5))
+            #expect(yieldPolicy.isDue(eventCount: 4, at: .seconds(7)))
+            let end = Duration.seconds(7) + .microseconds(1_081)
+            yieldPolicy.note(eventCount: 4, from: .seconds(7), to: end)
+            #expect(!yieldPolicy.isDue(eventCount: 256, at: end + .milliseconds(999)))
+            #expect(yieldPolicy.isDue(eventCount: 4, at: end + .seconds(1)))
+        }
+    }
+}
+
+/// Tasks that suspend, and that the last of them has the loop resume in one turn.
+private final class WaitingTasks: Sendable {
+    let loop: any EventLoop
+    private let count: Int
+    private let waiting = Mutex<[(UInt8, TaskContinuation)]>([])
+
+    init(_ count: Int, _ loop: any EventLoop) {
+        self.count = count
+        self.loop = loop
+    }
+
+    func wait(_ number: UInt8) async throws -> Data? {
+        try await withUnsafeContinuation { (continuation: TaskContinuation) in
+            let isLast = waiting.withLock { waiting in
+                waiting.append((number, continuation))
+                return waiting.count == count
+            }
+            if isLast { loop.execute { self.resumeAll() } }
+        }.get().data
+    }
+
+    private func resumeAll() {
+        let all = waiting.withLock { $0 }
+        for (number, continuation) in all {
+            let piece = StreamPiece(data: Data([number]), isFinal: false)
+            loop.resumeAfterBatch(OffLoopTask(continuation, piece))
+        }
+    }
+}
+
+/// Tasks of which each has the loop resume the next.
+private final class WaitingChain: Sendable {
+    let length: Int
+    private let loop: any EventLoop
+    private let waiting = Mutex<[Int: TaskContinuation]>([:])
+    private let order = Mutex<[Int]>([])
+
+    init(length: Int, _ loop: any EventLoop) {
+        self.length = length
+        self.loop = loop
+    }
+
+    var resumed: [Int] { order.withLock { $0 } }
+
+    func wait(_ number: Int) async throws {
+        _ = try await withUnsafeContinuation { (continuation: TaskContinuation) in
+            let isLast = waiting.withLock { waiting in
+                waiting[number] = continuation
+                return waiting.count == length
+            }
+            if isLast { loop.execute { self.resume(0) } }
+        }.get()
+        order.withLock { $0.append(number) }
+        resume(number + 1)
+    }
+
+    private func resume(_ number: Int) {
+        guard let continuation = waiting.withLock({ $0[number] }) else { return }
+        loop.resumeAfterBatch(OffLoopTask(continuation, StreamPiece(data: Data(), isFinal: false)))
+    }
+}
+
+/// Runs each job within the call that gives it.
+private final class Immediate: TaskExecutor {
+    static let executor = Immediate()
+
+    func enqueue(_ job: consuming ExecutorJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+}
