@@ -1,5 +1,5 @@
 extension Certificate {
-    /// The innermost common name of the subject; `nil` where there is none, or it cannot be read.
+    /// The most specific common name of the subject; `nil` if there is none or it is malformed.
     package var commonName: String? {
         var outer = DERReader(subjectDER[...])
         guard let names = try? outer.next(DERTag.sequence) else { return nil }

@@ -1,36 +1,36 @@
 internal import CCausewayOpenSSL
 
 extension Certificate {
-    /// The certificate as it came.
+    /// The certificate in DER, unchanged.
     package var der: [UInt8] { encoded { cw_i2d_X509(object.pointer, $0) } }
 
-    /// SHA-256 of the whole certificate: 32 bytes.
+    /// SHA-256 digest of the whole certificate: 32 bytes.
     package var fingerprint: [UInt8] { sha256(der) }
 
-    /// Whose certificate it is, as RFC 4514 writes it: `CN=example.org,O=Example`.
+    /// The subject in the format of RFC 4514: `CN=example.org,O=Example`.
     package var subject: String { Self.text(of: cw_X509_get_subject_name(object.pointer)) }
 
-    /// Who signed it, written like ``subject``.
+    /// The issuer, in the format of ``subject``.
     package var issuer: String { Self.text(of: cw_X509_get_issuer_name(object.pointer)) }
 
     /// The subject in DER.
     package var subjectDER: [UInt8] { encoded { cw_i2d_X509_NAME(cw_X509_get_subject_name(object.pointer), $0) } }
 
-    /// The first second in which it holds, counted from 1970. `Int64.min` when it cannot be read.
+    /// The start of the validity period in seconds since 1970; `Int64.min` if malformed.
     package var notBefore: Int64 { cw_seconds(cw_X509_get0_notBefore(object.pointer)) }
 
-    /// The last second in which it holds, counted from 1970. `Int64.min` when it cannot be read.
+    /// The last second of the validity period, in seconds since 1970; `Int64.min` if malformed.
     package var notAfter: Int64 { cw_seconds(cw_X509_get0_notAfter(object.pointer)) }
 
-    /// The bytes of the serial number, most significant first.
+    /// The serial number, most significant byte first.
     package var serialNumber: [UInt8] { Self.bytes(of: cw_X509_get0_serialNumber(object.pointer)) }
 
-    /// The key and its algorithm in DER (RFC 5280 §4.1.2.7).
+    /// The public key and its algorithm in DER (RFC 5280 §4.1.2.7).
     package var subjectPublicKeyInfo: [UInt8] {
         encoded { cw_i2d_X509_PUBKEY(cw_X509_get_X509_PUBKEY(object.pointer), $0) }
     }
 
-    /// SHA-256 of ``subjectPublicKeyInfo``: what a pin is compared with (RFC 7469 §2.4).
+    /// SHA-256 digest of ``subjectPublicKeyInfo``, for comparison with a pin (RFC 7469 §2.4).
     package var publicKeyPin: [UInt8] { sha256(subjectPublicKeyInfo) }
 
     /// The algorithm and size of the key, such as `EC 256 bits`.
@@ -40,20 +40,20 @@ extension Certificate {
         return "\(name) \(cw_EVP_PKEY_get_bits(key)) bits"
     }
 
-    /// The algorithm that signed it, such as `ecdsa-with-SHA256`.
+    /// The signature algorithm, such as `ecdsa-with-SHA256`.
     package var signatureAlgorithm: String {
         cw_OBJ_nid2ln(cw_X509_get_signature_nid(object.pointer)).map { String(cString: $0) } ?? "unknown"
     }
 
-    /// Whether it may sign other certificates (RFC 5280 §4.2.1.9).
+    /// Whether the certificate belongs to a certification authority (RFC 5280 §4.2.1.9).
     package var isAuthority: Bool {
         cw_X509_get_extension_flags(object.pointer) & UInt32(CW_FLAG_CA) != 0
     }
 
-    /// Whether its holder promises to send the status of it with each handshake (RFC 7633 §4).
+    /// Whether the TLS server must staple an OCSP response in each handshake (RFC 7633 §4).
     package var mustStaple: Bool { cw_X509_get_ext_by_NID(object.pointer, CInt(CW_NID_TLS_FEATURE), -1) >= 0 }
 
-    /// What its holder is called. Empty when the extension is missing or cannot be read.
+    /// The subject alternative names; empty if the extension is missing or malformed.
     package var alternativeNames: [SubjectAlternativeName] {
         guard let names = cw_X509_get_ext_d2i(object.pointer, CInt(CW_NID_SUBJECT_ALT_NAME), nil, nil) else {
             return []
@@ -77,7 +77,7 @@ extension Certificate {
         }
     }
 
-    /// Bytes as text. Those outside ASCII become replacement characters, which match nothing.
+    /// Decodes bytes as text. Malformed UTF-8 becomes replacement characters, which match no name.
     private static func text(_ bytes: [UInt8]) -> String {
         String(decoding: bytes, as: UTF8.self)
     }
@@ -99,7 +99,7 @@ extension Certificate {
 }
 
 extension Certificate: CustomStringConvertible {
-    /// The subject, or the first name when there is none.
+    /// The subject, or the first alternative name if the subject is empty.
     package var description: String {
         let subject = subject
         if !subject.isEmpty { return subject }

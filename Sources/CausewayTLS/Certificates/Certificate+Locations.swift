@@ -1,8 +1,8 @@
 extension Certificate {
-    /// Where the certificate of the issuer can be fetched (RFC 5280 §4.2.2.1). Empty when it does not say.
+    /// URLs of the issuer's certificate (RFC 5280 §4.2.2.1); empty if the certificate has none.
     package var issuerLocations: [String] { locations(ofMethod: 2) }
 
-    /// Where its status can be asked for (RFC 6960 §3.1). Empty when it does not say.
+    /// URLs of OCSP responders for the certificate (RFC 6960 §3.1); empty if the certificate has none.
     package var statusLocations: [String] { locations(ofMethod: 1) }
 
     private func locations(ofMethod number: UInt8) -> [String] {

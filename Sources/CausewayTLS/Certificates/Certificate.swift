@@ -1,18 +1,18 @@
 internal import CCausewayOpenSSL
 
-/// An X.509 certificate (RFC 5280 §4.1). Immutable; copies share it.
+/// An X.509 certificate (RFC 5280 §4.1). Immutable; copies share one object.
 package struct Certificate: Sendable {
     let object: SharedObject
 
     init(object: SharedObject) { self.object = object }
 
-    /// Adds a reference to a certificate that somebody else holds.
+    /// Creates a certificate from a borrowed pointer and retains it.
     init(retaining pointer: OpaquePointer) {
         cw_X509_up_ref(pointer)
         self.init(object: SharedObject(owning: pointer, .certificate))
     }
 
-    /// Reads one certificate in DER, with nothing behind it.
+    /// Parses one certificate in DER, without trailing bytes.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
     package init(der: [UInt8]) throws(TLSFailure) {
@@ -30,9 +30,9 @@ package struct Certificate: Sendable {
         self.init(object: SharedObject(owning: pointer, .certificate))
     }
 
-    /// Every certificate in a text of PEM, in its order. Other blocks are passed over.
+    /// Parses all certificates in PEM text, in order. Ignores other blocks.
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert` when there is none.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert` if there is no certificate.
     package static func all(pem: [UInt8]) throws(TLSFailure) -> [Certificate] {
         try OpenSSLLibrary.load()
         let result: [Certificate] = pem.withUnsafeBytes { bytes in
@@ -56,10 +56,10 @@ package struct Certificate: Sendable {
         return result
     }
 
-    /// How many unreadable certificates a text may hold before the rest of it is left alone.
+    /// Maximum number of malformed certificates in a text; the parser stops after that.
     private static let maximumDamaged = 64
 
-    /// Whether the library just said that no block follows, rather than that one cannot be read.
+    /// Whether the last OpenSSL error means the end of the PEM text rather than a malformed block.
     private static var isAtEndOfPEM: Bool {
         let number = cw_ERR_peek_error()
         cw_ERR_clear_error()

@@ -1,4 +1,4 @@
-/// The extensions of a certificate that the rules look at (RFC 5280 §4.2).
+/// The certificate extensions that chain validation uses (RFC 5280 §4.2).
 struct CertificateExtensions: Sendable {
     struct BasicConstraints: Hashable, Sendable {
         var isAuthority = false
@@ -13,7 +13,7 @@ struct CertificateExtensions: Sendable {
         static let certificateSigning = KeyUsage(rawValue: 0x04)
     }
 
-    /// Object identifiers of purposes, as they are encoded.
+    /// DER-encoded object identifiers of extended key usages, without header.
     enum Purpose {
         static let any: [UInt8] = [0x55, 0x1d, 0x25, 0x00]
         static let server: [UInt8] = [0x2b, 6, 1, 5, 5, 7, 3, 1]
@@ -27,24 +27,26 @@ struct CertificateExtensions: Sendable {
     private(set) var isAlternativeNameCritical = false
     private(set) var nameConstraints: NameConstraints?
     private(set) var hasAuthorityKeyIdentifier = false
-    /// Of the key that signed this certificate.
+    /// The identifier of the issuer's key.
     private(set) var authorityKeyIdentifier: [UInt8]?
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var isKeyIdentifierCritical = false
-    /// Where to learn more about the issuer (RFC 5280 §4.2.2.1).
+    /// The Authority Information Access entries (RFC 5280 §4.2.2.1).
     private(set) var informationAccess: [AccessDescription] = []
-    /// What ``PolicyCheck`` reads, undecoded: it matters in few chains.
+    /// The policy extensions, undecoded, for ``PolicyCheck``: few chains need them.
     private(set) var policies: ArraySlice<UInt8>?
     private(set) var policyMappings: ArraySlice<UInt8>?
     private(set) var policyConstraints: ArraySlice<UInt8>?
     private(set) var isPolicyConstraintsCritical = false
     private(set) var inhibitAnyPolicy: ArraySlice<UInt8>?
-    /// The first one that is critical and not known here, in numbers.
+    /// The object identifier of the first unknown critical extension, in dotted form.
     private(set) var unknownCritical: String?
 
     init() {}
 
-    /// - Parameter content: What is inside the SEQUENCE of all extensions.
+    /// Parses the extensions.
+    ///
+    /// - Parameter content: The content of the SEQUENCE of all extensions.
     init(_ content: ArraySlice<UInt8>) throws(DERError) {
         var seen: Set<ArraySlice<UInt8>> = []
         try DERReader.all(content) { reader throws(DERError) in
@@ -62,7 +64,7 @@ struct CertificateExtensions: Sendable {
     private mutating func read(
         _ identifier: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, _ isCritical: Bool
     ) throws(DERError) {
-        // What stands in RFC 5280 lies below 2.5.29.
+        // The extensions of RFC 5280 have identifiers under 2.5.29.
         let number = identifier.count == 3 && identifier.starts(with: [0x55, 0x1d]) ? identifier.last : nil
         switch number {
         case 14: try readSubjectKey(value, isCritical)
@@ -72,7 +74,7 @@ struct CertificateExtensions: Sendable {
             isAlternativeNameCritical = isCritical
         case 19: basicConstraints = try Self.basicConstraints(value, isCritical)
         case 30: nameConstraints = try NameConstraints(Self.single(value))
-        // Where revocation lists are: known, and nothing here asks for it.
+        // CRL distribution points: the extension is known, but this library does not fetch CRLs.
         case 31: try Self.checkList(value)
         case 32:
             try Self.checkList(value)
@@ -87,7 +89,7 @@ struct CertificateExtensions: Sendable {
         case 37: purposes = try Self.purposes(value)
         case 54: inhibitAnyPolicy = value
         default:
-            // RFC 7633: the promise of a stapled statement is looked at after the handshake.
+            // RFC 7633: the stapled OCSP response is checked after the handshake.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])
             if identifier.elementsEqual(AccessDescription.ofIssuer) {
                 informationAccess = try AccessDescription.list(value)
@@ -96,7 +98,7 @@ struct CertificateExtensions: Sendable {
         }
     }
 
-    /// The content of the only SEQUENCE.
+    /// Returns the content of a single SEQUENCE.
     private static func single(_ value: ArraySlice<UInt8>) throws(DERError) -> ArraySlice<UInt8> {
         var reader = DERReader(value)
         let content = try reader.next(DERTag.sequence)
@@ -111,7 +113,7 @@ struct CertificateExtensions: Sendable {
         try DERReader.all(content) { reader throws(DERError) in _ = try reader.next(DERTag.sequence) }
     }
 
-    /// RFC 5280 §4.2.1.9.
+    /// Parses the basic constraints (RFC 5280 §4.2.1.9).
     private static func basicConstraints(
         _ value: ArraySlice<UInt8>, _ isCritical: Bool
     ) throws(DERError) -> BasicConstraints {
@@ -125,7 +127,7 @@ struct CertificateExtensions: Sendable {
         return result
     }
 
-    /// RFC 5280 §4.2.1.3; the ninth bit, which only narrows key agreement, is left out.
+    /// Parses the key usage (RFC 5280 §4.2.1.3), without the ninth bit, which only restricts key agreement.
     private static func keyUsage(_ value: ArraySlice<UInt8>) throws(DERError) -> KeyUsage {
         var reader = DERReader(value)
         let bits = try reader.next(DERTag.bits)
@@ -136,7 +138,7 @@ struct CertificateExtensions: Sendable {
         return KeyUsage(rawValue: bits.count > 1 ? bits[bits.startIndex + 1] : 0)
     }
 
-    /// RFC 5280 §4.2.1.12.
+    /// Parses the extended key usage (RFC 5280 §4.2.1.12).
     private static func purposes(_ value: ArraySlice<UInt8>) throws(DERError) -> [[UInt8]] {
         var result: [[UInt8]] = []
         try DERReader.all(try single(value)) { reader throws(DERError) in
@@ -153,7 +155,7 @@ struct CertificateExtensions: Sendable {
         if isCritical { isKeyIdentifierCritical = true }
     }
 
-    /// RFC 5280 §4.2.1.1.
+    /// Parses the authority key identifier (RFC 5280 §4.2.1.1).
     private mutating func readAuthorityKey(_ value: ArraySlice<UInt8>, _ isCritical: Bool) throws(DERError) {
         var reader = DERReader(try Self.single(value))
         hasAuthorityKeyIdentifier = true
@@ -161,7 +163,7 @@ struct CertificateExtensions: Sendable {
         if isCritical { isKeyIdentifierCritical = true }
     }
 
-    /// An object identifier as people write it.
+    /// Formats an object identifier in dotted form.
     static func dotted(_ identifier: ArraySlice<UInt8>) -> String {
         var numbers: [UInt64] = []
         var number: UInt64 = 0

@@ -1,13 +1,13 @@
-/// What stands in a certificate, read strictly (RFC 5280 §4.1). Nothing is judged here.
+/// The fields of a certificate, parsed strictly (RFC 5280 §4.1). Does not validate their values.
 struct CertificateFields: Sendable {
-    /// 1, 2 or 3.
+    /// The version: 1, 2 or 3.
     let version: Int
     let serialNumber: ArraySlice<UInt8>
-    /// Whether both places name the same algorithm for the signature (RFC 5280 §4.1.1.2).
+    /// Whether the two signature algorithm fields are equal (RFC 5280 §4.1.1.2).
     let isAlgorithmConsistent: Bool
     let issuer: DistinguishedName
     let subject: DistinguishedName
-    /// Seconds since 1970; both ends belong to the time in which it holds.
+    /// The validity period in seconds since 1970; both ends are inclusive.
     let notBefore: Int64
     let notAfter: Int64
     /// The SubjectPublicKeyInfo in DER.
@@ -38,18 +38,18 @@ struct CertificateFields: Sendable {
         extensions = try Self.extensions(&body, version)
     }
 
-    /// The subject alone, for finding a certificate among many.
+    /// Parses only the subject, to find a certificate by name.
     static func subject(of der: [UInt8]) throws(DERError) -> DistinguishedName {
         var outer = DERReader(der[...])
         var reader = DERReader(try outer.next(DERTag.sequence))
         var body = DERReader(try reader.next(DERTag.sequence))
         _ = try body.optional(0xa0)
-        // The serial number, the algorithm, the issuer and the times.
+        // Skip the serial number, the algorithm, the issuer and the validity.
         for _ in 0..<4 { _ = try body.next() }
         return try DistinguishedName(try body.next(DERTag.sequence))
     }
 
-    /// Whether somebody signed it in its own name.
+    /// Whether the issuer equals the subject.
     var isSelfIssued: Bool { issuer == subject }
 
     private static func version(_ body: inout DERReader) throws(DERError) -> Int {
@@ -62,7 +62,7 @@ struct CertificateFields: Sendable {
     }
 
     private static func extensions(_ body: inout DERReader, _ version: Int) throws(DERError) -> CertificateExtensions {
-        // Identifiers of subject and issuer, which nobody uses.
+        // The unique identifiers of subject and issuer, which are obsolete.
         for tag: UInt8 in [0x81, 0x82] {
             guard try body.optional(tag) != nil else { continue }
             guard version > 1 else { throw DERError("version 1 has no unique identifiers") }
@@ -79,7 +79,7 @@ struct CertificateFields: Sendable {
         return try CertificateExtensions(list)
     }
 
-    /// The two forms of RFC 5280 §4.1.2.5, in seconds since 1970.
+    /// Parses a UTCTime or GeneralizedTime (RFC 5280 §4.1.2.5) into seconds since 1970.
     static func time(_ value: DERReader.Value) throws(DERError) -> Int64 {
         let yearDigits = value.tag == DERTag.utcTime ? 2 : 4
         guard value.tag == DERTag.utcTime || value.tag == DERTag.generalizedTime,
@@ -103,7 +103,8 @@ struct CertificateFields: Sendable {
         return hours * 3_600 + Int64(minute * 60 + second)
     }
 
-    /// Of the Gregorian calendar, counted in years that begin with March so that the odd day is the last.
+    /// Returns the number of days since 1970-01-01 in the Gregorian calendar. Counts years from March, so that the leap day is the last day
+    /// of a year.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12

@@ -1,8 +1,8 @@
 internal import CCausewayOpenSSL
 
-/// A certificate to be issued: identities that a program makes for itself, and test certificates with any defect.
+/// A certificate to issue: for self-signed identities, and for test certificates with defects.
 package struct CertificateTemplate: Sendable {
-    /// What kind of key to make.
+    /// The kind of key to generate.
     package enum KeyKind: Sendable {
         case p256
         case p384
@@ -12,39 +12,39 @@ package struct CertificateTemplate: Sendable {
 
     package enum Usage: Sendable { case server, client }
 
-    /// The common name; empty for no subject at all.
+    /// The common name; an empty string creates an empty subject.
     package var subject: String
     package var names: [SubjectAlternativeName] = []
-    /// Seconds since 1970.
+    /// The validity period, in seconds since 1970.
     package var notBefore: Int64
     package var notAfter: Int64
     package var isAuthority = false
-    /// How many authorities may stand below this one.
+    /// Maximum number of intermediate authorities below this one.
     package var pathLength: UInt8?
-    /// Purposes; empty for any.
+    /// Extended key usages; empty to omit the extension.
     package var usages: [Usage] = [.server, .client]
     package var keyKind = KeyKind.p256
-    /// Signs with SHA-1, which nobody accepts any more.
+    /// Whether to sign with SHA-1, which TLS implementations reject.
     package var usesSHA1 = false
     package var mustStaple = false
-    /// Names of hosts, and of those below them, that an authority may sign.
+    /// The DNS names, with their subdomains, for which an authority may issue certificates.
     package var permittedNames: [String] = []
-    /// Numbers below 2.5.29 of extensions to leave out, such as 15 for the key usage.
+    /// Last numbers of the identifiers under 2.5.29 of extensions to omit, such as 15 for the key usage.
     package var omittedExtensions: Set<UInt32> = []
-    /// More extensions, each the DER of RFC 5280's `Extension`.
+    /// Additional extensions, each the DER of an `Extension` of RFC 5280.
     package var extraExtensions: [[UInt8]] = []
 
-    /// - Parameters: Both times in seconds since 1970.
+    /// Creates a template. Both times are in seconds since 1970.
     package init(subject: String, notBefore: Int64, notAfter: Int64) {
         self.subject = subject
         self.notBefore = notBefore
         self.notAfter = notAfter
     }
 
-    /// Makes a key and a certificate for it, signed by `issuer`, or by itself.
+    /// Generates a key and issues a certificate for it, signed by `issuer` or self-signed.
     ///
-    /// - Parameter holder: Whose key to certify, instead of a new one.
-    /// - Throws: ``TLSFailure`` with `errSSLInternal` when the library cannot make it.
+    /// - Parameter holder: An identity whose key to certify instead of a new key.
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func issue(
         by issuer: TLSIdentity? = nil, for holder: TLSIdentity? = nil
     ) throws(TLSFailure) -> TLSIdentity {
@@ -57,10 +57,10 @@ package struct CertificateTemplate: Sendable {
         return try TLSIdentity(certificates: [certificate] + chain, key: key)
     }
 
-    /// Makes a certificate for any public key, signed by `issuer`.
+    /// Issues a certificate for a given public key, signed by `issuer`.
     ///
     /// - Parameter publicKeyInfo: The SubjectPublicKeyInfo in DER.
-    /// - Throws: ``TLSFailure`` with `errSSLInternal` when the library cannot make it.
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func certify(_ publicKeyInfo: [UInt8], by issuer: TLSIdentity) throws(TLSFailure) -> Certificate {
         try OpenSSLLibrary.load()
         cw_ERR_clear_error()
@@ -78,7 +78,7 @@ package struct CertificateTemplate: Sendable {
 
     // MARK: The certificate
 
-    /// RFC 5280 §4.1.
+    /// Encodes the TBSCertificate (RFC 5280 §4.1).
     private func certificateBody(_ publicKey: [UInt8], issuer: TLSIdentity?, algorithm: [UInt8]) -> [UInt8] {
         var serial = [UInt8](repeating: 0, count: 16)
         cw_RAND_bytes(&serial, CInt(serial.count))
@@ -100,7 +100,7 @@ package struct CertificateTemplate: Sendable {
         return DERWriter.sequence(DERWriter.set(attribute))
     }
 
-    /// The `Extension` of RFC 5280 §4.1.2.9.
+    /// Encodes an `Extension` (RFC 5280 §4.1.2.9).
     package static func certificateExtension(
         _ identifier: [UInt8], isCritical: Bool = false, _ content: [UInt8]
     ) -> [UInt8] {
@@ -119,7 +119,7 @@ package struct CertificateTemplate: Sendable {
             let depth = pathLength.map { DERWriter.integer([$0]) } ?? []
             result += standard(19, isCritical: true, DERWriter.sequence(DERWriter.boolean(true), depth))
         }
-        // Signing handshakes, and for an authority certificates and lists.
+        // Key usage: digital signatures; for an authority also certificates and CRLs.
         result += standard(
             15, isCritical: true, isAuthority ? DERWriter.bits([0x86], unused: 1) : DERWriter.bits([0x80], unused: 7))
         if !isAuthority, !usages.isEmpty {

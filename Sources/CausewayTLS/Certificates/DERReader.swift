@@ -1,11 +1,11 @@
-/// Bytes that are not what a certificate holds at this place; what is wrong, for a person.
+/// A DER syntax error, with a description for people.
 struct DERError: Error, Hashable {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }
 
-/// Reads values in the distinguished encoding of ASN.1 (ITU-T X.690), strictly and never beyond their ends.
+/// Reads DER values (ITU-T X.690) strictly and within bounds.
 struct DERReader {
     struct Value {
         let tag: UInt8
@@ -21,7 +21,7 @@ struct DERReader {
     var isAtEnd: Bool { rest.isEmpty }
     var nextTag: UInt8? { rest.first }
 
-    /// The next value, whatever it is.
+    /// Reads the next value of any type.
     mutating func next() throws(DERError) -> Value {
         let bytes = rest
         guard bytes.count >= 2 else { throw DERError("a value is cut off") }
@@ -35,7 +35,7 @@ struct DERReader {
                 throw DERError("a length cannot be read")
             }
             count = bytes[start..<(start + digits)].reduce(0) { $0 << 8 | Int($1) }
-            // X.690 §10.1: as few bytes as possible.
+            // The length must have its shortest form (X.690 §10.1).
             guard count >= 0x80, digits == 1 || count >> (8 * (digits - 1)) > 0 else {
                 throw DERError("a length is written longer than it is")
             }
@@ -47,20 +47,20 @@ struct DERReader {
         return Value(tag: tag, content: bytes[start..<end], encoding: bytes[bytes.startIndex..<end])
     }
 
-    /// The content of the next value, which has this tag.
+    /// Reads the next value, which must have the tag `tag`, and returns its content.
     mutating func next(_ tag: UInt8) throws(DERError) -> ArraySlice<UInt8> {
         let value = try next()
         guard value.tag == tag else { throw DERError("a value is of another kind than belongs here") }
         return value.content
     }
 
-    /// The content of the next value if it has this tag. Nothing is consumed if it has another.
+    /// Reads the next value if it has the tag `tag`. Otherwise returns `nil` and consumes nothing.
     mutating func optional(_ tag: UInt8) throws(DERError) -> ArraySlice<UInt8>? {
         guard nextTag == tag else { return nil }
         return try next(tag)
     }
 
-    /// Nothing may be left.
+    /// Checks that no bytes are left.
     func end() throws(DERError) {
         guard rest.isEmpty else { throw DERError("there is more than belongs here") }
     }
@@ -73,7 +73,7 @@ struct DERReader {
         while !reader.isAtEnd { try body(&reader) }
     }
 
-    /// A number that is not negative and fits 31 bits.
+    /// Reads an integer from 0 to 2^31 - 1.
     mutating func smallNumber(_ tag: UInt8 = DERTag.integer) throws(DERError) -> Int {
         let content = try next(tag)
         guard let first = content.first, first < 0x80, content.count <= 5 else {

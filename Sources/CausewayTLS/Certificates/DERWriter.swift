@@ -1,6 +1,6 @@
-/// Values in the distinguished encoding of ASN.1 (ITU-T X.690), as nested arrays of bytes.
+/// Encodes DER values (ITU-T X.690) as byte arrays.
 package enum DERWriter {
-    /// Tag, length, content.
+    /// Encodes tag, length and content.
     package static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag] + length(content.count) + content
     }
@@ -10,10 +10,10 @@ package enum DERWriter {
     package static func boolean(_ isTrue: Bool) -> [UInt8] { value(0x01, [isTrue ? 0xff : 0]) }
     package static func bytes(_ content: [UInt8]) -> [UInt8] { value(0x04, content) }
     package static func text(_ text: String) -> [UInt8] { value(0x0c, Array(text.utf8)) }
-    /// Explicitly tagged, for the context.
+    /// Encodes an explicit context-specific tag.
     package static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { value(0xa0 | number, content) }
 
-    /// A number that is not negative, most significant byte first.
+    /// Encodes a non-negative integer, given with the most significant byte first.
     package static func integer(_ bytes: [UInt8]) -> [UInt8] {
         var digits = Array(bytes.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
@@ -50,14 +50,14 @@ package enum DERWriter {
         return [0x80 | UInt8(digits.count)] + digits
     }
 
-    /// A time in the form that its year demands (RFC 5280 §4.1.2.5), from seconds since 1970.
+    /// Encodes a time, in seconds since 1970, in the format for its year (RFC 5280 §4.1.2.5).
     package static func time(_ seconds: Int64) -> [UInt8] {
         let long = generalizedTime(seconds)
-        // From 2050 on the century is written.
+        // From 2050 on, the format is GeneralizedTime, with a four-digit year.
         return seconds >= 2_524_608_000 ? long : value(0x17, Array(long.dropFirst(4)))
     }
 
-    /// A time with its century, from seconds since 1970.
+    /// Encodes a time, in seconds since 1970, as GeneralizedTime.
     package static func generalizedTime(_ seconds: Int64) -> [UInt8] {
         let dayCount = (Double(seconds) / 86_400).rounded(.down)
         let (year, month, day) = date(ofDay: Int(dayCount))
@@ -68,7 +68,7 @@ package enum DERWriter {
 
     private static func pair(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// The date of a day counted from 1970-01-01, in the Gregorian calendar.
+    /// Returns the Gregorian date of a day, counted from 1970-01-01.
     private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
         var year = 1_970
         var rest = day

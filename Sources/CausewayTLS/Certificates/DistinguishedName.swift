@@ -1,13 +1,15 @@
-/// A subject or issuer in the form in which it is compared (RFC 5280 §7.1): case and spaces do not count.
+/// A subject or issuer name in normalized form for comparison, without case and extra spaces (RFC 5280 §7.1).
 struct DistinguishedName: Hashable, Sendable {
-    /// One for each relative name, outermost first.
+    /// The normalized relative distinguished names, most general first.
     let parts: [[UInt8]]
-    /// Mail addresses among the attributes, which constraints on names bind as well (RFC 5280 §4.2.1.10).
+    /// Email addresses in the name, to which name constraints also apply (RFC 5280 §4.2.1.10).
     let mailAddresses: [String]
 
     var isEmpty: Bool { parts.isEmpty }
 
-    /// - Parameter content: What is inside the outer SEQUENCE.
+    /// Parses a name.
+    ///
+    /// - Parameter content: The content of the outer SEQUENCE.
     init(_ content: ArraySlice<UInt8>) throws(DERError) {
         var parts: [[UInt8]] = []
         var mailAddresses: [String] = []
@@ -24,7 +26,7 @@ struct DistinguishedName: Hashable, Sendable {
                 }
             }
             guard !attributes.isEmpty else { throw DERError("a part of a name is empty") }
-            // The encoding sorts the attributes, but by what they were before.
+            // DER orders the attributes by their original encoding, so sort the normalized form again.
             attributes.sort { $0.lexicographicallyPrecedes($1) }
             parts.append(attributes.flatMap { $0 + [0xff] })
         }
@@ -37,8 +39,7 @@ struct DistinguishedName: Hashable, Sendable {
 
     private static let utf8: UInt8 = 0x0c
     private static let bmp: UInt8 = 0x1e
-    /// Those whose bytes are text as they stand, for the letters that names are made of: UTF8String, PrintableString, IA5String,
-    /// VisibleString.
+    /// String types whose bytes are ASCII-compatible text: UTF8String, PrintableString, IA5String, VisibleString.
     private static let plainTexts: Set<UInt8> = [utf8, 0x13, 0x16, 0x1a]
 
     private static func canonical(_ value: DERReader.Value) -> [UInt8] {
@@ -51,7 +52,7 @@ struct DistinguishedName: Hashable, Sendable {
         return [utf8] + folded(Array(String(decoding: units, as: UTF16.self).utf8)[...])
     }
 
-    /// Small letters, no spaces at the ends, one between words.
+    /// Converts to lower case, trims spaces and collapses inner spaces.
     private static func folded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)

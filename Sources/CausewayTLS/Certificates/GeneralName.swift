@@ -1,12 +1,12 @@
-/// A name of any kind, in a certificate or in a constraint on names (RFC 5280 §4.2.1.6).
+/// A GeneralName in a certificate or name constraint (RFC 5280 §4.2.1.6).
 enum GeneralName: Hashable, Sendable {
     case mail(String)
     case dns(String)
     case uri(String)
     case directory(DistinguishedName)
-    /// 4 or 16 bytes; in a constraint a mask as long behind them.
+    /// 4 or 16 bytes; in a constraint followed by a mask of the same length.
     case address([UInt8])
-    /// The number of a kind that nothing here compares.
+    /// The tag number of a name type that this library does not compare.
     case other(UInt8)
 
     init(_ value: DERReader.Value) throws(DERError) {
@@ -24,7 +24,7 @@ enum GeneralName: Hashable, Sendable {
         }
     }
 
-    /// All names of a list, which holds one at least.
+    /// Parses a list of at least one name.
     static func list(_ content: ArraySlice<UInt8>) throws(DERError) -> [GeneralName] {
         var names: [GeneralName] = []
         try DERReader.all(content) { reader throws(DERError) in
@@ -34,7 +34,7 @@ enum GeneralName: Hashable, Sendable {
         return names
     }
 
-    /// The number of the kind, as in the encoding.
+    /// The tag number of the name type.
     var kind: UInt8 {
         switch self {
         case .mail: 1
@@ -46,7 +46,7 @@ enum GeneralName: Hashable, Sendable {
         }
     }
 
-    /// The same for ``ReferenceName/matches(_:)``.
+    /// The name in the form that ``ReferenceName/matches(_:)`` takes.
     var alternativeName: SubjectAlternativeName {
         switch self {
         case .mail(let text): .email(text)

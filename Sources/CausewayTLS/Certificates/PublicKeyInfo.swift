@@ -1,9 +1,9 @@
-/// A public key as certificates carry it: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7).
+/// A SubjectPublicKeyInfo: the public key in a certificate (RFC 5280 §4.1.2.7).
 package struct PublicKeyInfo: Sendable {
     package enum Algorithm: Sendable { case rsa, ellipticCurve, other }
 
     package let algorithm: Algorithm
-    /// The key itself: RSAPublicKey in DER (RFC 8017 §A.1.1), the point of a curve (RFC 5480 §2.2), or what the algorithm defines.
+    /// The key: RSAPublicKey in DER (RFC 8017 §A.1.1), an elliptic curve point (RFC 5480 §2.2), or the format of another algorithm.
     package let bytes: [UInt8]
     package let bitCount: Int
 
@@ -11,10 +11,12 @@ package struct PublicKeyInfo: Sendable {
     private static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
     /// 1.2.840.10045.2.1
     private static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
-    /// Bytes of an uncompressed point on the curve P-521, which has no whole number of bytes to a coordinate.
+    /// Size in bytes of an uncompressed point on P-521. Its 521-bit coordinates are not a whole number of bytes.
     private static let pointOf521ByteCount = 133
 
-    /// - Parameter der: `nil` is returned unless it is one, whole.
+    /// Parses a SubjectPublicKeyInfo.
+    ///
+    /// - Parameter der: The value in DER. The result is `nil` if it is malformed or has trailing bytes.
     package init?(_ der: [UInt8]) {
         do throws(DERError) {
             try self.init(parsing: der)
@@ -48,10 +50,10 @@ package struct PublicKeyInfo: Sendable {
         }
     }
 
-    /// The private key that belongs to this one, without what says so: as it is for RSA, the point and the number behind it for a curve
-    /// (ANSI X9.63).
+    /// Converts the matching private key to the raw format of Apple's API: for RSA the same bytes, for a curve the point followed by the
+    /// private number (ANSI X9.63).
     ///
-    /// - Parameter der: The private key in the form of its algorithm (RFC 8017 §A.1.2, RFC 5915 §3).
+    /// - Parameter der: The private key in the format of its algorithm (RFC 8017 §A.1.2, RFC 5915 §3).
     package func bare(privateKey der: [UInt8]) -> [UInt8]? {
         switch algorithm {
         case .rsa: return der

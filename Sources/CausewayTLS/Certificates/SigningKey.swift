@@ -1,21 +1,20 @@
-/// A public key as the rules for signatures see it: its kind, its size, and what checking a signature with it costs.
+/// A public key for signature checks: its kind, its size, and the cost of a check.
 ///
-/// Read from the certificate itself, so that no arithmetic is done with a key before the rules have accepted it.
+/// Parsed from the certificate without OpenSSL, so that no arithmetic happens with a key before the rules accept it.
 struct SigningKey: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case rsa(modulusBits: Int, exponent: UInt32)
         case curve(Curve)
     }
 
-    /// Curves with at least 112 bits of security. Other curves, and curves that are written out instead of named (RFC 5480 §2.1.1),
-    /// are not used.
+    /// Curves with at least 112 bits of security. Other curves and explicit curve parameters (RFC 5480 §2.1.1) are rejected.
     enum Curve: Hashable, Sendable, CaseIterable {
         case p224, p256, p384, p521, secp256k1, brainpool256, brainpool384, brainpool512, ed25519, ed448
     }
 
     let kind: Kind
 
-    /// Why a key may not be used.
+    /// The reason why a key is rejected.
     struct Problem: Error, Hashable, Sendable {
         let reason: String
     }
@@ -23,6 +22,8 @@ struct SigningKey: Hashable, Sendable {
     static let modulusBits = 2_048...8_192
     static let exponents: ClosedRange<UInt32> = 3...UInt32.max
 
+    /// Parses a key.
+    ///
     /// - Parameter publicKeyInfo: The SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
     init(_ publicKeyInfo: ArraySlice<UInt8>) throws(Problem) {
         do throws(DERError) {
@@ -59,7 +60,7 @@ struct SigningKey: Hashable, Sendable {
         throw DERError("a key of a kind that is not used here (\(CertificateExtensions.dotted(identifier)))")
     }
 
-    /// RFC 8017 §A.1.1. A modulus is the product of odd primes, and so is odd itself; so is each exponent that has an inverse.
+    /// Parses an RSA key (RFC 8017 §A.1.1). The modulus must be odd, as a product of odd primes; the exponent must be odd to be invertible.
     private static func rsa(_ key: ArraySlice<UInt8>) throws(DERError) -> Kind {
         var outer = DERReader(key)
         var numbers = DERReader(try outer.next(DERTag.sequence))
@@ -77,17 +78,17 @@ struct SigningKey: Hashable, Sendable {
         return .rsa(modulusBits: bits, exponent: value)
     }
 
-    /// The bytes of a positive number without the zero that stands for its sign.
+    /// Returns the bytes of a positive integer without leading zeros.
     private static func positive(_ reader: inout DERReader) throws(DERError) -> ArraySlice<UInt8> {
         let content = try reader.next(DERTag.integer)
         guard let first = content.first, first < 0x80 else { throw DERError("an RSA key with a negative number") }
         return content.drop { $0 == 0 }
     }
 
-    /// What checking one signature costs, in microseconds of a processor of 2023 with OpenSSL 3.0. Signatures are budgeted by it.
+    /// Cost of one signature check in microseconds, on a processor of 2023 with OpenSSL 3.0. Used for the verification budget.
     var verificationCost: Int {
         switch kind {
-        // A squaring for each bit and a multiplication for each one among them, each as long as the modulus is squared.
+        // One squaring per bit of the exponent and one multiplication per one bit; each costs the square of the modulus length.
         case .rsa(let bits, let exponent):
             max(1, bits * bits * (32 - exponent.leadingZeroBitCount + exponent.nonzeroBitCount) / (2_048 * 2_048))
         case .curve(let curve): curve.verificationCost
@@ -104,7 +105,7 @@ struct SigningKey: Hashable, Sendable {
 }
 
 extension SigningKey.Curve {
-    /// The object identifier, as it is encoded (RFC 5480 §2.1.1.1, RFC 5639 §4.1, RFC 8410 §3).
+    /// The DER-encoded object identifier, without header (RFC 5480 §2.1.1.1, RFC 5639 §4.1, RFC 8410 §3).
     var identifier: [UInt8] {
         switch self {
         case .p224: [0x2b, 0x81, 0x04, 0x00, 0x21]

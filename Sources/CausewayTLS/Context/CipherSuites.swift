@@ -1,26 +1,26 @@
 internal import CCausewayOpenSSL
 
-/// Cipher suites and groups by their numbers on the wire.
+/// Cipher suites by their registered numbers.
 enum CipherSuites {
-    /// Forward secrecy and authenticated encryption: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 §4.2).
+    /// Suites with forward secrecy and authenticated encryption: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 §4.2).
     static let recommended: [UInt16] = [
         0x1301, 0x1302, 0x1303, 0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8,
     ]
-    /// With a pre-shared key. The last two have no forward secrecy; they are what peers of Apple's API ask for.
+    /// Suites for a pre-shared key. The last two have no forward secrecy, but programs that use Apple's API request them.
     static let withPreSharedKey: [UInt16] = [0xccac, 0xccab, 0x00a8, 0x00a9]
 
-    /// ECDHE with AES-CBC and SHA-1, the best there is before TLS 1.2. For who allows such a version in so many words.
+    /// ECDHE with AES-CBC and SHA-1, the best suites before TLS 1.2. Used only if the program explicitly allows such a version.
     static let forOldVersions: [UInt16] = [0xc009, 0xc013, 0xc00a, 0xc014]
 
     /// Whether a suite belongs to TLS 1.3 (RFC 8446 §B.4).
     static func isForTLS13(_ number: UInt16) -> Bool { number >> 8 == 0x13 }
 
-    /// The library's names for the suites, in the same order, with colons between. Unknown ones are left out.
+    /// Returns OpenSSL's names for the suites, in the same order, separated by colons. Skips unknown suites.
     static func names(_ numbers: some Sequence<UInt16>) -> String {
         numbers.compactMap { names[$0] }.joined(separator: ":")
     }
 
-    /// What this system's library has, weak ones too.
+    /// All suites of the installed library, including weak ones.
     private static let names: [UInt16: String] = {
         guard let context = cw_SSL_CTX_new(cw_TLS_method()) else { return [:] }
         defer { cw_SSL_CTX_free(context) }
@@ -36,23 +36,23 @@ enum CipherSuites {
     }()
 }
 
-/// The groups of the key exchange (RFC 8446 §4.2.7).
+/// The key exchange groups (RFC 8446 §4.2.7).
 enum KeyExchangeGroups {
     private static let known: [(number: UInt16, name: String, identifier: Int)] = [
         (23, "P-256", 415), (24, "P-384", 715), (25, "P-521", 716), (29, "X25519", 1_034), (30, "X448", 1_035),
         (256, "ffdhe2048", 1_126), (257, "ffdhe3072", 1_127), (258, "ffdhe4096", 1_128),
-        // From OpenSSL 3.5 on.
+        // OpenSSL 3.5 and later.
         (4_588, "X25519MLKEM768", -1),
     ]
 
-    /// The default lists; the first that the library understands is used: elliptic curves, and the post-quantum hybrid where
-    /// there is one. Finite fields cost a server up to a hundred times as much (ffdhe8192: 92 ms for a handshake) and the client chooses, so
-    /// a program has to ask for them.
+    /// The default group lists; the first list that OpenSSL accepts is used. They contain elliptic curves and, if available, the
+    /// post-quantum hybrid. Finite field groups are not included: they cost a server up to a hundred times as much (ffdhe8192: 92 ms per
+    /// handshake), and the client chooses the group. A program can enable them explicitly.
     static let recommended = [
-        // From OpenSSL 3.5 on: both of the first groups are offered with a key share.
+        // OpenSSL 3.5 and later: offers a key share for each of the first two groups.
         "*X25519MLKEM768/*X25519:P-256/X448:P-384:P-521",
         "X25519:P-256:X448:P-521:P-384",
-        // Libraries whose policy leaves only these.
+        // For libraries whose policy allows only these groups.
         "P-256:P-384:P-521",
     ]
 
@@ -60,22 +60,22 @@ enum KeyExchangeGroups {
         numbers.compactMap { number in known.first { $0.number == number }?.name }.joined(separator: ":")
     }
 
-    /// The number of a group that the library names by its own identifier.
+    /// Returns the number of a group from OpenSSL's identifier.
     static func number(ofLibrary identifier: Int) -> UInt16? {
-        // Groups that it has no identifier for come as their number with a flag.
+        // For groups without an identifier, OpenSSL returns the registered number with a flag.
         if identifier & 0x100_0000 != 0 { return UInt16(truncatingIfNeeded: identifier) }
         return known.first { $0.identifier == identifier }?.number
     }
 }
 
 extension TLSNegotiation {
-    /// The suite as the library names it, such as `TLS_AES_128_GCM_SHA256`; its number when it has no name.
+    /// Returns OpenSSL's name of the suite, such as `TLS_AES_128_GCM_SHA256`, or the number if it has no name.
     package static func name(ofCipherSuite number: UInt16) -> String {
         let name = CipherSuites.names([number])
         return name.isEmpty ? "suite \(number)" : name
     }
 
-    /// The group as the registry names it, such as `X25519`; its number when it has no name here.
+    /// Returns the registered name of the group, such as `X25519`, or the number if the name is unknown.
     package static func name(ofGroup number: UInt16) -> String {
         let name = KeyExchangeGroups.names([number])
         return name.isEmpty ? "group \(number)" : name

@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// Applies ``TLSSettings`` to a fresh context of the library.
+/// Applies ``TLSSettings`` to a new OpenSSL context.
 struct ContextBuilder {
     let pointer: OpaquePointer
     let settings: TLSSettings
@@ -33,7 +33,7 @@ struct ContextBuilder {
         }
         if !settings.areTicketsEnabled || !settings.isResumptionEnabled { options |= UInt64(CW_OP_NO_TICKET) }
         options |= Self.noCertificateDecompression
-        // The system's configuration may have switched this on, and with it cut content would look complete.
+        // The system's OpenSSL configuration may set this option, and then truncated content would look complete.
         cw_SSL_CTX_clear_options(pointer, UInt64(CW_OP_IGNORE_UNEXPECTED_EOF))
         cw_SSL_CTX_set_options(pointer, options)
         var mode = CW_MODE_PARTIAL_WRITE | CW_MODE_MOVING_WRITE_BUFFER | CW_MODE_RELEASE_BUFFERS
@@ -41,8 +41,8 @@ struct ContextBuilder {
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_MODE), mode, nil)
     }
 
-    /// `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` of OpenSSL 3.2 (RFC 8879): compressed certificates could not be looked at before they are
-    /// decoded. Older versions have no compression and ignore it.
+    /// `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` of OpenSSL 3.2 (RFC 8879): compressed certificates could not be checked before they are
+    /// decoded. Older versions do not support compression and ignore the option.
     private static let noCertificateDecompression: UInt64 = 1 << 33
 
     // MARK: Algorithms
@@ -65,8 +65,8 @@ struct ContextBuilder {
             throw TLSFailure(.badConfiguration, "the library has none of the cipher suites")
         }
         let (lowest, highest) = try versions(hasModern: !isModern.isEmpty, hasOlder: !isOlder.isEmpty)
-        // Before version 1.2 the handshake is signed with MD5 and SHA-1, which only level 0 lets through. Certificates are
-        // judged by our own rules on every level.
+        // Before TLS 1.2, handshake signatures use MD5 and SHA-1, which OpenSSL allows only at security level 0. Certificates are validated
+        // by this library at every level.
         let isLegacy = lowest == .tls10 || lowest == .tls11 || lowest == .dtls10
         cw_SSL_CTX_set_security_level(pointer, isLegacy ? 0 : 2)
         guard cw_SSL_CTX_set_ciphersuites(pointer, isModern) == 1,
@@ -76,19 +76,19 @@ struct ContextBuilder {
         else { throw fail("the versions or cipher suites cannot be used") }
     }
 
-    /// The range of versions, within what there are suites for.
+    /// Returns the range of versions, limited to versions for which there are cipher suites.
     private func versions(hasModern: Bool, hasOlder: Bool) throws(TLSFailure) -> (TLSVersion, TLSVersion) {
         let order: [TLSVersion] = settings.usesDatagrams ? [.dtls10, .dtls12] : [.tls10, .tls11, .tls12, .tls13]
         let usual: TLSVersion = settings.usesDatagrams ? .dtls12 : .tls12
         guard var low = order.firstIndex(of: settings.minimumVersion ?? usual),
             var high = order.firstIndex(of: settings.maximumVersion ?? order[order.count - 1])
         else { throw TLSFailure(.badConfiguration, "this version does not exist over this transport") }
-        // Who allows less than the default at most, allows it at least.
+        // A maximum below the default minimum lowers the minimum.
         if settings.minimumVersion == nil { low = min(low, high) }
         if !settings.usesDatagrams {
             if !hasModern { high = min(high, 2) }
             if !hasOlder { low = max(low, 3) }
-            // RFC 8446 §4.2.11: there an identity has a byte at least.
+            // In TLS 1.3 a PSK identity has at least one byte (RFC 8446 §4.2.11).
             if settings.preSharedKeys.contains(where: \.identity.isEmpty) { high = min(high, 2) }
         }
         guard low <= high else {
@@ -142,8 +142,8 @@ struct ContextBuilder {
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
     }
 
-    /// Over datagrams OpenSSL 3.0 takes a server with an Edwards key for one without any suite: it looks for a key of the older kind
-    /// alone. It is given one, which is never used, because the server then signs with nothing but what the real key can do.
+    /// Works around OpenSSL 3.0, which finds no DTLS cipher suite for a server with only an Edwards curve key. The function adds an ECDSA
+    /// key, which is never used, because the server's signature schemes are limited to those of the real key.
     private func prepareEdwards(_ identity: TLSIdentity) throws(TLSFailure) {
         guard settings.usesDatagrams, settings.side == .server, let scheme = identity.edwardsScheme else { return }
         let other = try CertificateTemplate(subject: "unused", notBefore: 0, notAfter: 0).issue()
@@ -151,7 +151,7 @@ struct ContextBuilder {
             cw_SSL_CTX_use_cert_and_key(
                 pointer, other.certificates[0].object.pointer, other.key.pointer, nil, 1) == 1
             && setList(CW_CTRL_SET_SIGNATURES_LIST, scheme)
-            // What clients may sign with is another matter.
+            // The schemes for client certificates stay independent of that limit.
             && setList(CW_CTRL_SET_CLIENT_SIGNATURES_LIST, Self.clientSchemes)
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
     }
@@ -208,7 +208,7 @@ struct ContextBuilder {
 
     // MARK: Sessions
 
-    /// What one server may receive before the handshake is done.
+    /// Maximum amount of early data in bytes that a server accepts.
     private static let maximumEarlyData: UInt32 = 16_384
     private static let serverSessions = 1_024
 
@@ -223,10 +223,10 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // A ticket costs a twenty-fifth of a handshake. One from each connection is as many as the client had open at once.
+            // A ticket costs 1/25 of a handshake. One ticket per connection gives a client as many as it had connections open at once.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
-            // With early data each ticket is good once, which takes a memory of those given out (RFC 8446 §8.1).
+            // With early data each ticket is valid once, so the server must store issued tickets (RFC 8446 §8.1).
             mode = CW_CACHE_SERVER
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_SIZE), Self.serverSessions, nil)
             guard cw_SSL_CTX_set_max_early_data(pointer, Self.maximumEarlyData) == 1 else {

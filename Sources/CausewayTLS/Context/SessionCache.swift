@@ -1,10 +1,10 @@
 internal import CCausewayOpenSSL
 internal import Synchronization
 
-/// Sessions that a client may take up again, by the peer they were made with.
+/// A client's resumable sessions, by peer.
 ///
-/// It belongs to one ``TLSContext``, and so to one set of settings: what another trust, identity or choice of protocols
-/// agreed on is never used. Any thread.
+/// A cache belongs to one ``TLSContext`` and so to one set of settings, so a session is never resumed with other trust settings, another
+/// identity or other protocols. Thread-safe.
 final class SessionCache: Sendable {
     struct Peer: Hashable, Sendable {
         var host: String
@@ -22,17 +22,17 @@ final class SessionCache: Sendable {
     }
 
     private static let maximumPeers = 256
-    /// A server of TLS 1.3 sends one or two for each connection, and each may be used once.
+    /// A TLS 1.3 server sends one or two sessions per connection, and each can be used once.
     private static let maximumSessionsPerPeer = 4
 
     private let state = Mutex(State())
 
-    /// Keeps a session; the oldest make room.
+    /// Stores a session and evicts the oldest ones.
     func insert(_ session: SharedObject, for peer: Peer) {
         state.withLock { state in
             state.clock += 1
             var entry = state.entries[peer] ?? Entry()
-            // Before TLS 1.3 a session can be used any number of times, so only the latest is worth keeping.
+            // Before TLS 1.3 a session can be used repeatedly, so the cache keeps only the latest.
             if Self.isSingleUse(session) {
                 if entry.sessions.count == Self.maximumSessionsPerPeer { entry.sessions.removeFirst() }
             } else {
@@ -48,7 +48,7 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// The latest session with this peer. One of TLS 1.3 is given out once (RFC 8446 §C.4).
+    /// Returns the latest session with this peer. Removes a TLS 1.3 session, which must be used only once (RFC 8446 §C.4).
     func take(for peer: Peer) -> SharedObject? {
         state.withLock { state in
             state.clock += 1
@@ -65,7 +65,7 @@ final class SessionCache: Sendable {
 
     func removeAll() { state.withLock { $0.entries.removeAll() } }
 
-    /// How many sessions are kept.
+    /// Number of stored sessions.
     var count: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.sessions.count } } }
 
     private static func isSingleUse(_ session: SharedObject) -> Bool {

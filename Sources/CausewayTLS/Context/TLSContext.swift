@@ -1,16 +1,18 @@
 internal import CCausewayOpenSSL
 internal import Synchronization
 
-/// What connections with equal settings share: parsed certificates, chosen algorithms, ticket keys, sessions to resume.
+/// State shared by connections with equal settings: parsed certificates, algorithms, ticket keys, and sessions to resume.
 ///
-/// Making one takes about a millisecond, a connection from it microseconds. Any thread.
+/// Creating a context takes about a millisecond; creating a connection from it takes microseconds. Thread-safe.
 package final class TLSContext: Sendable {
     package let settings: TLSSettings
     let object: SharedObject
     let store: TrustStore
     let sessions = SessionCache()
 
-    /// - Throws: ``TLSFailure``: OpenSSL is missing, or `errSSLBadConfiguration` with what is wrong with the settings.
+    /// Creates a context.
+    ///
+    /// - Throws: ``TLSFailure`` if OpenSSL is missing, or `errSSLBadConfiguration` with the problem in the settings.
     package init(_ settings: TLSSettings) throws(TLSFailure) {
         try OpenSSLLibrary.load()
         cw_ERR_clear_error()
@@ -44,21 +46,21 @@ package final class TLSContext: Sendable {
     private static let shared = Mutex(Shared())
     private static let maximumShared = 64
 
-    /// The context of the process for these settings: made at the first call, kept while it is among the last used 64.
+    /// Returns the process-wide context for these settings. Creates it on the first call; the 64 most recently used contexts are kept.
     package static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {
         if let found = shared.withLock({ $0.find(settings) }) { return found }
         let made = try TLSContext(settings)
         return shared.withLock { shared in
-            // Somebody else may have made one meanwhile: all must use the same, or sessions are lost.
+            // Another thread may have created the context meanwhile. All connections must share one, or resumable sessions would be lost.
             if let found = shared.find(settings) { return found }
             shared.insert(made)
             return made
         }
     }
 
-    /// Forgets all shared contexts, and with them every session that could be resumed. Connections keep theirs.
+    /// Removes all shared contexts and their resumable sessions. Existing connections keep their contexts.
     package static func removeShared() { shared.withLock { $0.contexts.removeAll() } }
 
-    /// Sessions that could be resumed.
+    /// Number of sessions that can be resumed.
     package var sessionCount: Int { sessions.count }
 }

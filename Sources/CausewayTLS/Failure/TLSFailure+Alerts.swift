@@ -1,10 +1,10 @@
 internal import CausewayTypes
 
 extension TLSFailure {
-    /// An alert of the peer's, as a status (RFC 8446 §6).
+    /// Returns the status for an alert from the peer (RFC 8446 §6).
     static func status(ofAlert number: UInt8) -> OSStatus { alerts[number]?.status ?? errSSLFatalAlert }
 
-    /// An alert's name in RFC 8446 §6, with spaces.
+    /// Returns the alert's name in RFC 8446 §6, with spaces.
     static func name(ofAlert number: UInt8) -> String { alerts[number]?.name ?? "alert \(number)" }
 
     private static let alerts: [UInt8: (name: String, status: OSStatus)] = [

@@ -1,9 +1,9 @@
 internal import CCausewayOpenSSL
 
 extension TLSFailure {
-    /// What the library's error queue of this thread says, which is empty afterwards.
+    /// Converts and empties this thread's OpenSSL error queue.
     ///
-    /// A damaged record is reported by the cipher first and by the protocol second: the protocol's word counts.
+    /// For a damaged record OpenSSL queues an error of the cipher and then an error of the protocol. The protocol error is used.
     static func takeFromLibrary(isInHandshake: Bool) -> TLSFailure {
         var first: UInt?
         while case let number = cw_ERR_get_error(), number != 0 {
@@ -17,7 +17,7 @@ extension TLSFailure {
         return TLSFailure(.library, first.map(OpenSSLLibrary.reason) ?? "OpenSSL gives no reason")
     }
 
-    /// Reasons from 1000 on are alerts that the peer sent.
+    /// Converts a reason number. Numbers from 1000 on are alerts from the peer.
     private static func from(_ number: Int, reason: String, isInHandshake: Bool) -> TLSFailure {
         if let alert = UInt8(exactly: number - 1_000) {
             return TLSFailure(.alert(alert), "the peer gave up: \(name(ofAlert: alert))")
@@ -42,7 +42,7 @@ extension TLSFailure {
         }
     }
 
-    /// OpenSSL's reasons that have a code of their own here.
+    /// OpenSSL reason numbers that map to their own error code.
     private enum Reason: Int {
         case badVersion = 116
         case digestCheck = 149

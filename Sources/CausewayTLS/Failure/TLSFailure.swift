@@ -1,48 +1,48 @@
 package import CausewayTypes
 
-/// Why a connection has no TLS, or has it no more.
+/// The reason why TLS could not be established or was terminated.
 package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// OpenSSL is not installed, or is another version.
+        /// OpenSSL is not installed or has another version.
         case libraryMissing
-        /// The settings contradict themselves or name what the library does not have.
+        /// The settings are contradictory, or OpenSSL does not support them.
         case badConfiguration
-        /// A certificate, key or archive cannot be read.
+        /// A certificate, key or archive is malformed.
         case badCertificate
-        /// Our own judgement of the peer's certificates: which one and which rule.
+        /// Chain validation rejected the peer's certificates. The value names the certificate and the rule.
         case untrusted(TrustFailure)
-        /// The program's own judgement of the peer.
+        /// The program rejected the peer's certificates.
         case refused
-        /// The peer presented no certificate and had to.
+        /// The peer sent no certificate although one was required.
         case certificateRequired
-        /// The peer gave up and said why (RFC 8446 §6.2).
+        /// The peer sent a fatal alert (RFC 8446 §6.2).
         case alert(UInt8)
-        /// There is no version in common.
+        /// No common protocol version.
         case version
-        /// There is nothing else in common.
+        /// No common algorithm or other parameter.
         case negotiation
-        /// There is no application protocol in common (RFC 7301 §3.2).
+        /// No common application protocol (RFC 7301 §3.2).
         case applicationProtocol
-        /// A record was forged or damaged.
+        /// A record failed authentication: forged or damaged.
         case badRecord
-        /// What the peer sent breaks the protocol.
+        /// The peer violated the protocol.
         case protocolViolation
-        /// The transport ended before the handshake did.
+        /// The transport ended during the handshake.
         case endedInHandshake
-        /// The transport ended without the peer's closure (RFC 8446 §6.1): what came may have been cut off.
+        /// The transport ended without a close_notify alert (RFC 8446 §6.1): the received content may be truncated.
         case truncated
-        /// The peer did not answer.
+        /// The peer did not answer in time.
         case timedOut
-        /// A message is too long for one datagram.
+        /// A message does not fit in one datagram.
         case messageTooLong
-        /// The connection was closed on this side.
+        /// The connection was closed locally.
         case closed
-        /// The library failed, for example for want of memory.
+        /// OpenSSL failed, for example because memory allocation failed.
         case library
     }
 
     package let code: Code
-    /// What happened, for a person.
+    /// A description for people.
     package let message: String
 
     package init(_ code: Code, _ message: String) {
@@ -54,7 +54,7 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.init(.untrusted(failure), failure.description)
     }
 
-    /// The number in Secure Transport's numbering.
+    /// The Secure Transport error number.
     package var status: OSStatus {
         switch code {
         case .libraryMissing: errSSLModuleAttach
@@ -76,7 +76,7 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same failure as the layers above pass it around.
+    /// The failure in the form that higher layers use.
     package var failure: Failure { Failure(.tls, status) }
 
     package var description: String { "\(message) (\(status))" }

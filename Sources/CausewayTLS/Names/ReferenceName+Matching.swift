@@ -1,7 +1,7 @@
-/// What a certificate says its holder is called (RFC 5280 §4.2.1.6).
+/// A subject alternative name of a certificate (RFC 5280 §4.2.1.6).
 package enum SubjectAlternativeName: Hashable, Sendable {
     case name(String)
-    /// 4 or 16 bytes in a sound certificate.
+    /// 4 or 16 bytes in a valid certificate.
     case address([UInt8])
     case email(String)
     case uri(String)
@@ -9,12 +9,12 @@ package enum SubjectAlternativeName: Hashable, Sendable {
 }
 
 extension ReferenceName {
-    /// How many names of one certificate are looked at: more are a way to make us work.
+    /// Maximum number of names of one certificate to compare, which limits the work that a peer can cause.
     static let nameLimit = 2_048
 
-    /// Whether a certificate with these names is this peer's (RFC 9525 §6).
+    /// Whether a certificate with these names belongs to this peer (RFC 9525 §6).
     ///
-    /// Names match names and addresses match addresses, never across. The subject is not looked at.
+    /// DNS names match only DNS names, and addresses match only addresses. The subject is ignored.
     package func matches(_ names: [SubjectAlternativeName]) -> Bool {
         names.prefix(Self.nameLimit).contains { matches($0) }
     }
@@ -27,7 +27,7 @@ extension ReferenceName {
         }
     }
 
-    /// RFC 9525 §6.3: equal label by label, or with `*` as the whole first label and at least two labels behind it.
+    /// Compares label by label. A first label `*` matches any label if at least two labels follow (RFC 9525 §6.3).
     private static func matches(_ name: String, pattern: String) -> Bool {
         let name = name.utf8
         let pattern = pattern.utf8
@@ -39,7 +39,7 @@ extension ReferenceName {
         return areEqual(name[dot...], fixed)
     }
 
-    /// Without regard to the case of ASCII letters, and of no others. `name` is in lower case.
+    /// Compares two labels, ignoring the case of ASCII letters. `name` is in lower case.
     private static func areEqual(_ name: Substring.UTF8View, _ pattern: Substring.UTF8View) -> Bool {
         name.count == pattern.count
             && zip(name, pattern).allSatisfy { mine, theirs in

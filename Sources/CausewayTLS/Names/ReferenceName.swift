@@ -1,17 +1,17 @@
 package import CausewayTypes
 
-/// Who the peer must be (RFC 9525 §6.1): a name or an address, in the form in which certificates hold it.
+/// The expected identity of the peer (RFC 9525 §6.1): a name or an address, in the format of certificates.
 package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
-    /// A-labels in lower case, without a final dot.
+    /// A-labels in lower case, without a trailing dot.
     case name(String)
     /// 4 or 16 bytes.
     case address([UInt8])
 
-    /// The reference for a host that a program named.
+    /// Converts a host that a program specified.
     ///
-    /// One final dot is dropped: it says that the name is absolute, and no certificate has it.
+    /// Drops one trailing dot, which marks an absolute name and never occurs in certificates.
     ///
-    /// - Returns: `nil` when the text is not a name that a certificate can hold, which therefore no certificate matches.
+    /// - Returns: `nil` if the text is not a name that a certificate can contain, so that no certificate matches.
     package init?(_ host: NWEndpoint.Host) {
         switch host {
         case .ipv4(let address): self = .address([UInt8](address.rawValue))
@@ -30,14 +30,14 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name to send in the server name extension, which addresses never are (RFC 6066 §3).
+    /// The name for the server name extension; `nil` for addresses, which must not be sent (RFC 6066 §3).
     var serverName: String? {
         if case .name(let name) = self { name } else { nil }
     }
 
-    /// The name in A-labels, or `nil` when it is none.
+    /// Converts a name to A-labels; `nil` if it is not a valid name.
     private static func ascii(_ text: String) -> String? {
-        // IDNA knows three more characters for the dot (RFC 3490 §3.1).
+        // IDNA treats three more characters as dots (RFC 3490 §3.1).
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
         if labels.count > 1, labels.last == "" { labels.removeLast() }
         var result: [String] = []
@@ -45,7 +45,7 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
             guard let ascii = Punycode.label(label), isLabel(ascii) else { return nil }
             result.append(ascii)
         }
-        // What ends in a number is an address in one of its older forms, and no certificate names those.
+        // A name with a numeric last label is an address in an old format, which certificates never contain.
         if let last = result.last, last.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return nil
         }
@@ -53,7 +53,7 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
         return name.utf8.count <= 253 ? name : nil
     }
 
-    /// 1 to 63 letters, digits and hyphens (RFC 1034 §3.5); the underscore is in use, so it is let through.
+    /// Whether `text` is 1 to 63 letters, digits and hyphens (RFC 1034 §3.5). The underscore is also allowed because it is in use.
     private static func isLabel(_ text: String) -> Bool {
         guard (1...63).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-") else { return false }
         return text.utf8.allSatisfy { byte in

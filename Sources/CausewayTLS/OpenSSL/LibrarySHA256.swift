@@ -1,18 +1,17 @@
 internal import CCausewayOpenSSL
 
-/// SHA-256 computed by OpenSSL, with its input in pieces (FIPS 180-4 §6.2).
+/// SHA-256 by OpenSSL, with incremental input (FIPS 180-4 §6.2).
 ///
-/// OpenSSL uses the processor's SHA instructions, which makes it several times as fast as portable code.
-/// A value belongs to one caller at a time: it is not `Sendable`.
+/// OpenSSL uses the processor's SHA instructions, several times as fast as portable code. Not `Sendable`: use from one thread at a time.
 package final class LibrarySHA256 {
-    /// Bytes of a digest.
+    /// Size of a digest in bytes.
     package static let byteCount = 32
 
     private let context: OpaquePointer
-    /// Whether every call so far succeeded.
+    /// Whether all calls so far succeeded.
     private var isSound = true
 
-    /// Returns `nil` where OpenSSL cannot be loaded or refuses the algorithm.
+    /// Returns `nil` if OpenSSL cannot be loaded or does not support the algorithm.
     package init?() {
         guard (try? OpenSSLLibrary.load()) != nil, let context = cw_EVP_MD_CTX_new() else { return nil }
         self.context = context
@@ -26,7 +25,7 @@ package final class LibrarySHA256 {
         isSound = cw_EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 && isSound
     }
 
-    /// Ends the input and returns the digest. The result is empty, and so equals no digest, if OpenSSL failed.
+    /// Ends the input and returns the digest. Returns an empty array, which equals no digest, if OpenSSL failed.
     package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
         var count: CUnsignedInt = 0

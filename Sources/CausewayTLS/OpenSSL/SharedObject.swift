@@ -1,15 +1,15 @@
 internal import CCausewayOpenSSL
 
-/// One reference to an object of OpenSSL, given back at the end of its life.
-// SAFETY: OpenSSL counts references to these kinds atomically, and locks or never changes what is inside once it is set up. An
-// `SSL`, which belongs to one thread at a time, is never held by one of these. Proven by `SharingTests`.
+/// A counted reference to an OpenSSL object, released in `deinit`.
+// SAFETY: OpenSSL counts references to these kinds atomically, and locks or never changes their content after setup. An `SSL`, which
+// belongs to one thread at a time, is never stored here. Tested by `SharingTests`.
 final class SharedObject: @unchecked Sendable {
     enum Kind { case certificate, key, context, session }
 
     let pointer: OpaquePointer
     private let kind: Kind
 
-    /// Takes over a reference that the caller owns.
+    /// Takes ownership of a reference from the caller.
     init(owning pointer: OpaquePointer, _ kind: Kind) {
         self.pointer = pointer
         self.kind = kind
@@ -25,7 +25,7 @@ final class SharedObject: @unchecked Sendable {
     }
 }
 
-/// The bytes that one of OpenSSL's `i2d` functions writes.
+/// Returns the bytes that one of OpenSSL's `i2d` functions writes.
 func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> CInt) -> [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let count = encode(&bytes)
@@ -35,7 +35,7 @@ func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> C
 }
 
 extension Certificate {
-    /// The certificates of one of OpenSSL's lists, each with a reference of its own.
+    /// Returns the certificates of an OpenSSL stack, each retained.
     static func all(in stack: OpaquePointer?) -> [Certificate] {
         guard let stack else { return [] }
         return (0..<max(0, cw_OPENSSL_sk_num(stack))).compactMap { index in
@@ -45,7 +45,7 @@ extension Certificate {
     }
 }
 
-/// Calls `body` with one of OpenSSL's lists, which borrows the certificates.
+/// Calls `body` with an OpenSSL stack that borrows the certificates.
 func withStack<R>(of certificates: [Certificate], _ body: (OpaquePointer?) -> R) -> R {
     let stack = cw_OPENSSL_sk_new_null()
     defer { cw_OPENSSL_sk_free(stack) }
@@ -53,7 +53,7 @@ func withStack<R>(of certificates: [Certificate], _ body: (OpaquePointer?) -> R)
     return body(stack)
 }
 
-/// SHA-256 of `bytes`: 32 bytes.
+/// Returns the SHA-256 digest of `bytes`: 32 bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: CUnsignedInt = 0

@@ -1,8 +1,8 @@
 internal import CCausewayOpenSSL
 
-/// Who we are: a private key, the certificate for it, and those that lead to an authority.
+/// The local identity: a private key, its certificate, and the intermediate certificates.
 package struct TLSIdentity: Sendable {
-    /// Our own first.
+    /// The certificates, the identity's own first.
     package let certificates: [Certificate]
     let key: SharedObject
 
@@ -19,7 +19,7 @@ package struct TLSIdentity: Sendable {
         self.key = key
     }
 
-    /// What keys on Edwards curves sign with, as OpenSSL calls it; `nil` for others.
+    /// OpenSSL's name of the signature scheme for an Edwards curve key; `nil` for other keys.
     var edwardsScheme: String? {
         switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {
         case "ED25519": "ed25519"
@@ -28,9 +28,9 @@ package struct TLSIdentity: Sendable {
         }
     }
 
-    /// Reads certificates and key from PEM, which may be the same text.
+    /// Parses certificates and a key from PEM, which may be in the same text.
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, also when the password is wrong or missing.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, also if the password is wrong or missing.
     package init(certificates: [UInt8], key: [UInt8], password: String? = nil) throws(TLSFailure) {
         let chain = try Certificate.all(pem: certificates)
         let pointer: OpaquePointer? = key.withUnsafeBytes { bytes in
@@ -44,7 +44,7 @@ package struct TLSIdentity: Sendable {
         try self.init(certificates: chain, key: Self.key(pointer, "PEM"))
     }
 
-    /// Reads certificates and a key in DER: PKCS #8, or the older form of its algorithm.
+    /// Parses certificates and a key in DER: PKCS #8, or the older format of the key's algorithm.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
     package init(derCertificates: [[UInt8]], derKey: [UInt8]) throws(TLSFailure) {
@@ -58,9 +58,9 @@ package struct TLSIdentity: Sendable {
         try self.init(certificates: chain, key: Self.key(pointer, "DER"))
     }
 
-    /// Reads an archive (PKCS #12, RFC 7292).
+    /// Parses an archive (PKCS #12, RFC 7292).
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert`; also for archives whose ciphers OpenSSL 3 no longer has, such as RC2.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`; also for archives with ciphers that OpenSSL 3 does not support, such as RC2.
     package init(pkcs12: [UInt8], password: String) throws(TLSFailure) {
         try OpenSSLLibrary.load()
         var key: OpaquePointer?
@@ -83,10 +83,10 @@ package struct TLSIdentity: Sendable {
         try self.init(certificates: [ownLeaf] + chain, key: ownKey)
     }
 
-    /// The private key in DER. Whoever has it is us.
+    /// The private key in DER. Treat as a secret.
     package var privateKeyDER: [UInt8] { encoded { cw_i2d_PrivateKey(key.pointer, $0) } }
 
-    /// Certificates and key in one archive (PKCS #12, RFC 7292), or an empty list when the library cannot make it.
+    /// Exports certificates and key as an archive (PKCS #12, RFC 7292). Returns an empty array if OpenSSL fails.
     package func pkcs12(password: String) -> [UInt8] {
         let archive = withStack(of: Array(certificates.dropFirst())) { others in
             cw_PKCS12_create(password, nil, key.pointer, certificates[0].object.pointer, others, 0, 0, 0, 0, 0)

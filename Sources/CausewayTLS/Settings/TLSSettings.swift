@@ -1,20 +1,20 @@
-/// How to use TLS. Connections with equal settings share what is expensive: see ``TLSContext``.
+/// TLS settings of a connection. Connections with equal settings share a ``TLSContext``.
 package struct TLSSettings: Hashable, Sendable {
     package enum Side: Hashable, Sendable { case client, server }
 
     package enum PeerAuthentication: Hashable, Sendable {
-        /// The peer is not authenticated. On a client this gives up all protection against impostors.
+        /// The peer is not authenticated. On a client this removes all protection against impersonation.
         case none
-        /// A server asks for a certificate and goes on without one. A client treats it as ``required``.
+        /// A server requests a certificate but does not require it. On a client the same as ``required``.
         case optional
         case required
     }
 
-    /// Who judges the peer's certificates.
+    /// The component that validates the peer's certificates.
     package enum Verifier: Hashable, Sendable {
-        /// ``PeerTrust/evaluate()``, at once.
+        /// ``PeerTrust/evaluate()`` validates them immediately.
         case rules
-        /// The engine pauses and asks its owner. The number stands for who is asked: sessions are not shared between judges.
+        /// The engine pauses and asks its owner. The number identifies the owner's validator; sessions are not shared between validators.
         case owner(UInt64)
     }
 
@@ -22,10 +22,10 @@ package struct TLSSettings: Hashable, Sendable {
         package var key: [UInt8]
         package var identity: [UInt8]
 
-        /// `key` has 1 to 256 bytes, `identity` at most 128.
+        /// Creates a pre-shared key. `key` has 1 to 256 bytes, `identity` at most 128.
         ///
-        /// The identity ends before its first zero byte: libraries of TLS pass it as a C string, Apple's included. Programs that
-        /// give UTF-16, or the bytes of a `Data` value itself, name their keys alike on both sides only so.
+        /// The identity ends before its first zero byte, because TLS libraries, including Apple's, pass it as a C string. Programs that
+        /// pass UTF-16 or the raw bytes of a `Data` value would otherwise use different identities on the two sides.
         package init(key: [UInt8], identity: [UInt8]) {
             self.key = key
             self.identity = Array(identity.prefix { $0 != 0 })
@@ -33,44 +33,44 @@ package struct TLSSettings: Hashable, Sendable {
     }
 
     package var side: Side
-    /// DTLS (RFC 6347): records are datagrams.
+    /// DTLS (RFC 6347): each record is in a datagram.
     package var usesDatagrams = false
     /// `nil` for the default: TLS 1.2, DTLS 1.2.
     package var minimumVersion: TLSVersion?
-    /// `nil` for the highest that there is.
+    /// `nil` for the highest version that OpenSSL supports.
     package var maximumVersion: TLSVersion?
-    /// Numbers from the registry of cipher suites, in the order of preference. Empty for the default: those with forward secrecy
-    /// and authenticated encryption; with a pre-shared key also those that use it.
+    /// Cipher suite numbers in order of preference. Empty for the default: suites with forward secrecy and authenticated encryption; with a
+    /// pre-shared key also the PSK suites.
     package var cipherSuites: [UInt16] = []
-    /// Numbers from the registry of supported groups, in the order of preference. Empty for elliptic curves and their hybrids.
+    /// Group numbers in order of preference. Empty for the default: elliptic curves and their post-quantum hybrids.
     package var groups: [UInt16] = []
-    /// What ALPN offers, or accepts on a server, in the order of preference (RFC 7301).
+    /// ALPN protocols to offer (client) or accept (server), in order of preference (RFC 7301).
     package var applicationProtocols: [String] = []
     package var identity: TLSIdentity?
-    /// Statement of status that a server sends with its certificate, in DER.
+    /// OCSP response in DER, which a server staples to its certificate.
     package var stapledResponse: [UInt8]?
     package var preSharedKeys: [PreSharedKey] = []
-    /// A server's hint for which key to choose (RFC 4279 §5.2).
+    /// The server's PSK identity hint (RFC 4279 §5.2).
     package var preSharedKeyHint: [UInt8]?
     package var peerAuthentication: PeerAuthentication
     package var judge = Verifier.rules
     package var trust = TrustSettings()
-    /// Whether a client's owner is asked for an identity when the server wants one.
+    /// Whether the engine asks a client's owner for an identity when the server requests a certificate.
     package var asksForIdentity = false
     package var isResumptionEnabled = true
     package var areTicketsEnabled = true
     package var isEarlyDataEnabled = false
-    /// Whether a client asks for a stapled statement of status.
+    /// Whether a client requests a stapled OCSP response.
     package var requestsStatus = true
-    /// Whether this repeats an attempt that failed with a higher version (RFC 7507).
+    /// Whether this connection is a retry after a failed attempt with a higher version (RFC 7507).
     package var isFallbackAttempt = false
-    /// Whether ``TLSEngine/keyLog`` is told the secrets.
+    /// Whether to pass the secrets to ``TLSEngine/keyLog``.
     package var logsKeys = false
-    /// DTLS: bytes of a datagram, and how long to wait before the first repetition.
+    /// DTLS: maximum datagram size in bytes, and the first retransmission timeout.
     package var maximumDatagram = 1_400
     package var firstRetransmission: Duration = .seconds(1)
 
-    /// Every default. A client authenticates its server, a server does not ask.
+    /// Creates default settings. A client authenticates its server; a server does not request a client certificate.
     package init(_ side: Side) {
         self.side = side
         peerAuthentication = side == .client ? .required : .none
