@@ -43,8 +43,8 @@ struct GroupCommand: Subcommand {
     var echo = false
 
     @Option(
-        name: .customLong("maximum"),
-        help: ArgumentHelp("Deliver at maximum this much of a message, and say when there was more.", valueName: "bytes"))
+        name: .customLong("most"),
+        help: ArgumentHelp("Deliver at most BYTES of a message; report longer messages.", valueName: "bytes"))
     var maximum: Int?
 
     @Flag(name: .customShort("d"), help: "Do not read standard input.")
@@ -60,7 +60,7 @@ struct GroupCommand: Subcommand {
     var verbose = false
 
     func validate() throws {
-        if let maximum, maximum < 0 { throw ValidationError("--maximum needs a number of bytes.") }
+        if let maximum, maximum < 0 { throw ValidationError("--most needs a number of bytes.") }
         _ = try makeGroup()
     }
 

@@ -39,7 +39,7 @@ final class TraceSession {
 
     func run(until stop: StopMark) throws {
         if !command.json {
-            printLine("trace to \(command.host) (\(target.text)), \(command.maximum) hops at maximum")
+            printLine("trace to \(command.host) (\(target.text)), \(command.maximum) hops at most")
         }
         for round in 0..<command.probes {
             for hop in 1...command.maximum where hop <= end ?? command.maximum {
