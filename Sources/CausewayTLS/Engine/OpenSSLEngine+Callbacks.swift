@@ -1,9 +1,9 @@
 internal import CCausewayOpenSSL
 
-// What OpenSSL calls while one of the engine's methods runs, on the same thread. None of these calls the owner, but for the key log.
+// Callbacks that OpenSSL makes on the same thread, during the engine's methods. Only the key log callback calls the owner.
 
 extension OpenSSLEngine {
-    /// Judges the peer's certificates, or has them judged. Returns 1 to go on.
+    /// Validates the peer's certificates, or asks the owner to do so. Returns 1 to continue.
     fileprivate func verify(_ chain: OpaquePointer) -> CInt {
         guard settings.peerAuthentication != .none else { return 1 }
         switch settings.judge {
@@ -32,7 +32,7 @@ extension OpenSSLEngine {
         if isClient {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_RETRY_VERIFY), 0, nil)
         } else {
-            // The library cannot pause a server here. It gets no more to read instead, so that the handshake cannot end.
+            // OpenSSL cannot pause a server at this point. Withhold further input instead, so that the handshake cannot complete.
             cw_pipe_hold(pipe, true)
         }
         return 1
@@ -48,10 +48,10 @@ extension OpenSSLEngine {
             stapledResponse: isClient ? stapledResponse : nil, settings: settings.trust, store: context.store)
     }
 
-    /// Looks at the peer's certificates before the library decodes them. The library gives no way to refuse a message here, so one that
-    /// must not be decoded is made undecodable: the copy that the library has of it begins with a length that cannot be.
+    /// Checks the peer's certificates before OpenSSL decodes them. OpenSSL offers no way to reject a message here. To reject one, this
+    /// function overwrites the length at the start of OpenSSL's copy with an invalid value, so that decoding fails.
     fileprivate func inspect(_ message: UnsafeRawBufferPointer, hasContext: Bool) {
-        // A header of TLS has the type and the length, one of DTLS the fragment as well.
+        // A TLS header has type and length; a DTLS header also has the fragment's position.
         let headerLength = usesDatagrams ? 12 : 4
         guard message.count > headerLength, message[0] == CertificateMessage.type else { return }
         let body = UnsafeRawBufferPointer(rebasing: message[headerLength...])
@@ -66,11 +66,11 @@ extension OpenSSLEngine {
         return -1
     }
 
-    /// Judges the stapled statement of status, which TLS 1.2 sends after the certificates (RFC 6066 §8).
+    /// Checks the stapled OCSP response, which TLS 1.2 sends after the certificates (RFC 6066 §8).
     ///
-    /// A revocation ends the connection. A statement that cannot be used is as good as none, which matters only where the
-    /// certificate promises one (RFC 7633 §4.3.3). An owner who judges could not know of a revocation that comes
-    /// after the certificates: that one is refused here as well.
+    /// A revocation ends the connection. An invalid response counts as missing, which matters only if the certificate requires a response
+    /// (RFC 7633 §4.3.3). If the owner validates, it does so before the response arrives, so a revocation is rejected here in this case
+    /// too.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
         let failure = accepted.map { $0.trust.judgeStatus(response, of: $0.chain) } ?? ownersTrust?.revocation(response)
@@ -79,7 +79,7 @@ extension OpenSSLEngine {
         return 0
     }
 
-    /// The library keeps the copy.
+    /// OpenSSL takes ownership of the copy.
     fileprivate func sendStatus() -> CInt {
         guard let response = settings.stapledResponse, let copy = cw_CRYPTO_malloc(response.count, "causeway", 0) else {
             return CInt(CW_EXT_NO_ACK)
@@ -89,7 +89,7 @@ extension OpenSSLEngine {
         return CInt(CW_EXT_OK)
     }
 
-    /// Our first protocol that the client offers.
+    /// Selects the first of the local protocols that the client offers.
     fileprivate func selectProtocol(_ offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         for name in settings.applicationProtocols {
             var start = 0
@@ -111,7 +111,7 @@ extension OpenSSLEngine {
         return true
     }
 
-    /// Doubles from the first, up to a minute (RFC 6347 §4.2.4.1). All in microseconds.
+    /// Returns the next retransmission timeout in microseconds: doubles the previous one, up to a minute (RFC 6347 §4.2.4.1).
     fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
         let (seconds, attoseconds) = settings.firstRetransmission.components
         let first = UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
@@ -171,7 +171,7 @@ func keyLogCallback(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     OpenSSLEngine.of(ssl)?.keyLog?(String(cString: line))
 }
 
-/// The first key: OpenSSL lets a client offer one.
+/// Offers the first key, because OpenSSL allows a client only one.
 func choosePreSharedKeyCallback(
     _ ssl: OpaquePointer?, _ hint: UnsafePointer<CChar>?, _ identity: UnsafeMutablePointer<CChar>?,
     _ identityCapacity: CUnsignedInt, _ key: UnsafeMutablePointer<UInt8>?, _ keyCapacity: CUnsignedInt

@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 
 extension OpenSSLEngine {
-    // MARK: The peer's side
+    // MARK: Ciphertext
 
     package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
         precondition(!isLending, "ciphertext was handed over while other ciphertext was being read")
@@ -11,7 +11,7 @@ extension OpenSSLEngine {
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
         let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
-        // Datagrams may get lost; a stream may not.
+        // Excess datagrams may be dropped; excess stream data is an error.
         if !isKept, !usesDatagrams { fail(TLSFailure(.library, "more ciphertext was handed over than is kept")) }
         return result
     }
@@ -62,13 +62,14 @@ extension OpenSSLEngine {
         return .bytes(filled)
     }
 
-    /// Whether everything that arrived has been read. Asking the library to read on instead costs as much as reading a small record.
+    /// Whether all received data has been read. This check is cheaper than another read call, which costs as much as reading a small
+    /// record.
     private func noteDryness() -> Bool {
         isDry = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
         return isDry
     }
 
-    /// Why nothing more can be read: kept, unless it is only for now.
+    /// Returns the reason why a read returned no data. Stores it for further reads, unless it is temporary.
     private func endOfRead(_ result: CInt) -> TLSReadResult {
         switch Int(cw_SSL_get_error(ssl, result)) {
         case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE:
@@ -120,13 +121,13 @@ extension OpenSSLEngine {
         return taken
     }
 
-    /// Each successful write is one record. TLS 1.2 has no way to change keys.
+    /// Counts a record: each successful write produces one. TLS 1.2 cannot change keys.
     private func countRecord() {
         recordsUntilKeyUpdate -= 1
         guard recordsUntilKeyUpdate <= 0 else { return }
         recordsUntilKeyUpdate = 1 << 24
         guard !usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
-        // The message goes out with the next record.
+        // OpenSSL sends the KeyUpdate message with the next record.
         cw_SSL_key_update(ssl, 0)
     }
 
@@ -142,7 +143,7 @@ extension OpenSSLEngine {
         guard !isClosed else { return }
         isClosed = true
         guard case .established = state else { return }
-        // After a fatal failure nothing may be sent (RFC 8446 §6.2).
+        // After a fatal error nothing may be sent (RFC 8446 §6.2).
         if case .failed = readEnd { return }
         cw_ERR_clear_error()
         cw_SSL_shutdown(ssl)

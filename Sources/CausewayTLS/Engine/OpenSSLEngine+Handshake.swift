@@ -30,19 +30,19 @@ extension OpenSSLEngine {
         if earlyOutputSent < earlyOutput.count, let progress = sendEarly() { return progress }
         let result = cw_SSL_do_handshake(ssl)
         guard result == 1 else { return interpret(result) }
-        // A server that asks its owner may find the handshake done in the same breath: content waits for the answer.
+        // On a server that asks its owner, the same call may complete the handshake. Content must wait for the owner's answer.
         if let trust = pendingTrust, verdict == nil {
             state = .awaitingTrust(trust)
             return .evaluateTrust(trust)
         }
         state = .established
-        // Each record would be shown from now on.
+        // The message callback would now receive every record; remove it.
         cw_SSL_set_msg_callback(ssl, nil)
         repeatEarlyIfRefused()
         return .established
     }
 
-    /// What it means that a call of the handshake did not succeed.
+    /// Interprets the error of a handshake call.
     private func interpret(_ result: CInt) -> TLSProgress {
         switch Int(cw_SSL_get_error(ssl, result)) {
         case CW_ERROR_WANT_RETRY_VERIFY, CW_ERROR_WANT_READ:
@@ -80,7 +80,8 @@ extension OpenSSLEngine {
         guard !isTrusted else { return }
         let failure = TLSFailure(.refused, "the program refused the peer's certificates")
         pendingFailure = failure
-        // A client's library asks for the verdict and sends the alert. A server's has gone on: it can say good-bye at most.
+        // On a client, OpenSSL asks for the verdict and sends the alert. On a server it has already continued, so at most a close_notify
+        // can be sent.
         guard !isClient else { return }
         if cw_SSL_in_init(ssl) == 0 { cw_SSL_shutdown(ssl) }
         cw_ERR_clear_error()
@@ -144,7 +145,7 @@ extension OpenSSLEngine {
         }
     }
 
-    /// Collects what the client sends before the handshake, at most what the server said it takes.
+    /// Reads early data before the handshake ends, up to the maximum that the server announced.
     private func readEarly() -> TLSProgress? {
         var block = [UInt8](repeating: 0, count: 16_384)
         while true {

@@ -33,7 +33,7 @@ extension OpenSSLEngine {
 
     private var peerCertificates: [Certificate] {
         let chain = Certificate.all(in: cw_SSL_get_peer_cert_chain(ssl))
-        // What a server has of its client's chain is without the client's own.
+        // On a server, OpenSSL's chain does not include the client's own certificate.
         guard !isClient, let leaf = cw_SSL_get0_peer_certificate(ssl) else { return chain }
         return [Certificate(retaining: leaf)] + chain
     }
@@ -57,7 +57,7 @@ extension OpenSSLEngine {
         return result == 1 ? secret : nil
     }
 
-    /// What the server says about the certificate that it wants.
+    /// The server's certificate request.
     var challenge: TLSChallenge {
         var authorities: [[UInt8]] = []
         if let names = cw_SSL_get0_peer_CA_list(ssl) {

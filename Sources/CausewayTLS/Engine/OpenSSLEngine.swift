@@ -1,10 +1,10 @@
 internal import CCausewayOpenSSL
 package import CausewayTypes
 
-/// ``TLSEngine`` by OpenSSL.
+/// A ``TLSEngine`` that uses OpenSSL.
 ///
-/// OpenSSL reads and writes through a pipe in memory. Ciphertext that arrives is copied once, from the owner's block into the
-/// library's record; ciphertext that leaves is collected in one buffer, so that a burst of records goes out in one call.
+/// OpenSSL reads from and writes to a memory pipe. Received ciphertext is copied once, from the owner's buffer into OpenSSL's record
+/// buffer. Ciphertext to send is collected in one buffer, so that one call can send several records.
 package final class OpenSSLEngine: TLSEngine {
     enum State {
         case handshaking
@@ -14,17 +14,17 @@ package final class OpenSSLEngine: TLSEngine {
         case failed(TLSFailure)
     }
 
-    /// Bytes that may wait to be sent before ``write(_:)`` takes no more.
+    /// Number of unsent bytes at which ``write(_:)`` stops accepting plaintext.
     static let unsentLimit = 256 << 10
-    /// Bytes that may arrive and not be read.
+    /// Maximum number of received bytes that are not yet read.
     static let unreadLimit = 1 << 20
     static let unreadDatagramLimit = 64 << 10
 
-    /// Bytes sent early at most, whatever the server allows: they are kept to be sent again, and must fit ``unsentLimit`` then.
+    /// Maximum early data in bytes, even if the server allows more: the data is kept for a resend and must then fit in ``unsentLimit``.
     static let maximumEarlyData = 64 << 10
 
     let context: TLSContext
-    // Copies of what every read and write asks for: the settings as a whole are many references.
+    // Copies of settings that each read and write needs; a copy of all settings would retain many references.
     let usesDatagrams: Bool
     let isClient: Bool
     let ssl: OpaquePointer
@@ -33,36 +33,36 @@ package final class OpenSSLEngine: TLSEngine {
     let sessionPeer: SessionCache.Peer?
 
     var state = State.handshaking
-    /// What the callbacks leave for the call that they happened in.
+    /// Results of callbacks, for the call during which they run.
     var pendingTrust: PeerTrust?
     var pendingChallenge: TLSChallenge?
     var pendingFailure: TLSFailure?
-    /// What our own rules accepted: the peer's certificates and the chain that they make.
+    /// The peer's certificates and the chain, as the built-in rules accepted them.
     var accepted: (trust: PeerTrust, chain: [Certificate])?
-    /// What the owner accepted.
+    /// The certificates that the owner accepted.
     var ownersTrust: PeerTrust?
-    /// The first flight is out: the peer's certificates may be in the next.
+    /// The first flight was sent, so the peer's certificates may be in the next input.
     var hasSpoken = false
-    /// The owner's answers. `nil` while not asked.
+    /// The owner's answers; `nil` before the owner has answered.
     var verdict: Bool?
     var hasChosenIdentity = false
 
-    /// What was or is to be sent early.
+    /// Early data to send, or already sent.
     var earlyOutput: [UInt8] = []
-    /// How much of it the library has taken.
+    /// Number of bytes of it that OpenSSL has accepted.
     var earlyOutputSent = 0
-    /// What came early, to be read once the handshake is done.
+    /// Received early data, to be read after the handshake.
     var earlyInput: [UInt8] = []
     var isReadingEarly = false
-    /// How reading ended, told again and again.
+    /// The final result of reading, which every further read returns.
     var readEnd: TLSReadResult?
-    /// Reading has used up what arrived.
+    /// All received data has been read.
     var isDry = false
     var isClosed = false
-    /// Memory of the owner's or of the pipe's is in use by the other: nothing may move.
+    /// The owner and the pipe are using each other's memory, which must not move meanwhile.
     var isLending = false
     var isShowing = false
-    /// AES-GCM is safe for 2^24.5 records under one key (RFC 8446 §5.5): the key changes before.
+    /// Records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5); the key changes before that.
     var recordsUntilKeyUpdate = 1 << 24
     let cookie: [UInt8]
 
@@ -70,11 +70,14 @@ package final class OpenSSLEngine: TLSEngine {
 
     var settings: TLSSettings { context.settings }
 
+    /// Creates an engine for one connection.
+    ///
     /// - Parameters:
-    ///   - host: For a client, whom to reach: what the certificate must name, and the server name that is sent. A name that a
-    ///     program sets for TLS alone goes here.
-    ///   - port: Together with `host` it tells sessions apart.
-    /// - Throws: ``TLSFailure`` with `errSSLInternal` when memory is short.
+    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends. A
+    ///     name
+    ///     that the program sets only for TLS belongs here.
+    ///   - port: Distinguishes resumable sessions together with `host`.
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
         cw_ERR_clear_error()
         let isDatagram = context.settings.usesDatagrams
@@ -105,7 +108,7 @@ package final class OpenSSLEngine: TLSEngine {
     }
 
     deinit {
-        // Without this the library takes an abrupt end for a reason to spoil the session for everybody who could resume it.
+        // Without this, OpenSSL treats an abrupt end as an error and invalidates the session for all connections that could resume it.
         cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
         cw_SSL_set_ex_data(ssl, 0, nil)
         cw_SSL_free(ssl)
@@ -129,10 +132,10 @@ package final class OpenSSLEngine: TLSEngine {
         isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
     }
 
-    /// Whoever calls the engine from within ``sendCiphertext(_:)`` pulls the bytes away from under itself.
+    /// Traps a call of the engine from within ``sendCiphertext(_:)``, which could move the memory in use.
     func checkIsNotShowing() { precondition(!isShowing, "the engine was called from within sendCiphertext") }
 
-    /// The engine whose library object this is: for callbacks.
+    /// Returns the engine that owns an OpenSSL object, for callbacks.
     static func of(_ ssl: OpaquePointer?) -> OpenSSLEngine? {
         guard let ssl, let pointer = cw_SSL_get_ex_data(ssl, 0) else { return nil }
         return Unmanaged<OpenSSLEngine>.fromOpaque(pointer).takeUnretainedValue()

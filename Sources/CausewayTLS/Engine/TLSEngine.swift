@@ -1,130 +1,130 @@
-/// TLS for one connection, without sockets, threads or time: ciphertext and plaintext go in and out.
+/// TLS for one connection, without sockets, threads or clocks: converts between ciphertext and plaintext.
 ///
-/// The owner's turn is always the same. It hands over what arrived (``ciphertextArrived(_:_:)``), asks how far things are
-/// (``handshake()`` until that says established, then ``read(into:)``), writes what it has (``write(_:)``), and sends what came
-/// of it (``sendCiphertext(_:)``): after every call, because a handshake, a closure and a failure have something to send too.
+/// The owner always does the same steps. It passes in received bytes (``ciphertextArrived(_:_:)``), continues the handshake
+/// (``handshake()`` until the result is established, then ``read(into:)``), writes its content (``write(_:)``), and sends the resulting
+/// bytes (``sendCiphertext(_:)``). It sends after every call, because a handshake, a closure and a failure also produce bytes to send.
 ///
-/// Not `Sendable`: one thread at a time, in any order.
+/// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
-    /// Lends what arrived from the peer for the duration of `body`, in which it is read; what is left is copied and kept.
-    /// `body` does not hand over more.
+    /// Lends received bytes to the engine while `body` runs, which handshakes or reads. Copies and keeps bytes that `body` did not consume.
+    /// `body` must not pass in more bytes.
     ///
-    /// With datagrams, `bytes` is one of them. An owner that stops calling ``read(into:)`` stops handing over as well: more
-    /// than a megabyte of arrears makes the connection fail.
+    /// With datagrams, `bytes` is one datagram. An owner that stops calling ``read(into:)`` must also stop passing in bytes: more than a
+    /// megabyte of unread bytes makes the connection fail.
     func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R
-    /// The transport has ended, after what was handed over. Without a closure before it, reading fails then.
+    /// Reports the end of the transport, after all bytes passed in. Without a preceding close_notify, reading then fails.
     func ciphertextEnded()
 
-    /// Goes on with the handshake as far as it gets.
+    /// Continues the handshake as far as possible.
     func handshake() -> TLSProgress
-    /// Whether the next ``handshake()`` may decode and judge the peer's certificates, which takes milliseconds: then it should not be called on
-    /// an event loop.
+    /// Whether the next ``handshake()`` may decode and validate the peer's certificates. This takes milliseconds, so do not call it on an
+    /// event loop then.
     var mayJudgePeer: Bool { get }
-    /// Whether the first ``handshake()`` has nothing to say before the peer has spoken.
+    /// Whether the first ``handshake()`` sends nothing until bytes from the peer arrive.
     var waitsForPeer: Bool { get }
-    /// Answers ``TLSProgress/evaluateTrust(_:)``; afterwards ``handshake()`` goes on.
+    /// Answers ``TLSProgress/evaluateTrust(_:)``. Then call ``handshake()`` to continue.
     func trustEvaluated(isTrusted: Bool)
-    /// Answers ``TLSProgress/chooseIdentity(_:)``; afterwards ``handshake()`` goes on.
+    /// Answers ``TLSProgress/chooseIdentity(_:)``. Then call ``handshake()`` to continue.
     func identityChosen(_ identity: TLSIdentity?)
 
-    /// How many bytes may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows it.
+    /// Number of bytes that may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows early data.
     var earlyDataLimit: Int { get }
-    /// Sends a request that does no harm when it arrives twice, before the handshake. Call it before ``handshake()``.
+    /// Sends a request before the handshake. The request must be harmless if it arrives twice. Call before ``handshake()``.
     ///
-    /// If the peer does not take it early, it is sent again once the handshake is done, before everything else.
+    /// If the peer rejects the early data, the engine resends it after the handshake, before all other content.
     ///
-    /// - Returns: False when it does not fit ``earlyDataLimit``: then nothing was sent.
+    /// - Returns: `false` if the request exceeds ``earlyDataLimit``; then nothing is sent.
     func writeEarly(_ plaintext: UnsafeRawBufferPointer) -> Bool
 
-    /// Reads plaintext into `buffer`, as much as is there; with datagrams one message.
+    /// Reads available plaintext into `buffer`; with datagrams, one message.
     ///
-    /// Reading is also what notices tickets, closures, and repetitions of a lost flight: read after each arrival.
+    /// Reading also processes tickets, closures, and retransmitted flights, so call this function after each arrival.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
-    /// Whether ``read(into:)`` could say anything but that it needs ciphertext: false once it has said so, until more arrives.
+    /// Whether ``read(into:)`` may have a result. `false` after it returned `needsCiphertext`, until more ciphertext arrives.
     var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///
-    /// - Returns: How much was taken. Less than all when a quarter of a megabyte waits to be sent.
-    /// - Throws: What ended the connection; `errSSLBufferOverflow` for a message that does not fit one datagram.
+    /// - Returns: The number of bytes accepted. Less than all if 256 KiB are waiting to be sent.
+    /// - Throws: The failure that ended the connection; `errSSLBufferOverflow` for a message that does not fit in one datagram.
     func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int
-    /// Says that nothing more will be written (RFC 8446 §6.1). Reading goes on.
+    /// Ends writing with a close_notify alert (RFC 8446 §6.1). Reading continues.
     func close()
 
-    /// Shows `body` what is to be sent, if anything; it returns how much of it was. With datagrams, it is called for each.
-    /// `body` does not call the engine.
+    /// Calls `body` with bytes to send, if any; `body` returns the number of bytes that it sent. With datagrams, calls it once per
+    /// datagram. `body` must not call the engine.
     func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int)
-    /// Bytes that wait to be sent.
+    /// Number of bytes to send.
     var unsentCount: Int { get }
 
-    /// DTLS: how long until ``timeoutElapsed()`` is due. `nil` when nothing is waited for. Ask again after each call.
+    /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read again after each call.
     var timeout: Duration? { get }
-    /// DTLS: time has passed. Too early or too late does no harm.
+    /// DTLS: retransmits if the timeout has passed. A call that is early or late is harmless.
     func timeoutElapsed() -> TLSProgress
 
-    /// What was agreed on; `nil` before the handshake is done.
+    /// The negotiated parameters; `nil` before the handshake is complete.
     var negotiation: TLSNegotiation? { get }
-    /// Keying material for other protocols (RFC 5705, RFC 8446 §7.5); `nil` before the handshake is done.
+    /// Exports keying material for other protocols (RFC 5705, RFC 8446 §7.5); `nil` before the handshake is complete.
     func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]?
-    /// Is told each line for a file of keys (`SSLKEYLOGFILE`), if ``TLSSettings/logsKeys`` is set.
+    /// Receives each line for a key log file (`SSLKEYLOGFILE`) if ``TLSSettings/logsKeys`` is set.
     var keyLog: ((String) -> Void)? { get set }
 }
 
-/// How far the handshake is.
+/// The state of the handshake.
 package enum TLSProgress: Sendable {
-    /// The peer's turn.
+    /// Waiting for the peer.
     case needsCiphertext
-    /// The owner is to judge the peer and call ``TLSEngine/trustEvaluated(isTrusted:)``. Nothing happens before.
+    /// The owner must validate the peer and call ``TLSEngine/trustEvaluated(isTrusted:)``. The handshake pauses until then.
     case evaluateTrust(PeerTrust)
-    /// The owner is to choose who we are and call ``TLSEngine/identityChosen(_:)``. Nothing happens before.
+    /// The owner must choose a local identity and call ``TLSEngine/identityChosen(_:)``. The handshake pauses until then.
     case chooseIdentity(TLSChallenge)
-    /// Plaintext can be read and written.
+    /// Complete: plaintext can be read and written.
     case established
-    /// It is over. The same answer follows every time.
+    /// Failed. Every further call returns the same failure.
     case failed(TLSFailure)
 }
 
-/// What a read brought.
+/// The result of a read.
 package enum TLSReadResult: Hashable, Sendable {
     case bytes(Int)
-    /// Nothing is there. Never said for an empty buffer while something is.
+    /// No data is available. Never returned for an empty buffer while data is available.
     case needsCiphertext
-    /// The peer has closed: everything it sent was read.
+    /// The peer has closed, and all its content was read.
     case ended
     case failed(TLSFailure)
 }
 
-/// A server's request for a certificate.
+/// A server's request for a client certificate.
 package struct TLSChallenge: Hashable, Sendable {
-    /// Authorities that the server takes, as subjects in DER. Empty: any.
+    /// The subjects in DER of the authorities that the server accepts. Empty: any authority.
     package let authorities: [[UInt8]]
-    /// Numbers of signature schemes that the server takes (RFC 8446 §4.2.3).
+    /// The signature scheme numbers that the server accepts (RFC 8446 §4.2.3).
     package let signatureSchemes: [UInt16]
 }
 
-/// What client and server agreed on.
+/// The parameters that client and server negotiated.
 package struct TLSNegotiation: Sendable {
     package let version: TLSVersion
-    /// The number of the cipher suite in the registry.
+    /// The registered number of the cipher suite.
     package let cipherSuite: UInt16
-    /// The number of the group in the registry. `nil` without a key exchange of that kind.
+    /// The registered number of the key exchange group; `nil` if none was used.
     package let group: UInt16?
     package let applicationProtocol: String?
-    /// The name that the client asked for.
+    /// The server name that the client requested.
     package let serverName: String?
     package let isResumed: Bool
     package let isEarlyDataAccepted: Bool
-    /// The peer's own first. Of a resumed session, those that were shown when it was made.
+    /// The peer's certificates, its own first. For a resumed session, those of the original handshake.
     package let peerCertificates: [Certificate]
-    /// The statement of status that the server sent, in DER.
+    /// The server's stapled OCSP response, in DER.
     package let stapledResponse: [UInt8]?
-    /// `nil` over a stream.
+    /// The DTLS limits; `nil` over a stream.
     package let datagrams: TLSDatagramLimits?
 }
 
-/// What fits the datagrams of a DTLS connection.
+/// The datagram limits of a DTLS connection.
 package struct TLSDatagramLimits: Hashable, Sendable {
-    /// Bytes of the longest message.
+    /// Maximum size of a message in bytes.
     package let longestMessage: Int
-    /// Bytes that a record adds to a message, at most.
+    /// Maximum number of bytes that a record adds to a message.
     package let overhead: Int
 }

@@ -1,8 +1,8 @@
-/// A step of a handshake that may take milliseconds, because the peer's certificates come with it: for a thread that nothing else waits for.
+/// A handshake step that may take milliseconds because it validates the peer's certificates. Run it on a background thread.
 ///
-/// The stage does not touch its engine until ``TLSStage/stepEnded(_:)``.
+/// The stage does not use its engine until ``TLSStage/stepEnded(_:)`` is called.
 package struct TLSHandshakeStep: Sendable {
-    /// Weak, because the stage keeps the event with this until it is taken.
+    /// Weak, because the stage stores the event that contains this step.
     private weak var home: TLSStageHome?
     private let piece: ArraySlice<UInt8>?
 
@@ -11,9 +11,9 @@ package struct TLSHandshakeStep: Sendable {
         self.piece = piece
     }
 
-    /// Takes the step. Once; any thread.
+    /// Runs the step. Call once, on any thread.
     package func run() -> TLSProgress {
-        // Without a home the connection is over.
+        // Without a stage the connection no longer exists.
         guard let home else { return .needsCiphertext }
         return Self.take(home.engine, on: piece)
     }

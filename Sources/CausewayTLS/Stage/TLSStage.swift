@@ -1,40 +1,42 @@
 package import CausewayProtocols
 package import CausewayTypes
 
-/// What ``TLSStage`` asks and tells.
+/// Requests and notifications of a ``TLSStage``.
 package enum TLSEvent: StageEvent {
-    /// Judge the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
+    /// The owner must validate the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
     case evaluateTrust(PeerTrust)
-    /// Run this step where it delays nothing else and call ``TLSStage/stepEnded(_:)`` with what came of it.
+    /// The owner must run this step on a background thread and call ``TLSStage/stepEnded(_:)`` with the result.
     case step(TLSHandshakeStep)
-    /// Choose who we are and call ``TLSStage/identityChosen(_:)``.
+    /// The owner must choose a local identity and call ``TLSStage/identityChosen(_:)``.
     case chooseIdentity(TLSChallenge)
-    /// The handshake is done.
+    /// The handshake is complete.
     case established(TLSNegotiation)
-    /// It is over; why, with a text for people.
+    /// The connection failed; with a description for people.
     case failed(TLSFailure)
-    /// A line for a file of keys.
+    /// A line for the key log file.
     case keyLog(String)
 }
 
-/// TLS, or DTLS, as a protocol of a stack: ciphertext beneath, plaintext above.
+/// TLS or DTLS as a stage of a protocol stack, with ciphertext below and plaintext above.
 ///
-/// Over a stream, what goes either way is one message that the closure ends (RFC 8446 §6.1); over datagrams each is a message.
-/// The stage works on one engine: copies of it are the same stage.
+/// Over a stream, each direction is one message that a close_notify ends (RFC 8446 §6.1); over datagrams, each datagram is a message.
+/// Copies of a stage share one engine and its state.
 package struct TLSStage: ProtocolStage {
     private let home: TLSStageHome
     private var core: UnsafeMutablePointer<TLSStageCore> { home.core }
 
+    /// Creates a stage for an engine.
+    ///
     /// - Parameters:
-    ///   - engine: A fresh one, which nothing else uses from now on.
-    ///   - stepsElsewhere: Whether the owner runs the steps that take long: see ``TLSEvent/step(_:)``. Otherwise they run at once.
+    ///   - engine: A new engine, which the stage then uses exclusively.
+    ///   - stepsElsewhere: Whether the owner runs the slow steps: see ``TLSEvent/step(_:)``. Otherwise the stage runs them immediately.
     package init(_ engine: sending any TLSEngine, usesDatagrams: Bool, stepsElsewhere: Bool = false) {
         home = TLSStageHome(engine, usesDatagrams: usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
 
-    /// The stage for a connection with these settings. For the parameters see ``OpenSSLEngine/init(_:host:port:)``.
+    /// Creates a stage with a new OpenSSL engine. For the parameters see ``OpenSSLEngine/init(_:host:port:)``.
     ///
-    /// - Throws: ``TLSFailure`` when memory is short.
+    /// - Throws: ``TLSFailure`` if memory allocation fails.
     package init(
         _ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0, stepsElsewhere: Bool = false
     ) throws(TLSFailure) {
@@ -42,32 +44,33 @@ package struct TLSStage: ProtocolStage {
         self.init(engine, usesDatagrams: context.settings.usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
 
-    // MARK: What the owner answers and asks
+    // MARK: Calls by the owner
 
-    /// Answers ``TLSEvent/evaluateTrust(_:)``. Any other time it does nothing.
+    /// Answers ``TLSEvent/evaluateTrust(_:)``. Does nothing at any other time.
     package func trustEvaluated(isTrusted: Bool) {
         core.pointee.answer { $0.trustEvaluated(isTrusted: isTrusted) }
     }
 
-    /// Answers ``TLSEvent/chooseIdentity(_:)``; `nil` for going without. Any other time it does nothing.
+    /// Answers ``TLSEvent/chooseIdentity(_:)``; `nil` to continue without a certificate. Does nothing at any other time.
     package func identityChosen(_ identity: TLSIdentity?) {
         core.pointee.answer { $0.identityChosen(identity) }
     }
 
-    /// Answers ``TLSEvent/step(_:)``. Any other time it does nothing.
+    /// Answers ``TLSEvent/step(_:)``. Does nothing at any other time.
     package func stepEnded(_ progress: TLSProgress) { core.pointee.stepEnded(progress) }
 
-    /// Sends a request that does no harm when it arrives twice, before the handshake (RFC 8446 §2.3). Before the stack starts.
+    /// Sends a request before the handshake (RFC 8446 §2.3). The request must be harmless if it arrives twice. Call before the stack
+    /// starts.
     ///
-    /// - Returns: False when the session does not allow it: then nothing was sent.
+    /// - Returns: `false` if the session does not allow early data; then nothing is sent.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool { core.pointee.sendEarly(bytes) }
 
-    /// Why it failed, with a text for people.
+    /// The failure, with a description for people.
     package var failure: TLSFailure? { core.pointee.failure }
-    /// What was agreed on; `nil` before the handshake is done.
+    /// The negotiated parameters; `nil` before the handshake is complete.
     package var negotiation: TLSNegotiation? { core.pointee.negotiation }
 
-    /// Keying material for other protocols (RFC 5705, RFC 8446 §7.5); `nil` before the handshake is done.
+    /// Exports keying material for other protocols (RFC 5705, RFC 8446 §7.5); `nil` before the handshake is complete.
     package func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]? {
         core.pointee.exportSecret(label: label, context: context, count: count)
     }

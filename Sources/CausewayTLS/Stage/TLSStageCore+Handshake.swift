@@ -5,7 +5,7 @@ extension TLSStageCore {
         self.now = now
         guard phase == .idle, !isOver else { return }
         phase = .handshaking
-        // The library takes memory for a handshake: a server does not begin before its peer has said something.
+        // OpenSSL allocates memory for a handshake, so a server starts only after bytes from the peer arrive.
         moveOn(stepping: !engine.waitsForPeer)
     }
 
@@ -21,7 +21,7 @@ extension TLSStageCore {
         moveOn(stepping: true)
     }
 
-    /// A step that ran elsewhere has ended: the engine is here again.
+    /// Processes the result of a step that ran elsewhere. The stage may use the engine again.
     mutating func stepEnded(_ progress: TLSProgress) {
         guard awaited == .step else { return }
         awaited = .peer
@@ -30,9 +30,9 @@ extension TLSStageCore {
         moveOn()
     }
 
-    /// Goes on with the handshake, then with reading, as far as there is ciphertext and room.
+    /// Continues the handshake, then reading, while there is ciphertext and room for plaintext.
     ///
-    /// - Parameter isStepping: Whether the handshake may go on without more ciphertext.
+    /// - Parameter isStepping: Whether to continue the handshake without new ciphertext.
     mutating func moveOn(stepping isStepping: Bool = false) {
         if phase == .handshaking, awaited == .peer { shakeHands(after: isStepping ? step(on: nil) : .needsCiphertext) }
         if phase == .established { read() }
@@ -61,9 +61,9 @@ extension TLSStageCore {
         }
     }
 
-    /// Takes one step of the handshake with the ciphertext that arrived.
+    /// Runs one handshake step with the received ciphertext.
     ///
-    /// - Returns: How far that led; `nil` when the step runs elsewhere.
+    /// - Returns: The new state; `nil` if the step runs elsewhere.
     private mutating func step(on piece: ArraySlice<UInt8>?) -> TLSProgress? {
         guard let home, engine.mayJudgePeer else { return TLSHandshakeStep.take(engine, on: piece) }
         note(.step(TLSHandshakeStep(home, piece)))
@@ -76,13 +76,13 @@ extension TLSStageCore {
         note(question)
     }
 
-    /// The next ciphertext to show the engine; of datagrams, one.
+    /// Returns the next ciphertext for the engine; with datagrams, one datagram.
     mutating func nextPiece() -> ArraySlice<UInt8>? {
         guard usesDatagrams else { return arrears.isEmpty ? nil : arrears.popPiece(atMost: Self.limit) }
         return datagrams.pop().map { $0.bytes.bytes[...] }
     }
 
-    /// Passes on that the transport has ended, once the engine was shown everything. Returns whether it did.
+    /// Reports the end of the transport to the engine after all ciphertext was passed in. Returns whether it did so.
     mutating func tellEnd() -> Bool {
         guard hasTransportEnded, !wasEngineTold else { return false }
         wasEngineTold = true

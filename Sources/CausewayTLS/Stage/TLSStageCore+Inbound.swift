@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 
 extension TLSStageCore {
-    /// Nothing is held back once nothing is read: it is dropped.
+    /// Whether to drop received bytes, because nothing reads them any more.
     @inline(__always) private var dropsInbound: Bool { isOver || hasPeerClosed }
 
     var inboundRoom: Int {
@@ -13,7 +13,7 @@ extension TLSStageCore {
         }
     }
 
-    /// How many bytes of plaintext find room.
+    /// Number of plaintext bytes for which there is room.
     @inline(__always) private var plaintextRoom: Int {
         guard usesDatagrams else { return Self.limit - plaintext.count }
         return messages.count < Self.maximumMessages ? Self.limit - messages.byteCount : 0
@@ -31,20 +31,20 @@ extension TLSStageCore {
         moveOn()
     }
 
-    /// Shows the engine bytes where they lie, if none wait to be shown before them.
+    /// Passes borrowed bytes to the engine without a copy, if no earlier bytes are waiting.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         let room = Self.limit - plaintext.count
         guard phase == .established, !usesDatagrams, arrears.isEmpty, room > 0, !dropsInbound, !hasTransportEnded
         else { return receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now) }
         self.now = now
         engine.ciphertextArrived(bytes) {
-            // Plaintext is shorter than its ciphertext; only behind a piece of a record more may come.
+            // Plaintext is shorter than its ciphertext. More can result only if the engine held the start of a record.
             _ = keep(readOnce(atMost: min(room, bytes.count)))
             read()
         }
     }
 
-    /// Decrypts straight into the room of who takes it, if nothing waits to be taken before.
+    /// Decrypts directly into the receiver's buffer, if no earlier bytes are waiting.
     mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? {
@@ -68,7 +68,7 @@ extension TLSStageCore {
         guard chunk.endsMessage, !datagramSoFar.isEmpty else { return }
         let whole = datagramSoFar
         datagramSoFar = ByteChain()
-        // Nobody bounds how many datagrams arrive while the program judges a certificate: they may get lost.
+        // The number of datagrams that arrive while the program validates a certificate is unlimited, so drop the excess.
         guard datagrams.count < Self.maximumMessages else { return }
         datagrams.append(MessageChunk(whole))
     }
@@ -90,12 +90,12 @@ extension TLSStageCore {
         return MessageChunk(plaintext.take(atMost: limit), endsMessage: false)
     }
 
-    /// Decrypts what has arrived, as far as there is room.
+    /// Decrypts received bytes while there is room.
     mutating func read() {
         while !hasFailed, !hasPeerClosed {
             let room = plaintextRoom
             guard room > 0 else { return }
-            // First what the engine kept, for the room may have ended in the middle of a piece.
+            // First read bytes that the engine kept because the room ended inside a piece.
             if engine.mayHavePlaintext {
                 guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
             }
@@ -111,12 +111,12 @@ extension TLSStageCore {
         }
     }
 
-    /// - Returns: What was read, at most `limit` bytes of it.
+    /// Reads once from the engine, at most `limit` bytes.
     private func readOnce(atMost limit: Int) -> (bytes: [UInt8], result: TLSReadResult) {
         var result = TLSReadResult.needsCiphertext
-        // A message longer than the buffer would be cut.
+        // A message longer than the buffer would be truncated.
         let capacity = usesDatagrams ? Self.record : limit
-        // Alone: the closure would have the whole stage copied.
+        // A local copy, because the closure would otherwise copy the whole stage.
         let engine = engine
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             result = engine.read(into: UnsafeMutableRawBufferPointer(buffer))
@@ -125,11 +125,11 @@ extension TLSStageCore {
         return (bytes, result)
     }
 
-    /// Queues what was read, or notes how reading ended. Returns whether the engine needs more.
+    /// Queues the result of a read, or records the end of reading. Returns whether the engine needs more ciphertext.
     private mutating func keep(_ outcome: (bytes: [UInt8], result: TLSReadResult)) -> Bool {
         switch outcome.result {
         case .bytes:
-            // Little content in a large array would be large in memory.
+            // Copy short content out of a large array to save memory.
             let bytes = outcome.bytes
             let isLoose = bytes.count < bytes.capacity / 4
             let tight = isLoose ? bytes.withUnsafeBufferPointer { [UInt8]($0) } : bytes
@@ -139,7 +139,7 @@ extension TLSStageCore {
         }
     }
 
-    /// Notes how reading ended. Returns whether the engine needs more.
+    /// Records the end of reading. Returns whether the engine needs more ciphertext.
     private mutating func note(_ result: TLSReadResult) -> Bool {
         switch result {
         case .bytes: break

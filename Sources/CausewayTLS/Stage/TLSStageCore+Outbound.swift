@@ -24,7 +24,7 @@ extension TLSStageCore {
         return true
     }
 
-    /// Encrypts bytes where they lie, if none wait to be encrypted before them.
+    /// Encrypts borrowed bytes without a copy, if no earlier bytes are waiting.
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool {
         guard isOpenForContent, !usesDatagrams, !envelope.isFinal, !bytes.isEmpty, bytes.count <= Self.limit,
             outgoing.isEmpty, outgoingPiece.isEmpty, engine.unsentCount == 0
@@ -40,7 +40,7 @@ extension TLSStageCore {
         return true
     }
 
-    /// Encrypts one message. Returns false if it does not fit a datagram: that ends nothing.
+    /// Encrypts one message. Returns `false` if it does not fit in a datagram; the connection continues.
     private mutating func writeMessage() -> Bool {
         let message = outgoing.bytes
         outgoing = ByteChain()
@@ -75,7 +75,7 @@ extension TLSStageCore {
         return .end
     }
 
-    /// What is encrypted already. Where more is to be encrypted or said, ``nextOutbound(atMost:)`` does it.
+    /// Copies ciphertext that is already encrypted. If plaintext must still be encrypted, use ``nextOutbound(atMost:)``.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
         guard isOpenForContent, !usesDatagrams, outgoing.isEmpty, outgoingPiece.isEmpty else { return 0 }
         var taken = 0
@@ -88,7 +88,7 @@ extension TLSStageCore {
         return taken
     }
 
-    /// Encrypts until that much waits to be taken. Behind the last of the content comes the closure.
+    /// Encrypts until `count` bytes of ciphertext are waiting. Adds the close_notify after the last content.
     private mutating func encrypt(until count: Int) {
         guard phase == .established, !hasFailed || failure == nil, !usesDatagrams || isFinishing || isClosing else {
             return

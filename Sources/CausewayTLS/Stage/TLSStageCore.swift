@@ -1,10 +1,10 @@
 internal import CausewayProtocols
 internal import CausewayTypes
 
-/// The engine of a ``TLSStage`` and what waits on either side of it.
+/// The engine of a ``TLSStage`` and its queues on both sides.
 ///
-/// What arrives is decrypted at once as far as there is room, straight from the piece that the transport read into the piece that
-/// goes up: so closures, alerts and tickets are noticed although nobody reads. What is to be sent is encrypted when it is taken.
+/// Received bytes are decrypted immediately while there is room, directly from the transport's buffer into the piece for the stage above.
+/// This detects closures, alerts and tickets even if the program does not read. Content to send is encrypted when it is taken.
 struct TLSStageCore {
     enum Phase {
         case idle, handshaking, established
@@ -18,24 +18,24 @@ struct TLSStageCore {
         }
     }
 
-    /// What the handshake waits for.
+    /// The event for which the handshake waits.
     enum Awaited {
         case peer
-        /// The owner was asked something.
+        /// The owner's answer to a question.
         case answer
-        /// A step of the handshake runs elsewhere, and with it the engine: nothing here may touch it before the step has ended.
+        /// A handshake step that runs elsewhere. The core must not use the engine until the step has ended.
         case step
     }
 
     static var limit: Int { TLSStage.bufferLimit }
-    /// Messages that wait to be read, however small they are.
+    /// Maximum number of unread messages, regardless of their size.
     static let maximumMessages = 256
-    /// Plaintext of the longest record.
+    /// Maximum size of a record's plaintext in bytes.
     static let record = 16 << 10
 
     let engine: any TLSEngine
     let usesDatagrams: Bool
-    /// Who runs the steps that take long: the owner, told by ``TLSEvent/step(_:)``, if there is a home to run them in.
+    /// The home for slow steps, which the owner runs after ``TLSEvent/step(_:)``; `nil` to run them immediately.
     weak var home: TLSStageHome?
     var phase = Phase.idle
     var events: [TLSEvent] = []
@@ -43,42 +43,44 @@ struct TLSStageCore {
     var awaited = Awaited.peer
     var failure: TLSFailure?
     var abortion: Failure?
-    /// Whether there is one of them. They are large to look at, and this is asked all the time.
+    /// Whether there is a failure. This flag is cheaper to check than the large optional values, and it is checked often.
     private(set) var hasFailed = false
 
-    /// Ciphertext that the engine was not shown: a stream, or datagrams.
+    /// Ciphertext that was not yet passed to the engine: a stream, or datagrams.
     var arrears = ByteChain()
     var datagrams = MessageChunkQueue()
-    /// The beginning of a datagram that comes in several chunks.
+    /// The first part of a datagram that arrives in several chunks.
     var datagramSoFar = ByteChain()
     var hasTransportEnded = false
     var wasEngineTold = false
-    /// Plaintext for above: a stream, or messages.
+    /// Plaintext for the stage above: a stream, or messages.
     var plaintext = ByteChain()
     var messages = MessageChunkQueue()
     var hasPeerClosed = false
     var wasEndDelivered = false
 
-    /// Plaintext to encrypt, of which `outgoingPiece` comes first.
+    /// Plaintext to encrypt. `outgoingPiece` comes first.
     var outgoing = ByteChain()
     var outgoingPiece: ArraySlice<UInt8> = []
-    /// Above has said that nothing follows.
+    /// The stage above has sent its last content.
     var isFinishing = false
     var isClosing = false
     var wasClosureSent = false
     var wasEndPassed = false
 
-    /// The last time that was told.
+    /// The time of the last call.
     var now: Duration = .zero
-    /// When the engine repeats what was not answered.
+    /// The time of the engine's next retransmission.
     private var deadline: Duration?
 
-    /// - Parameter home: Where steps that take long are run; `nil` to run them at once.
+    /// Creates the core.
+    ///
+    /// - Parameter home: The home for slow steps; `nil` to run them immediately.
     init(_ engine: any TLSEngine, usesDatagrams: Bool, home: TLSStageHome?) {
         self.engine = engine
         self.home = home
         self.usesDatagrams = usesDatagrams
-        // The engine calls while it is called, when all else here is in use.
+        // The engine calls this closure during another call, when the core is in exclusive use, so store the lines separately.
         engine.keyLog = { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
     }
 
@@ -86,7 +88,7 @@ struct TLSStageCore {
 
     var hasPlaintext: Bool { !plaintext.isEmpty || !messages.isEmpty }
 
-    // What is looked at where it lies is `mutating`: otherwise all of this would be copied first.
+    // Getters are `mutating` to read in place; otherwise Swift copies the whole core.
 
     var pendingFlags: StagePendingFlags {
         mutating get {
@@ -110,7 +112,7 @@ struct TLSStageCore {
     private var currentStatus: StageStatus {
         guard hasFailed || isClosing else { return phase.status }
         if let abortion { return .failed(abortion) }
-        // What came before a failure is delivered first.
+        // Deliver content received before a failure first.
         if let failure, !hasPlaintext { return .failed(failure.failure) }
         if isClosing, hasSaidEverything { return .closed }
         return phase.status
@@ -122,7 +124,7 @@ struct TLSStageCore {
         return wasClosureSent && engine.unsentCount == 0 && (!isFinishing || wasEndPassed)
     }
 
-    /// Nothing goes in or out any more, but for what the engine has left to send.
+    /// Whether the connection is over: nothing is received or sent, except bytes that the engine still has to send.
     @inline(__always) var isOver: Bool { hasFailed || isClosing && hasSaidEverything }
 
     var awaitsPeer: Bool {
@@ -140,13 +142,13 @@ struct TLSStageCore {
         return events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// What happens goes behind the lines that came before it.
+    /// Adds an event after the key log lines that came before it.
     mutating func note(_ event: TLSEvent) {
         noteKeyLines()
         events.append(event)
     }
 
-    /// A step that runs elsewhere may be telling some.
+    /// Not checked during a step elsewhere, because the step may be adding lines.
     private var hasKeyLines: Bool { awaited != .step && !keyLines.waiting.isEmpty }
 
     private mutating func noteKeyLines() {
@@ -189,7 +191,7 @@ struct TLSStageCore {
         }
     }
 
-    /// The engine counts down by a clock of its own: asked again and again, it would name another moment each time.
+    /// The engine computes the timeout from its own clock, so reading it repeatedly would give a different deadline each time.
     mutating func noteDeadline() {
         guard awaited != .step else { return }
         deadline = usesDatagrams ? engine.timeout.map { now + $0 } : nil
@@ -204,7 +206,7 @@ struct TLSStageCore {
     }
 }
 
-/// Lines for a file of keys that the engine has told and nobody has taken.
+/// Key log lines from the engine that were not yet taken.
 private final class KeyLines {
     var waiting: [String] = []
 }

@@ -1,8 +1,8 @@
-/// The one core of a stage and its copies.
+/// Holds the core that a stage and its copies share.
 ///
-/// It is reached by its address: whether two use it at once, which the runtime would look into at each use, the owner's lock decides.
-// SAFETY: an engine is for one thread at a time. It is reached through the stage, and the stage through the stack, whose owner holds a lock
-// around each call; or by the one step that runs elsewhere, during which the core leaves the engine alone (`TLSStageCore.Awaited.step`).
+/// Access is through a pointer, which avoids the runtime's exclusivity checks. The owner's lock guarantees exclusive access.
+// SAFETY: an engine is used by one thread at a time. Access is through the stage and the stack, whose owner holds a lock during each call,
+// or by the single step that runs elsewhere, during which the core does not use the engine (`TLSStageCore.Awaited.step`).
 final class TLSStageHome: @unchecked Sendable {
     let core: UnsafeMutablePointer<TLSStageCore>
     let engine: any TLSEngine

@@ -1,14 +1,14 @@
-/// The certificates that a chain can be made of, by numbers: the peer's own is 0, what else it sent follows, and anchors join when a name
-/// is first looked up.
+/// The certificates that may form a chain, by number. Number 0 is the peer's own certificate, the other certificates from the peer follow.
+/// Anchors are added when their name is first looked up.
 ///
-/// Names and keys are compared once, when a certificate joins, however often the search comes back to it.
+/// Names and keys are compared once, when a certificate is added, not for each step of the search.
 struct CandidateCertificates {
     private struct Facts {
         var subject: Int
         var issuer: Int
         var key: Int
         var isAnchor: Bool
-        /// Whether the same certificate is an anchor as well.
+        /// Whether an anchor is the same certificate.
         var isKnownAsAnchor = false
     }
 
@@ -17,7 +17,7 @@ struct CandidateCertificates {
     private var facts: [Facts] = []
     private var names: [DistinguishedName: Int] = [:]
     private var keys: [ArraySlice<UInt8>: Int] = [:]
-    /// By the number of their name.
+    /// The numbers of the peer's certificates by the number of their subject name.
     private var sent: [Int: [Int]] = [:]
     private var anchorsByName: [Int: [Int]] = [:]
     private var issuers: [Int: [Int]] = [:]
@@ -36,12 +36,12 @@ struct CandidateCertificates {
     func isAnchor(_ number: Int) -> Bool { facts[number].isAnchor }
     func isKnownAsAnchor(_ number: Int) -> Bool { facts[number].isKnownAsAnchor }
 
-    /// Whether both have the same subject and the same key. Issuers and validity may differ.
+    /// Whether both certificates have the same subject and the same key. Issuers and validity periods may differ.
     func haveSameHolder(_ a: Int, _ b: Int) -> Bool {
         facts[a].subject == facts[b].subject && facts[a].key == facts[b].key
     }
 
-    /// The anchors with the name of the issuer, then what the peer sent with it, certificates with the right key first.
+    /// Returns the certificates whose subject is the issuer of `child`: anchors first, then the peer's; matching key identifiers first.
     mutating func issuers(of child: Int) -> [Int] {
         if let known = issuers[child] { return known }
         let name = facts[child].issuer

@@ -1,12 +1,12 @@
-/// The rules that each certificate of a chain is held against by itself (RFC 5280 §4 and §6.1).
+/// The validation rules for a single certificate of a chain (RFC 5280 §4 and §6.1).
 ///
-/// What an anchor says of itself counts; what it leaves out does not, because an anchor is a name and a key (RFC 5280 §6.1.1).
+/// The extensions of an anchor are checked if present, but none is required, because an anchor is only a name and a key (RFC 5280 §6.1.1).
 struct CertificateRules {
     let role: PeerTrust.Role
-    /// Seconds since 1970.
+    /// The validation time in seconds since 1970.
     let time: Int64
 
-    /// A rule that was broken, and particulars.
+    /// The violated rule, with details.
     struct Objection {
         let rule: TrustFailure.Rule
         var detail: String?
@@ -17,9 +17,9 @@ struct CertificateRules {
         }
     }
 
-    // MARK: Whoever signs
+    // MARK: Issuers
 
-    /// Why this certificate may not sign others; `nil` if it may.
+    /// Returns the reason why this certificate must not sign others, or `nil`.
     func objection(toIssuer issuer: JudgedCertificate, isAnchor: Bool) -> Objection? {
         let extensions = issuer.fields.extensions
         let constraints = extensions.basicConstraints
@@ -35,15 +35,14 @@ struct CertificateRules {
         if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
             return Objection(.notAnAuthority, "its key usage")
         }
-        // Somebody who trusts a device's own certificate does not make the device an authority. Before version 3 nothing could
-        // be said.
+        // An anchor that is a device's own certificate is not an authority. Before version 3 a certificate could not state this.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
         return isAuthority ? nil : Objection(.notAnAuthority, "it says that it is none")
     }
 
     // MARK: Every certificate
 
-    /// What is wrong with one certificate of a chain, apart from what it may sign.
+    /// Checks one certificate of a chain, except its permission to sign. Returns the first violation, or `nil`.
     func objection(to judged: JudgedCertificate, isLeaf: Bool, isAnchor: Bool) -> Objection? {
         if let objection = objectionToTime(of: judged.fields) { return objection }
         if let problem = judged.keyProblem { return Objection(.weakKey, problem) }
@@ -53,7 +52,7 @@ struct CertificateRules {
             if let reason = Self.profileProblem(judged.fields) { return Objection(.malformed, reason) }
         }
         if isLeaf { return objectionToLeaf(judged, isAnchor: isAnchor) }
-        // The purposes of an authority hold for what it signs.
+        // The extended key usage of an authority restricts the certificates that it signs.
         return allows(judged.fields.extensions, .authority) ? nil : Objection(.wrongPurpose, "extended key usage")
     }
 
@@ -65,7 +64,7 @@ struct CertificateRules {
     private func objectionToLeaf(_ judged: JudgedCertificate, isAnchor: Bool) -> Objection? {
         let extensions = judged.fields.extensions
         if !isAnchor, extensions.basicConstraints?.isAuthority == true { return Objection(.authorityAsLeaf) }
-        // Every suite that is used by default signs the handshake (RFC 8446 §4.4.2.2).
+        // All default cipher suites sign the handshake (RFC 8446 §4.4.2.2).
         if role != .any, let usage = extensions.keyUsage, !usage.contains(.digitalSignature) {
             return Objection(.wrongPurpose, "key usage")
         }
@@ -74,8 +73,8 @@ struct CertificateRules {
 
     private enum Position { case leaf, authority }
 
-    /// Whether the purposes allow this side of TLS. None mean any. A host's certificate for anything at all is refused: it would
-    /// stand for its holder everywhere.
+    /// Whether the extended key usage allows this side of TLS. A missing extension allows all uses. `anyExtendedKeyUsage` is accepted for
+    /// authorities but not for a leaf certificate, which it would make valid for every purpose.
     private func allows(_ extensions: CertificateExtensions, _ position: Position) -> Bool {
         guard role != .any, let purposes = extensions.purposes else { return true }
         let needed = role == .server ? CertificateExtensions.Purpose.server : CertificateExtensions.Purpose.client
@@ -85,7 +84,7 @@ struct CertificateRules {
 
     // MARK: The profile
 
-    /// What RFC 5280 demands of a certificate beyond what makes it readable.
+    /// Checks the requirements of RFC 5280 beyond the syntax of a certificate.
     private static func profileProblem(_ fields: CertificateFields) -> String? {
         if !fields.isAlgorithmConsistent { return "it names two algorithms for its signature, §4.1.1.2" }
         if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true

@@ -1,26 +1,26 @@
-/// Finds a chain from the peer's certificate to an anchor that breaks no rule (RFC 4158, RFC 5280 §6.1).
+/// Searches for a valid chain from the peer's certificate to an anchor (RFC 4158, RFC 5280 §6.1).
 ///
-/// Every way is tried until one holds, because a peer may send certificates in any order and authorities sign each other: one
-/// chain that has expired says nothing about the next. Work is bounded for any input: see ``VerificationBudget``.
+/// Tries all paths until one is valid, because a peer may send certificates in any order and authorities may cross-sign each other: an
+/// expired path does not exclude another path. The work is bounded for any input: see ``VerificationBudget``.
 struct ChainSearch {
     private let rules: CertificateRules
     private var certificates: CandidateCertificates
-    /// Whether something that the peer sent cannot be read.
+    /// The error of the first malformed certificate from the peer.
     private let unreadable: TrustFailure?
 
     private var budget = VerificationBudget()
-    /// Signatures that were checked, by the numbers of both certificates.
+    /// Results of signature checks, by the numbers of both certificates.
     private var checked: [Link: Bool] = [:]
-    /// Names of certificates that were held against constraints.
+    /// The names of certificates that were compared with name constraints.
     private var comparableNames: [Int: [ComparableName]] = [:]
     private var worst: (rank: Rank, failure: TrustFailure)?
 
     private struct Link: Hashable { let child, issuer: Int }
 
-    /// How far a chain came before it failed: what came furthest is what a person should hear of.
+    /// How far a path came before it failed. The search reports the failure of the path that came furthest.
     private enum Rank: Int { case noIssuer, unreadable, badIssuer, wholeChain, gaveUp }
 
-    /// Authorities between the peer's certificate and the anchor.
+    /// Maximum number of authorities between the peer's certificate and the anchor.
     private static let maximumIntermediates = 8
 
     init(
@@ -32,10 +32,12 @@ struct ChainSearch {
         self.rules = rules
     }
 
+    /// Runs the search.
+    ///
     /// - Returns: The chain from the peer's own certificate to the anchor.
-    /// - Throws: What was wrong with the chain that came furthest.
+    /// - Throws: The failure of the path that came furthest.
     mutating func run() throws(TrustFailure) -> [JudgedCertificate] {
-        // A certificate that the program itself trusts needs no issuer.
+        // A peer certificate that is itself an anchor needs no issuer.
         if certificates.isKnownAsAnchor(0) {
             if let failure = failure(of: [0]) { throw failure }
             return [certificates[0]]
@@ -46,7 +48,9 @@ struct ChainSearch {
 
     // MARK: Searching
 
-    /// - Parameter path: From the peer's certificate on.
+    /// Extends a path to an anchor; returns `nil` if that fails.
+    ///
+    /// - Parameter path: The numbers of certificates, from the peer's on.
     private mutating func extend(_ path: [Int]) -> [Int]? {
         let current = path[path.count - 1]
         guard budget.spend(.step) else { return giveUp("too many chains could be made of them") }
@@ -70,7 +74,8 @@ struct ChainSearch {
         return nil
     }
 
-    /// Whether the certificate `number` may and did sign the last one of `path`. Signatures come last: they cost time.
+    /// Whether certificate `number` was allowed to sign, and did sign, the last certificate of `path`. Checks the signature last, because
+    /// that is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
         let (depth, isAnchor) = (path.count, certificates.isAnchor(number))
@@ -78,7 +83,7 @@ struct ChainSearch {
             note(.badIssuer, TrustFailure(objection.rule, issuer.certificate, depth: depth, detail: objection.detail))
             return false
         }
-        // RFC 5280 §6.1.4 (l): an authority that signs itself again does not count.
+        // Self-issued certificates do not count (RFC 5280 §6.1.4 (l)).
         let below = path.dropFirst().count { !certificates[$0].fields.isSelfIssued }
         if let limit = issuer.fields.extensions.basicConstraints?.pathLength, below > limit {
             note(
@@ -115,7 +120,7 @@ struct ChainSearch {
         return isSigned
     }
 
-    /// Another key of the same name is no forgery but another authority.
+    /// If the key identifiers differ, this is a different authority with the same name, not a wrong signature.
     private mutating func noteForeignKey(_ child: JudgedCertificate, _ issuer: JudgedCertificate, at path: [Int]) {
         let wanted = child.fields.extensions.authorityKeyIdentifier
         let own = issuer.fields.extensions.subjectKeyIdentifier
@@ -128,7 +133,7 @@ struct ChainSearch {
 
     // MARK: A whole chain
 
-    /// The first rule that a complete chain breaks.
+    /// Returns the first violation of a complete chain, or `nil`.
     private mutating func failure(of numbers: [Int]) -> TrustFailure? {
         let chain = numbers.map { certificates[$0] }
         guard budget.spend(.chain(byteCount: chain.reduce(0) { $0 + $1.der.count })) else {
@@ -147,10 +152,10 @@ struct ChainSearch {
             detail: objection.isUnreadable ? "its policies cannot be read" : nil)
     }
 
-    /// RFC 5280 §6.1.3 (b), (c): the names of each certificate against the constraints of all above it.
+    /// Compares the names of each certificate with the constraints of all authorities above it (RFC 5280 §6.1.3 (b), (c)).
     private mutating func constraintFailure(of numbers: [Int], _ chain: [JudgedCertificate]) -> TrustFailure? {
         for (depth, judged) in chain.enumerated() {
-            // An authority's certificate for itself is exempt, the peer's own never is.
+            // Self-issued certificates are exempt, except the peer's own.
             guard depth == 0 || !judged.fields.isSelfIssued else { continue }
             let above = chain[(depth + 1)...].compactMap(\.fields.extensions.nameConstraints)
             guard !above.isEmpty else { continue }

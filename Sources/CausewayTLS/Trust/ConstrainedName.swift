@@ -1,10 +1,10 @@
-/// A host's name in the form in which constraints on names compare it (RFC 5280 §4.2.1.10).
+/// A host name in the form that name constraints compare (RFC 5280 §4.2.1.10).
 struct ConstrainedName: Sendable {
-    /// In lower case, without the wildcard.
+    /// The name in lower case, without the wildcard label.
     private let name: [UInt8]
     let isWildcard: Bool
 
-    /// `nil` when it is no host name, which no constraint can be compared with.
+    /// Returns `nil` if `text` is not a host name. Such a name cannot be compared with a constraint.
     init?(dns text: some StringProtocol) {
         let lower = Self.lower(text)
         isWildcard = lower.starts(with: "*.".utf8)
@@ -13,7 +13,7 @@ struct ConstrainedName: Sendable {
         guard labels.allSatisfy({ !$0.isEmpty && $0.count <= 63 && $0.allSatisfy(Self.isLetter) }) else { return nil }
     }
 
-    /// The host in a URI; `nil` when there is none, or an address stands in its place.
+    /// Extracts the host of a URI. Returns `nil` if there is no host or the host is an address.
     init?(uri: String) {
         guard let authority = Self.authority(of: uri.utf8) else { return nil }
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
@@ -35,10 +35,10 @@ struct ConstrainedName: Sendable {
 
     // The bases below are in lower case: see `NameSubtree`.
 
-    /// Whether it, or every name that a wildcard stands for, is `base` or below it.
+    /// Whether the name is `base` or a subdomain of it. For a wildcard: whether this holds for all matching names.
     func lies(in base: [UInt8]) -> Bool { base.isEmpty || name == base || isBelow(base) }
 
-    /// Whether it, or a name that a wildcard stands for, is `base` or below it.
+    /// Whether the name is `base` or a subdomain of it. For a wildcard: whether this holds for any matching name.
     func mayLie(in base: [UInt8]) -> Bool {
         if lies(in: base) { return true }
         guard isWildcard, base.count > name.count + 1, base.suffix(name.count).elementsEqual(name) else { return false }
@@ -46,7 +46,7 @@ struct ConstrainedName: Sendable {
         return label.last == UInt8(ascii: ".") && !label.dropLast().contains(UInt8(ascii: "."))
     }
 
-    /// For mail and URIs: a host, or with a dot before it everything below.
+    /// Comparison for email and URIs: `base` is a host, or, with a leading dot, a domain that includes only subdomains.
     func isOf(hostOrDomain base: [UInt8]) -> Bool {
         if base.isEmpty { return true }
         return base.first == UInt8(ascii: ".") ? isBelow(base.dropFirst()) : name == base

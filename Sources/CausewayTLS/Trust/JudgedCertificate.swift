@@ -1,13 +1,13 @@
 internal import CCausewayOpenSSL
 
-/// A certificate and what stands in it, as the rules ask for it.
+/// A certificate with its parsed fields, for validation.
 struct JudgedCertificate: Sendable {
     let certificate: Certificate
     let der: [UInt8]
     let fields: CertificateFields
-    /// `nil` when the key may not be used: see ``keyProblem``.
+    /// The public key; `nil` if it is rejected: see ``keyProblem``.
     let key: SigningKey?
-    /// Why the key may not be used; `nil` if it may.
+    /// The reason why the key is rejected; `nil` if it is accepted.
     let keyProblem: String?
 
     init(_ certificate: Certificate) throws(DERError) {
@@ -23,12 +23,12 @@ struct JudgedCertificate: Sendable {
         }
     }
 
-    // MARK: The library's part
+    // MARK: Signatures (OpenSSL)
 
-    /// 112 bits: no SHA-1 and no MD5 in any signature.
+    /// Minimum security in bits. 112 bits exclude SHA-1 and MD5 signatures.
     private static let minimumSecurity: CInt = 112
 
-    /// What is wrong with the algorithm of the signature; `nil` if nothing is.
+    /// The reason why the signature algorithm is rejected; `nil` if it is accepted.
     var signatureProblem: String? {
         var security: CInt = 0
         defer { cw_ERR_clear_error() }
@@ -38,7 +38,7 @@ struct JudgedCertificate: Sendable {
         return nil
     }
 
-    /// Whether `issuer` has the key that signed this. The caller has held that key against the rules.
+    /// Whether the key of `issuer` made this certificate's signature. The caller has already validated the key.
     func isSigned(by issuer: JudgedCertificate) -> Bool {
         defer { cw_ERR_clear_error() }
         guard let key = cw_X509_get0_pubkey(issuer.certificate.object.pointer) else { return false }

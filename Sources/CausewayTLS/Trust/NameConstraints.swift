@@ -1,14 +1,16 @@
-/// The names that an authority may sign (RFC 5280 §4.2.1.10).
+/// The names for which an authority may issue certificates (RFC 5280 §4.2.1.10).
 struct NameConstraints: Sendable {
     private struct Subtrees: Sendable {
         var permitted: [NameSubtree] = []
         var excluded: [NameSubtree] = []
     }
 
-    /// By the kind of name: names of different kinds are never compared.
+    /// The subtrees by name type. Names of different types are never compared.
     private let subtrees: [UInt8: Subtrees]
 
-    /// - Parameter content: What is inside the SEQUENCE.
+    /// Parses the extension.
+    ///
+    /// - Parameter content: The content of the SEQUENCE.
     init(_ content: ArraySlice<UInt8>) throws(DERError) {
         var reader = DERReader(content)
         var subtrees: [UInt8: Subtrees] = [:]
@@ -28,20 +30,20 @@ struct NameConstraints: Sendable {
         try DERReader.all(content) { reader throws(DERError) in
             var tree = DERReader(try reader.next(DERTag.sequence))
             let base = try GeneralName(try tree.next())
-            // The profile has no depths: what says one is not what this authority may sign.
+            // RFC 5280 allows no minimum or maximum depth, so reject a subtree that has one.
             try tree.end()
             add(base.kind, try NameSubtree(base))
         }
     }
 
-    /// Bytes that one judgement may compare, in all chains that it tries. Two milliseconds.
+    /// Maximum number of bytes to compare in one validation, for all chains that it tries: about two milliseconds.
     static let maximumWork = 2_000_000
-    /// What a comparison costs besides its bytes, in bytes.
+    /// Fixed cost of a comparison, in bytes.
     private static let comparisonCost = 16
 
-    /// Why these names may not be signed; `nil` if they may.
+    /// Returns the reason why the authority must not sign these names, or `nil`.
     ///
-    /// - Parameter work: The rest of ``maximumWork``.
+    /// - Parameter work: The remainder of ``maximumWork``.
     func objection(to names: [ComparableName], work: inout Int) -> Objection? {
         for name in names {
             guard let own = subtrees[name.name.kind] else { continue }

@@ -1,4 +1,4 @@
-/// A name of a certificate, decoded once for any number of comparisons with constraints on names.
+/// A name of a certificate, decoded once for comparisons with name constraints.
 struct ComparableName: Sendable {
     enum Form: Sendable {
         /// A DNS name, or the host of a URI.
@@ -7,13 +7,13 @@ struct ComparableName: Sendable {
         case directory(DistinguishedName)
         /// 4 or 16 bytes.
         case address([UInt8])
-        /// Excluded by every constraint of its kind, and permitted by none.
+        /// A name that cannot be compared: every constraint of its type excludes it.
         case incomparable
     }
 
     let name: GeneralName
     let form: Form
-    /// What a comparison reads at most.
+    /// Maximum number of bytes that a comparison reads.
     let byteCount: Int
 
     init(_ name: GeneralName) {
@@ -45,13 +45,13 @@ struct ComparableName: Sendable {
 /// A subtree that a constraint permits or excludes, decoded once (RFC 5280 §4.2.1.10).
 struct NameSubtree: Sendable {
     enum Base: Sendable {
-        /// In lower case. For mail and URIs a dot may stand before it.
+        /// A host name in lower case. For email and URIs it may start with a dot.
         case host([UInt8])
         case mailbox(local: [UInt8], host: [UInt8])
         case directory(DistinguishedName)
         /// An address and a mask of the same length.
         case network([UInt8])
-        /// A kind of name that is not compared: excludes all of its kind, and permits none.
+        /// A name type that this library does not compare: the constraint excludes all names of this type.
         case other
     }
 
@@ -62,7 +62,7 @@ struct NameSubtree: Sendable {
         byteCount = name.byteCount
         switch name {
         case .dns(let text):
-            // Only mail and URIs have domains without the host of the same name.
+            // Only email and URI constraints may start with a dot.
             guard text.utf8.first != UInt8(ascii: ".") else {
                 throw DERError("a constraint on DNS names begins with a dot, §4.2.1.10")
             }
@@ -70,7 +70,7 @@ struct NameSubtree: Sendable {
         case .uri(let text): base = .host(ConstrainedName.lower(text))
         case .mail(let text):
             let parts = text.utf8.split(separator: UInt8(ascii: "@"), maxSplits: 2, omittingEmptySubsequences: false)
-            // The local part may distinguish cases, the host does not.
+            // The local part is case-sensitive, the host is not.
             base =
                 parts.count == 2
                 ? .mailbox(local: Array(parts[0]), host: ConstrainedName.lower(Substring(parts[1])))
@@ -83,7 +83,7 @@ struct NameSubtree: Sendable {
         }
     }
 
-    /// An address and a mask of the same length, whose ones come first.
+    /// Checks an address and a mask of the same length, whose one bits must come first.
     private static func checkMask(_ network: [UInt8]) throws(DERError) {
         guard network.count == 8 || network.count == 32 else {
             throw DERError("a constraint on addresses has another length")
@@ -99,7 +99,7 @@ struct NameSubtree: Sendable {
 
     // MARK: One name, one subtree, both of the same kind
 
-    /// Whether the name, or one that its wildcard stands for, lies in the subtree.
+    /// Whether the name, or any name that its wildcard matches, is in the subtree.
     func excludes(_ name: ComparableName) -> Bool {
         if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
             return host.mayLie(in: base)
@@ -107,7 +107,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? true
     }
 
-    /// Whether the name, and all that its wildcard stands for, lies in the subtree.
+    /// Whether the name, or every name that its wildcard matches, is in the subtree.
     func permits(_ name: ComparableName) -> Bool {
         if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
             return host.lies(in: base)
@@ -115,7 +115,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? false
     }
 
-    /// `nil` when it cannot be said.
+    /// Returns `nil` if the two cannot be compared.
     private func contains(_ name: ComparableName) -> Bool? {
         switch (name.form, base) {
         case (.host(let host), .host(let base)): host.isOf(hostOrDomain: base)
@@ -140,7 +140,7 @@ struct NameSubtree: Sendable {
 extension GeneralName {
     static let dnsKind: UInt8 = 2
 
-    /// Bytes of its text or content.
+    /// Size of the name's text or content in bytes.
     fileprivate var byteCount: Int {
         switch self {
         case .mail(let text), .dns(let text), .uri(let text): text.utf8.count

@@ -1,15 +1,15 @@
-// What somebody has decided to overlook in one certificate. Each fault by itself: another one, or the same in another certificate,
-// is as bad as before.
+// Validation with exceptions that a user or program has accepted for one certificate. Each exception covers one rule; another violation, or
+// the same violation in another certificate, still fails.
 
 extension PeerTrust {
-    /// Judges like ``evaluate()``, but for rules that may be broken.
+    /// Validates like ``evaluate()``, but ignores violations of `rules`.
     ///
-    /// - Throws: The first rule that was broken and is not among them, or that nothing makes good.
+    /// - Throws: The first violation of another rule, or a violation that cannot be ignored.
     package func evaluate(overlooking rules: Set<TrustFailure.Rule>) throws(TrustFailure) -> [Certificate] {
         try judge { rules.contains($0) }
     }
 
-    /// The rules that ``evaluate(overlooking:)`` would have to overlook, as far as that can be.
+    /// The rules that ``evaluate(overlooking:)`` would have to ignore for validation to succeed, if possible.
     package var faults: Set<TrustFailure.Rule> {
         var faults: Set<TrustFailure.Rule> = []
         _ = try? judge { rule in
@@ -26,7 +26,7 @@ extension PeerTrust {
             do throws(TrustFailure) {
                 return try question.evaluate()
             } catch {
-                // What was made good and is wrong all the same is not asked about again.
+                // If the same rule fails again after the adjustment, report the failure.
                 guard !overlooked.contains(error.rule), let next = question.overlooking(error),
                     isOverlooked(error.rule)
                 else { throw error }
@@ -36,8 +36,8 @@ extension PeerTrust {
         }
     }
 
-    /// The question to which this fault makes no difference. `nil` where there is none: a certificate that cannot be read, a key that
-    /// anybody can compute, a revocation, and what the program itself demands.
+    /// Returns a copy with adjusted settings in which this violation does not occur. `nil` for violations that cannot be ignored: a
+    /// malformed certificate, an insecure key, a revocation, and the program's own requirements.
     private func overlooking(_ failure: TrustFailure) -> PeerTrust? {
         guard let leaf = certificates.first else { return nil }
         switch failure.rule {
@@ -50,7 +50,7 @@ extension PeerTrust {
             return trustingLeaf(leaf)
         case .expired, .notYetValid, .weakKey, .weakSignature, .wrongPurpose, .criticalExtension, .malformed,
             .authorityAsLeaf:
-            // Of those above it, who is trusted by certificate needs none.
+            // For a violation in an issuer, trust the leaf directly: a trusted leaf needs no issuer.
             return failure.depth == 0 ? nil : trustingLeaf(leaf)
         case .noCertificate, .pinMismatch, .stapleMissing, .revoked, .tooComplex: return nil
         }

@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 
-/// The certificates of a peer, to be judged. Judging takes milliseconds and no network; any thread may do it.
+/// The certificates of a peer, for validation. Validation takes milliseconds and does no network I/O. Thread-safe.
 package struct PeerTrust: Sendable {
-    /// Which side of TLS the peer is on; `any` where the certificate need not be for TLS at all.
+    /// The peer's side of TLS; `any` if the certificate need not be for TLS.
     package enum Role: Hashable, Sendable { case server, client, any }
 
-    /// What the peer sent, its own certificate first.
+    /// The certificates from the peer, its own first.
     package let certificates: [Certificate]
     package let role: Role
-    /// Whom the program asked for. `nil` for clients, and for hosts that no certificate can name.
+    /// The host that the program requested; `nil` for clients, and for hosts that no certificate can name.
     package let reference: ReferenceName?
-    /// The statement of status that came with the certificates (RFC 6066 §8), in DER.
+    /// The stapled OCSP response (RFC 6066 §8), in DER.
     package let stapledResponse: [UInt8]?
     package var settings: TrustSettings
-    /// Whether a server's certificate must name ``reference``.
+    /// Whether a server's certificate must contain the name ``reference``.
     let isNameChecked: Bool
     private let store: TrustStore?
 
@@ -30,9 +30,9 @@ package struct PeerTrust: Sendable {
         self.store = store
     }
 
-    /// Certificates to be judged apart from any connection.
+    /// Creates a validation without a connection.
     ///
-    /// - Parameter isNameChecked: `false` for a program that knows its peer by something else than a name.
+    /// - Parameter isNameChecked: `false` if the program identifies the peer by other means than a name.
     package init(
         certificates: [Certificate], role: Role, reference: ReferenceName?, isNameChecked: Bool = true,
         settings: TrustSettings
@@ -52,13 +52,13 @@ package struct PeerTrust: Sendable {
             settings: settings)
     }
 
-    /// More certificates than any chain needs are refused before any work is done for them.
+    /// Maximum number of certificates to accept, far more than a valid chain needs. The check precedes all other work.
     static let maximumCertificates = 64
 
-    /// Judges the certificates by all rules: RFC 5280 for the chain, RFC 9525 for the name.
+    /// Validates the certificates: the chain by RFC 5280, the name by RFC 9525.
     ///
     /// - Returns: The chain from the peer's own certificate to the anchor.
-    /// - Throws: The first rule that was broken.
+    /// - Throws: The first violated rule.
     package func evaluate() throws(TrustFailure) -> [Certificate] {
         guard let leaf = certificates.first else { throw TrustFailure(.noCertificate) }
         if isExcepted { return [leaf] }
@@ -76,7 +76,7 @@ package struct PeerTrust: Sendable {
         return chain
     }
 
-    /// Whether the peer's own certificate is accepted whatever is wrong with it.
+    /// Whether the program accepts the peer's own certificate regardless of any violation.
     package var isExcepted: Bool {
         guard !settings.exceptions.isEmpty, let reference, let leaf = certificates.first else { return false }
         return settings.exceptions.contains(.init(host: reference, fingerprint: leaf.fingerprint))
@@ -90,7 +90,7 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// What else the peer sent, each once. One that cannot be read matters only where it is needed.
+    /// Parses the other certificates from the peer, without duplicates. A malformed one matters only if the chain needs it.
     private func readOthers(except own: JudgedCertificate) -> ([JudgedCertificate], TrustFailure?) {
         var others: [JudgedCertificate] = []
         var unreadable: TrustFailure?
@@ -122,9 +122,9 @@ package struct PeerTrust: Sendable {
         throw TrustFailure(.pinMismatch, chain.first, depth: 0)
     }
 
-    /// Judges the stapled statement of status about an accepted chain.
+    /// Checks the stapled OCSP response for a validated chain.
     ///
-    /// - Returns: Why the peer is not trusted after all: it is revoked, or promised a statement that can be used (RFC 7633 §4.3.3).
+    /// - Returns: A failure if the certificate is revoked, or if it requires a valid stapled response and there is none (RFC 7633 §4.3.3).
     package func judgeStatus(_ response: [UInt8]?, of chain: [Certificate]) -> TrustFailure? {
         guard let leaf = chain.first, !isExcepted else { return nil }
         let status = StapledStatus(
@@ -137,11 +137,11 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// Each takes a signature with a key that stands in the statement itself.
+    /// Maximum number of candidate issuers. Each one costs a signature check with a key from the response itself.
     private static let maximumStatusIssuers = 8
 
-    /// Whether a stapled statement revokes a certificate that somebody else has judged: by the word of whoever issued it, as these rules
-    /// or the peer's own certificates have it.
+    /// Checks whether a stapled response revokes a certificate that the program validated. The issuer may be from a chain by these rules or
+    /// among the peer's certificates.
     package func revocation(_ response: [UInt8]?) -> TrustFailure? {
         guard let response, let leaf = certificates.first, !isExcepted else { return nil }
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]

@@ -1,21 +1,23 @@
-/// Whether a chain is issued under a policy where an authority in it demands one (RFC 5280 §6.1, in sets as RFC 9618 has it).
+/// Checks certificate policies if an authority in the chain requires an explicit policy (RFC 5280 §6.1; sets of policies as in RFC 9618).
 ///
-/// The program itself asks for no policy, so nothing is refused unless an authority's constraints say so.
+/// The program itself requires no policy, so only the constraints of an authority can make the check fail.
 struct PolicyCheck {
     typealias Policy = ArraySlice<UInt8>
 
     /// 2.5.29.32.0
     private static let any: Policy = [0x55, 0x1d, 0x20, 0x00]
 
-    /// What the next certificate may name: these, or any at all. Neither: no policy holds for the whole chain.
+    /// The policies that the next certificate may assert. If this set is empty and `expectsAny` is false, no policy is valid for the whole
+    /// chain.
     private var expected: Set<Policy> = []
     private var expectsAny = true
-    /// Certificates that may follow until a policy is needed, may no more be mapped, and may no more be "any".
+    /// Number of further certificates until a policy is required, until mapping is forbidden, and until anyPolicy is forbidden.
     private var untilExplicit: Int
     private var untilUnmapped: Int
     private var untilUnwild: Int
 
-    /// The first certificate of a chain from the peer's own to the anchor that is not issued as demanded; `nil` if there is none.
+    /// Returns the depth of the first certificate that violates the policy constraints, or `nil`. `chain` starts with the peer's
+    /// certificate.
     static func objection(to chain: [JudgedCertificate]) -> (depth: Int, isUnreadable: Bool)? {
         let certificates = chain.dropLast()
         guard certificates.contains(where: { $0.fields.extensions.policyConstraints != nil }) else { return nil }
@@ -54,7 +56,7 @@ struct PolicyCheck {
         return true
     }
 
-    /// RFC 5280 §6.1.3 (d), (e).
+    /// Processes the certificate policies (RFC 5280 §6.1.3 (d), (e)).
     private mutating func narrow(to named: Set<Policy>, mayBeWild: Bool) {
         var next = named.filter { $0 != Self.any && (expectsAny || expected.contains($0)) }
         let isWild = named.contains(Self.any) && mayBeWild
@@ -63,7 +65,7 @@ struct PolicyCheck {
         expectsAny = expectsAny && isWild
     }
 
-    /// RFC 5280 §6.1.4 (a), (b): what one authority calls a policy becomes what the next one calls it.
+    /// Translates policies by the authority's policy mappings (RFC 5280 §6.1.4 (a), (b)).
     private mutating func map(_ value: ArraySlice<UInt8>?) throws(DERError) -> Bool {
         guard let value else { return true }
         var others: [Policy: Set<Policy>] = [:]
@@ -80,7 +82,7 @@ struct PolicyCheck {
         return true
     }
 
-    /// RFC 5280 §6.1.4 (i), (j) and §6.1.5 (b).
+    /// Processes the policy constraints (RFC 5280 §6.1.4 (i), (j) and §6.1.5 (b)).
     private mutating func readConstraints(_ extensions: CertificateExtensions) throws(DERError) {
         if let value = extensions.policyConstraints {
             var reader = DERReader(try Self.single(value))

@@ -1,25 +1,25 @@
 internal import CCausewayOpenSSL
 internal import FoundationEssentials
 
-/// What a stapled statement says about a certificate (RFC 6960 §4.2).
+/// The status of a certificate in a stapled OCSP response (RFC 6960 §4.2).
 enum StapledStatus: Equatable {
     case good
     case revoked
-    /// There is none, or it proves nothing; why.
+    /// There is no response, or it is invalid; with the reason.
     case unusable(String)
 
-    /// How far clocks may be apart, in seconds.
+    /// Accepted clock difference in seconds.
     private static let tolerance: Int64 = 300
-    /// How long a statement holds that does not say it itself, in seconds.
+    /// Validity in seconds of a response without a nextUpdate time.
     private static let usualLife: Int64 = 7 * 86_400
-    /// A statement is a few kilobytes.
+    /// Maximum size of a response in bytes. Usual responses have a few kilobytes.
     private static let largest = 64 << 10
 
-    /// Reads a statement in DER, and checks its signature, its times, and that it is about this certificate.
+    /// Parses a response in DER and checks its signature, its times, and that it is about this certificate.
     ///
     /// - Parameters:
-    ///   - issuer: The certificate that signed `leaf`. It, or one it has authorized for this, signs the statement.
-    ///   - time: Seconds since 1970; `nil` for now.
+    ///   - issuer: The certificate that signed `leaf`. It must have signed the response, or authorized the certificate that did.
+    ///   - time: The validation time in seconds since 1970; `nil` for now.
     init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, time: Int64?) {
         guard let der, !der.isEmpty else {
             self = .unusable("none came")
@@ -33,7 +33,7 @@ enum StapledStatus: Equatable {
         _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
         guard der.count <= largest else { return .unusable("it is too large") }
-        // The certificate of who signed it is decoded with it.
+        // OpenSSL decodes the responder's certificate together with the response.
         guard !der.withUnsafeBytes({ CertificateMessage.definesCurve($0) }) else {
             return .unusable("it has a key whose curve is written out")
         }
@@ -47,8 +47,8 @@ enum StapledStatus: Equatable {
             let basic = cw_OCSP_response_get1_basic(response)
         else { return .unusable("it reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
-        // The issuer was judged with the chain: its own signature needs no second judgement. Anybody else signs with a
-        // certificate that the issuer itself gave out for this (RFC 6960 §4.2.2.2).
+        // The issuer was validated with the chain, so its own signature needs no further validation. Any other responder needs a
+        // certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
         guard let store = cw_X509_STORE_new() else { return .unusable("memory is short") }
         defer { cw_X509_STORE_free(store) }
         cw_X509_STORE_add_cert(store, issuer.object.pointer)
@@ -63,7 +63,7 @@ enum StapledStatus: Equatable {
     private static func find(
         _ leaf: Certificate, _ issuer: Certificate, in basic: OpaquePointer, _ now: Int64
     ) -> StapledStatus {
-        // The digest only names the certificate, and SHA-1 is what everybody names it with.
+        // The digest only identifies the certificate, and responders use SHA-1 for it.
         guard let identifier = cw_OCSP_cert_to_id(cw_EVP_sha1(), leaf.object.pointer, issuer.object.pointer) else {
             return .unusable("the certificate cannot be named")
         }

@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 package import CausewayTypes
 
-/// Why the peer's certificates were not accepted: which certificate, which rule, what to do about it.
+/// The reason why the peer's certificates are not accepted: the certificate, the violated rule, and advice.
 package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         case noCertificate = "the peer sent no certificate"
@@ -30,11 +30,11 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package let rule: Rule
-    /// The subject of the certificate that broke the rule.
+    /// The subject of the certificate that violates the rule.
     package let certificate: String?
-    /// 0 for the peer's own, 1 for its issuer's, and so on.
+    /// 0 for the peer's own certificate, 1 for its issuer, and so on.
     package let depth: Int?
-    /// Particulars, for a person.
+    /// Details for people.
     package let detail: String?
 
     init(_ rule: Rule, _ certificate: Certificate? = nil, depth: Int? = nil, detail: String? = nil) {
@@ -44,7 +44,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         self.detail = detail
     }
 
-    /// The number in Secure Transport's numbering.
+    /// The Secure Transport error number.
     package var status: OSStatus {
         switch rule {
         case .expired: errSSLCertExpired
@@ -61,7 +61,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// What someone who meets this failure can do.
+    /// The action that can solve the problem.
     package var advice: String {
         switch rule {
         case .unknownIssuer:
@@ -89,7 +89,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         return text + "; " + advice
     }
 
-    /// The result of OpenSSL's that makes it send the fitting alert.
+    /// The OpenSSL verification result that selects the matching alert.
     var libraryResult: CInt {
         let result =
             switch rule {

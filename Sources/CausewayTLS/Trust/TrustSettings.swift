@@ -1,9 +1,9 @@
-/// Whom to trust besides, or instead of, the authorities of this system.
+/// Trust settings in addition to, or instead of, the system's authorities.
 package struct TrustSettings: Hashable, Sendable {
-    /// One certificate that is accepted from one host whatever is wrong with it: a device that signed its own, for example.
+    /// A certificate that is accepted from one host regardless of any violation, for example of a device with a self-signed certificate.
     package struct Exception: Hashable, Sendable {
         package let host: ReferenceName
-        /// ``Certificate/fingerprint`` of the peer's own certificate.
+        /// The ``Certificate/fingerprint`` of the peer's own certificate.
         package let fingerprint: [UInt8]
 
         package init(host: ReferenceName, fingerprint: [UInt8]) {
@@ -12,14 +12,14 @@ package struct TrustSettings: Hashable, Sendable {
         }
     }
 
-    /// Certificates to trust: authorities, or a peer's own.
+    /// Certificates to trust: authorities, or peers' own certificates.
     package var anchors: [Certificate] = []
-    /// Whether the authorities of this system are trusted as well. With `false` and no anchors nobody is trusted.
+    /// Whether to trust the system's authorities too. With `false` and no anchors, no peer is trusted.
     package var includesSystemAnchors = true
-    /// If not empty, a chain must hold a key whose ``Certificate/publicKeyPin`` is here, after everything else was checked.
+    /// If not empty, a valid chain must also contain a key whose ``Certificate/publicKeyPin`` is in this set.
     package var pins: Set<[UInt8]> = []
     package var exceptions: Set<Exception> = []
-    /// The time to judge by, in seconds since 1970; `nil` for now.
+    /// The validation time in seconds since 1970; `nil` for now.
     package var time: Int64?
 
     package init() {}

@@ -1,36 +1,36 @@
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Certificates that chains may end in: those that a program names, those of this system, or both.
+/// The trust anchors: the program's, the system's, or both.
 package struct TrustStore: Sendable {
     private let own: [JudgedCertificate]
-    /// `nil` when they do not count.
+    /// Returns the system's anchors; `nil` if they are not trusted.
     private let system: (@Sendable () -> SystemAnchors)?
 
-    /// Cheap: the system's authorities are asked for when a chain is judged.
+    /// Creates a store. Cheap: the system's authorities are loaded only for validation.
     init(_ settings: TrustSettings, system: @escaping @Sendable () -> SystemAnchors = { .shared }) {
-        // What cannot be read signs nothing.
+        // A malformed anchor cannot sign anything, so skip it.
         own = settings.anchors.compactMap { try? JudgedCertificate($0) }
         self.system = settings.includesSystemAnchors ? system : nil
     }
 
-    /// The anchors with this name, the program's own first.
+    /// Returns the anchors with this subject, the program's own first.
     func anchors(named name: DistinguishedName) -> [JudgedCertificate] {
         own.filter { $0.fields.subject == name } + (system?().anchors(named: name) ?? [])
     }
 
-    /// Whether this very certificate is an anchor.
+    /// Whether exactly this certificate is an anchor.
     func contains(_ judged: JudgedCertificate) -> Bool {
         anchors(named: judged.fields.subject).contains { $0.der == judged.der }
     }
 
-    /// Reads the authorities of this system unless that was done before: milliseconds, and a file.
+    /// Loads the system's authorities if they are not loaded yet. Reads files, which takes milliseconds.
     package static func prepareSystemAnchors() { _ = SystemAnchors.shared }
 }
 
-/// The authorities of this system, found by name. Each is decoded when a chain first asks for it. Any thread.
+/// The system's authorities by name. A certificate is decoded when a validation first needs it. Thread-safe.
 final class SystemAnchors: Sendable {
-    /// Read once per process. Empty when none are installed: then nobody is trusted.
+    /// The authorities, read once per process. Empty if none are installed; then no peer is trusted.
     static let shared = SystemAnchors(
         SystemAnchorPlaces(environment: ProcessInfo.processInfo.environment).read())
 
@@ -60,12 +60,12 @@ final class SystemAnchors: Sendable {
     }
 }
 
-/// Where this system keeps its authorities.
+/// The locations of the system's authorities.
 struct SystemAnchorPlaces {
     var files: [String]
     var folders: [String]
 
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` (folders with colons between) replace the distributions' places.
+    /// Uses `SSL_CERT_FILE` and `SSL_CERT_DIR` (directories separated by colons) if set, else the locations of known distributions.
     init(environment: [String: String]) {
         let file = environment["SSL_CERT_FILE"] ?? ""
         let folder = environment["SSL_CERT_DIR"] ?? ""
@@ -89,7 +89,7 @@ struct SystemAnchorPlaces {
     private static let largestFile = 16 << 20
     private static let maximumFiles = 4_096
 
-    /// The certificates of the first file that has any, in DER; failing that, of the first folder.
+    /// Returns the certificates in DER of the first file that contains any, or else of the first directory.
     func read() -> [[UInt8]] {
         for file in files {
             let found = Self.certificates(inFile: file)
@@ -112,7 +112,7 @@ struct SystemAnchorPlaces {
         return blocks(in: [UInt8](content))
     }
 
-    /// The certificates of a text of PEM (RFC 7468), in its order. What cannot be decoded is passed over.
+    /// Parses the certificates in PEM text (RFC 7468), in order. Ignores malformed blocks.
     static func blocks(in text: [UInt8]) -> [[UInt8]] {
         var result: [[UInt8]] = []
         var body = Data()

@@ -1,27 +1,29 @@
-/// The work that one judgement of a peer's certificates may take.
+/// Limits the work of validating one peer's certificates.
 ///
-/// A peer is not authenticated while its chain is judged, so each kind of work that it can ask for has a bound: about 20 milliseconds in
-/// all on a processor of 2023.
+/// The peer is not authenticated during validation, so each kind of work that it can cause has a limit: in total about 20 milliseconds on a
+/// processor of 2023.
 struct VerificationBudget {
     enum Expense {
-        /// One certificate more in a chain.
+        /// One more certificate in a chain.
         case step
-        /// A signature of a certificate of this length, checked with a key.
+        /// One signature check over a certificate of `byteCount` bytes.
         case signature(SigningKey, byteCount: Int)
-        /// A complete chain, whose certificates have this many bytes together.
+        /// One complete chain of certificates with `byteCount` bytes in total.
         case chain(byteCount: Int)
     }
 
     private var steps = 512
     private var signatureMicroseconds = 10_000
     private var chainBytes = 2 << 20
-    /// What comparisons with constraints on names may still read: see ``NameConstraints``.
+    /// Number of bytes that name constraint checks may still compare: see ``NameConstraints``.
     var comparedBytes = NameConstraints.maximumWork
 
-    /// Bytes that a digest takes about a microsecond for.
+    /// Number of bytes that a digest processes in about one microsecond.
     private static let digestedBytesPerMicrosecond = 256
 
-    /// - Returns: Whether that much was left. Otherwise the work is not to be done.
+    /// Subtracts the cost of an operation.
+    ///
+    /// - Returns: Whether the budget was sufficient. If not, the caller must not do the work.
     mutating func spend(_ expense: Expense) -> Bool {
         switch expense {
         case .step:
