@@ -11,7 +11,7 @@ extension NWConnection {
         guard driver.isEstablished else { return nil }
         let isDatagram = driver.settings.transport == .udp
         switch definition {
-        case NWProtocolTCP.definition where !isDatagram: return NWProtocolTCP.Metadata(source: self)
+        case NWProtocolTCP.definition where !isDatagram: return NWProtocolTCP.Metadata(source: driver.flow)
         case NWProtocolUDP.definition where isDatagram: return NWProtocolUDP.Metadata()
         case NWProtocolIP.definition: return NWProtocolIP.Metadata()
         default:
@@ -137,16 +137,6 @@ extension TransferCounters {
 
     fileprivate init(_ baseline: EstablishmentFacts.Baseline?) {
         self.init(baseline?.information, received: baseline?.received ?? 0, sent: baseline?.sent ?? 0)
-    }
-}
-
-extension NWConnection: TCPMetadataSource {
-    package var availableReceiveBuffer: UInt32 {
-        UInt32(clamping: driver.flow.withDescriptor { Socket.bytesReadable($0) } ?? 0)
-    }
-
-    package var availableSendBuffer: UInt32 {
-        UInt32(clamping: driver.flow.withDescriptor { Socket.bytesUnsent($0) } ?? 0)
     }
 }
 

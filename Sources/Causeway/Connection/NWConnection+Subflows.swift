@@ -39,10 +39,6 @@ extension NWConnection {
                 roundTrip: RoundTripTimes(subflow.information))
         }
     }
-
-    package var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] {
-        (driver.subflows ?? []).map { (NWEndpoint($0.local), NWEndpoint($0.remote)) }
-    }
 }
 
 extension TransferCounters {

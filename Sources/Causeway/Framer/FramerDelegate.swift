@@ -32,6 +32,10 @@ final class FramerDelegate: ProgramDelegate {
 
     var hasGivenUp: Bool { life.withLock { $0.hasGivenUp } }
 
+    func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata? {
+        messages.lazy.compactMap { ($0 as? FramerMetadata)?.message }.first { $0.definition == self.options.definition }
+    }
+
     func giveUp() { life.withLock { $0.hasGivenUp = true } }
 
     func handle(_ event: any StageEvent, at place: any StageAccess) {

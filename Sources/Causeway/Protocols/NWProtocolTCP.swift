@@ -47,7 +47,7 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// Where ``NWProtocolTCP/Metadata`` reads its values: a connection with a TCP socket.
+/// Where ``NWProtocolTCP/Metadata`` reads its values: the flow over a TCP socket.
 package protocol TCPMetadataSource: AnyObject, Sendable {
     /// Bytes in the receive buffer (`FIONREAD`).
     var availableReceiveBuffer: UInt32 { get }

@@ -20,13 +20,22 @@ extension StagePlace: StageAccess {
     func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
 }
 
-/// An delegate that can tell of the connection as a whole.
-protocol MetadataSource {
+/// A delegate that can tell of the connection as a whole.
+protocol MetadataSource: AnyObject, Sendable {
     /// What was agreed on; `nil` for nothing, or not yet.
     var connectionMetadata: NWProtocolMetadata? { get }
+
+    /// The protocol's metadata for a message that went on to a protocol above it.
+    ///
+    /// - Parameter messages: What the protocols tell of the message, the uppermost first.
+    func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 
-/// An delegate of a protocol that shakes hands.
+extension MetadataSource {
+    func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata? { connectionMetadata }
+}
+
+/// A delegate of a protocol that shakes hands.
 protocol HandshakeSource {
     /// Which protocol; `nil` if it had nothing to say.
     var handshakeDefinition: NWProtocolDefinition? { get }
@@ -44,7 +53,7 @@ extension FramerDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { hasHandshake ? options.definition : nil }
 }
 
-/// An delegate that needs no more of a connection than ``StageAccess``.
+/// A delegate that needs no more of a connection than ``StageAccess``.
 protocol ProgramDelegate: StageDelegate, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)
 }

@@ -21,6 +21,13 @@ final class WebSocketDelegate: ProgramDelegate {
         }
     }
 
+    func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata? {
+        guard let message = messages.lazy.compactMap({ $0 as? WebSocketMetadata }).first else {
+            return connectionMetadata
+        }
+        return NWProtocolWebSocket.Metadata(message, handshake.withLock { $0 } ?? .init())
+    }
+
     var callsProgram: Bool { false }
 
     func handle(_ event: any StageEvent, at place: any StageAccess) {

@@ -16,9 +16,9 @@ extension NWProtocolWebSocket.Metadata {
     }
 
     /// What the program is told of a received message.
-    convenience init(_ metadata: WebSocketMetadata) {
+    convenience init(_ metadata: WebSocketMetadata, _ handshake: Handshake = Handshake()) {
         let opcode = NWProtocolWebSocket.Opcode(rawValue: metadata.opcode.rawValue) ?? .binary
-        self.init(opcode: opcode, closeCode: .init(received: metadata), handshake: Handshake())
+        self.init(opcode: opcode, closeCode: .init(received: metadata), handshake: handshake)
     }
 }
 

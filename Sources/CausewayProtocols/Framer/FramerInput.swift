@@ -14,13 +14,14 @@ struct FramerInput: Sendable {
     }
 
     private var bytes = ByteChain()
-    /// Where messages from beneath end, as bytes from the end of the one before. A byte stream has one end.
-    private var ends: Deque<Int> = []
+    /// Where messages from beneath end, as bytes from the end of the one before, and their metadata. A byte stream has one end.
+    private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
     /// Bytes behind the last end.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false
-    private var passedMetadata: [any StageMetadata] = []
+    /// Of the last message from beneath.
+    private var lastMetadata: [any StageMetadata] = []
     /// What is ready for above.
     private(set) var delivered = MessageChunkQueue()
     /// Bytes that left the cursor's front in any way.
@@ -32,7 +33,7 @@ struct FramerInput: Sendable {
     init() {}
 
     /// Bytes that may be parsed: of the message that the cursor is in.
-    var available: Int { decisions.isEmpty && !passesThrough ? (ends.first ?? bytes.count) : 0 }
+    var available: Int { decisions.isEmpty && !passesThrough ? (ends.first?.count ?? bytes.count) : 0 }
     /// Bytes held.
     var count: Int { bytes.count }
     var isAtMessageEnd: Bool { decisions.isEmpty && !passesThrough && !ends.isEmpty }
@@ -42,10 +43,10 @@ struct FramerInput: Sendable {
         guard !hasEnded else { return }
         bytes.append(chunk.bytes)
         sinceEnd += chunk.bytes.count
-        passedMetadata = chunk.metadata
+        lastMetadata = chunk.metadata
         let isBareEndOfMessages = chunk.isBareEnd && sinceEnd == 0
         if chunk.endsMessage && !isBareEndOfMessages || chunk.isFinal && sinceEnd > 0 {
-            ends.append(sinceEnd)
+            ends.append((sinceEnd, chunk.metadata))
             sinceEnd = 0
         }
         if chunk.isFinal { hasEnded = true }
@@ -76,13 +77,13 @@ struct FramerInput: Sendable {
 
     /// What is left of a message that has ended, and that nobody wants, must not be in the way of the next one.
     mutating func dropRestOfMessage() {
-        guard isAtMessageEnd, let count = ends.first else { return }
+        guard isAtMessageEnd, let count = ends.first?.count else { return }
         consume(count)
         popEnd()
     }
 
     /// The end of a message at the cursor was seen.
-    mutating func passEnd() { if isAtMessageEnd, ends.first == 0 { popEnd() } }
+    mutating func passEnd() { if isAtMessageEnd, ends.first?.count == 0 { popEnd() } }
 
     mutating func pop(atMost limit: Int) -> MessageChunk? { delivered.pop(atMost: limit) }
 
@@ -99,15 +100,16 @@ struct FramerInput: Sendable {
     private mutating func carryOut() {
         while let decision = decisions.popFirst() {
             switch decision {
-            case .made(let chunk): append(chunk)
+            case .made(let chunk): append(chunk, lowerMetadata)
             case .skip(let count):
                 let taken = consume(min(count, bytes.count)).count
                 if taken < count { return decisions.prepend(.skip(count - taken)) }
             case .deliver(let count, let metadata, let endsMessage):
+                let lower = lowerMetadata
                 let content = consume(min(count, bytes.count))
                 let isWhole = content.count == count
                 if isWhole || !content.isEmpty {
-                    append(MessageChunk(content, metadata: metadata, endsMessage: isWhole && endsMessage))
+                    append(MessageChunk(content, metadata: metadata, endsMessage: isWhole && endsMessage), lower)
                 }
                 if !isWhole {
                     return decisions.prepend(
@@ -118,21 +120,26 @@ struct FramerInput: Sendable {
         if passesThrough { carryThrough() }
     }
 
-    private mutating func append(_ chunk: MessageChunk) {
+    /// The metadata of the message that the cursor is in.
+    private var lowerMetadata: [any StageMetadata] { ends.first?.metadata ?? lastMetadata }
+
+    private mutating func append(_ chunk: MessageChunk, _ lower: [any StageMetadata]) {
         isMidMessage = !chunk.endsMessage
+        var chunk = chunk
+        chunk.metadata += lower
         delivered.append(chunk)
     }
 
     /// Everything goes up as it came, message by message.
     private mutating func carryThrough() {
-        while let count = ends.first {
+        while let (count, metadata) = ends.first {
             let content = consume(count)
             popEnd()
-            delivered.append(MessageChunk(content, metadata: passedMetadata, endsMessage: !(hasEnded && ends.isEmpty)))
+            delivered.append(MessageChunk(content, metadata: metadata, endsMessage: !(hasEnded && ends.isEmpty)))
         }
         if !bytes.isEmpty {
             let content = consume(bytes.count)
-            delivered.append(MessageChunk(content, metadata: passedMetadata, endsMessage: false))
+            delivered.append(MessageChunk(content, metadata: lastMetadata, endsMessage: false))
         }
     }
 
@@ -141,10 +148,10 @@ struct FramerInput: Sendable {
     private mutating func consume(_ count: Int) -> ByteChain {
         progress &+= UInt64(count)
         var left = count
-        while left > 0, let first = ends.first {
+        while left > 0, let first = ends.first?.count {
             let step = min(left, first)
             left -= step
-            ends[0] = first - step
+            ends[0].count = first - step
             if left > 0 { popEnd() }
         }
         sinceEnd -= left

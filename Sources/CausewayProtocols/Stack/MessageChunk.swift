@@ -17,7 +17,8 @@ package struct MessageChunk: Sendable {
     }
 
     package var bytes: ByteChain
-    /// On the way down, those of all protocols: each looks for its own. On the way up, those of the protocol that delivers.
+    /// On the way down, those of all protocols: each looks for its own. On the way up, that of the protocol that delivers,
+    /// then those of the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
     /// Nothing follows in this direction. On the way up without ``endsMessage``: the last message was cut off.

@@ -120,7 +120,7 @@ package struct TLVStage: ProtocolStage {
             if carrier == .messages { fail(.protocolViolation) }
             return
         }
-        arrived.append(MessageChunk(input, metadata: [metadata]))
+        arrived.append(MessageChunk(input, metadata: [metadata] + chunk.metadata))
     }
 
     package mutating func nextInbound(atMost limit: Int) -> MessageChunk? {

@@ -33,6 +33,9 @@ package final class Flow: ReadinessHandler {
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
+    /// Whether the transport carries datagrams, not a stream.
+    package var isDatagram: Bool { state.withLock { state in state.kind == .datagram } }
+
     // MARK: Life
 
     /// Completions of the program's closures are called on this delivery from now on.

@@ -320,6 +320,32 @@ struct FramerStageTests {
         #expect(inbound(&unanswered).flatMap(\.bytes) == [1])
     }
 
+    private struct Mark: StageMetadata, Equatable {
+        var number: Int
+    }
+
+    private func marks(_ stage: inout FramerStage) -> [[Int]] {
+        var all: [[Int]] = []
+        while let chunk = stage.nextInbound(atMost: .max) {
+            all.append(chunk.metadata.compactMap { ($0 as? Mark)?.number })
+        }
+        return all
+    }
+
+    @Test("Behind a framer's own metadata come those of the message from beneath in which the content began")
+    func lowerMetadata() {
+        var stage = ready()
+        for number in [1, 2] { stage.receive(MessageChunk([1, 2, 3], metadata: [Mark(number: number)]), at: .zero) }
+        #expect(call(&stage)?.kind == .input)
+        // Two bytes of the first message, and what spans both.
+        for number in [10, 11] { _ = stage.deliverNext(2, metadata: [Mark(number: number)], endsMessage: true) }
+        stage.deliver(ByteChain([9]), metadata: [Mark(number: 12)], endsMessage: true)
+        #expect(marks(&stage) == [[10, 1], [11, 1], [12, 2]])
+        stage.passThroughInput()
+        stage.receive(MessageChunk([4], metadata: [Mark(number: 3)]), at: .zero)
+        #expect(marks(&stage) == [[2], [3]])
+    }
+
     @Test("The timer: set, set again, stopped; late and twice do no harm")
     func timer() {
         var stage = ready()

@@ -161,4 +161,16 @@ struct TLVStageTests {
         let last = stage.nextInbound(atMost: 9)
         #expect(last == nil)
     }
+
+    private struct Mark: StageMetadata {}
+
+    @Test("What lower protocols tell of the message that carried one stands behind its own metadata")
+    func lowerMetadata() {
+        for carrier in [TLVStage.Carrier.messages, .datagrams] {
+            var stage = Self.ready(TLVHeader(typeWidth: 1, lengthWidth: 1), over: carrier)
+            stage.receive(MessageChunk([7, 1, 97], metadata: [Mark()]), at: .zero)
+            let metadata = stage.nextInbound(atMost: .max)?.metadata ?? []
+            #expect(metadata.count == 2 && metadata.first is TLVMetadata && metadata.last is Mark)
+        }
+    }
 }

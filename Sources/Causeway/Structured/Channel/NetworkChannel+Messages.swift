@@ -20,7 +20,7 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
     private func decode<Element: MessageElement>(
         _ received: ReceivedContent, as element: Element.Type
     ) throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType> {
-        let message = try Element.message(received, topOptions)
+        let message = try Element.message(received, topOptions, stackListing)
         guard let content = message.content as? ApplicationProtocol.ContentType,
             let metadata = message.metadata as? ApplicationProtocol.Metadata
         else { throw NWError.posix(.ENOTSUP) }
@@ -30,12 +30,12 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
 
 extension NetworkChannel {
     /// The options of the stack's top.
-    fileprivate var topOptions: NWProtocolOptions? { parameters.defaultProtocolStack.applicationProtocols.first }
+    var topOptions: NWProtocolOptions? { parameters.defaultProtocolStack.applicationProtocols.first }
 
     nonisolated(nonsending)
         fileprivate func receiveMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>
     where ApplicationProtocol: MessageElement {
-        try ApplicationProtocol.message(try await receiveWhole(), topOptions)
+        try ApplicationProtocol.message(try await receiveWhole(), topOptions, stackListing)
     }
 }
 

@@ -55,7 +55,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         public func receive(atLeast: Int = 1, atMost: Int) async throws -> ApplicationProtocol.Message<Data>
     {
         let (content, isFinal) = try await receiveBytes(atLeast, atMost)
-        return (content ?? Data(), try Self.metadata(endOfStream: isFinal))
+        return (content ?? Data(), try metadata(endOfStream: isFinal))
     }
 
     /// Receives so many bytes, never fewer.
@@ -65,11 +65,11 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     nonisolated(nonsending)
         public func receive(exactly: Int) async throws -> ApplicationProtocol.Message<Data>
     {
-        guard exactly > 0 else { return (Data(), try Self.metadata(endOfStream: false)) }
+        guard exactly > 0 else { return (Data(), try metadata(endOfStream: false)) }
         let (content, isFinal) = try await receiveBytes(exactly, exactly)
         // A cut must not pass for the whole.
         guard let content, content.count == exactly else { throw Self.noMoreContent }
-        return (content, try Self.metadata(endOfStream: isFinal))
+        return (content, try metadata(endOfStream: isFinal))
     }
 
     /// Receives an integer in network byte order.
@@ -81,19 +81,19 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         let width = MemoryLayout<Value>.size
         let (content, isFinal) = try await receiveBytes(width, width)
         guard let content, let value = Value(networkData: content) else { throw NWError.posix(.ENODATA) }
-        return (value, try Self.metadata(endOfStream: isFinal))
+        return (value, try metadata(endOfStream: isFinal))
     }
 
     // The choice is made where the stack is known.
     @inlinable
-    static func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
+    func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,
-            let metadata = TCP.Metadata(endOfStream: endOfStream, other: []) as? ApplicationProtocol.Metadata
+            let metadata = TCP.Metadata(endOfStream: endOfStream, source: stackSource) as? ApplicationProtocol.Metadata
         {
             return metadata
         }
         if ApplicationProtocol.self == TLS.self,
-            let metadata = TLS.Metadata(endOfStream: endOfStream, other: []) as? ApplicationProtocol.Metadata
+            let metadata = TLS.Metadata(endOfStream: endOfStream, source: stackSource) as? ApplicationProtocol.Metadata
         {
             return metadata
         }
@@ -102,7 +102,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         {
             return metadata
         }
-        throw unknownElement
+        throw Self.unknownElement
     }
 
     @usableFromInline static var noMoreContent: NWError { .posix(.ENODATA) }

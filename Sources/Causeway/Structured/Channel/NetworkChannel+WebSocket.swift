@@ -107,7 +107,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     nonisolated(nonsending)
         public func receive() async throws -> ApplicationProtocol.Message<Data>
     {
-        WebSocket.message(try await receiveWhole(), nil)
+        WebSocket.message(try await receiveWhole(), nil, stackListing)
     }
 
     /// Receives one message in parts: `handler` gets a function that receives a part.
@@ -119,7 +119,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         ) async throws
     {
         try await handler { atLeast, atMost in
-            WebSocket.message(try await self.receivePart(atLeast, atMost), nil)
+            WebSocket.message(try await self.receivePart(atLeast, atMost), nil, self.stackListing)
         }
     }
 }

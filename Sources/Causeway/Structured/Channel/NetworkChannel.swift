@@ -47,6 +47,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// Nanoseconds of the monotonic clock; 0 before the start.
     private let started = Atomic<Int64>(0)
     private let storedWatch = LockedValue<ChannelWatch?>(nil)
+    private let storedRecord = LockedValue<StackRecord?>(nil)
 
     package init(_ connection: NWConnection) {
         self.connection = connection
@@ -133,6 +134,23 @@ where ApplicationProtocol: NetworkProtocolOptions {
     {
         begin()
         if let error = await watch().readiness(of: connection) { throw error }
+    }
+
+    /// The stack that content comes through, for received metadata.
+    var stackListing: any StackListing { if let plainFlow { plainFlow } else { stackRecord() } }
+
+    @usableFromInline
+    var stackSource: any AnyObject & Sendable { stackListing }
+
+    /// Made when the first content was received: the handshakes are done then, and no protocol joins the stack any more.
+    private func stackRecord() -> any StackListing {
+        guard let channel = connection.driver.channel else { return connection.driver.flow }
+        if let record = storedRecord.withLock({ $0 }) { return record }
+        let record = StackRecord(of: channel, over: connection.driver.flow, top: topOptions)
+        return storedRecord.withLock { stored in
+            stored = stored ?? record
+            return stored ?? record
+        }
     }
 
     /// What follows the channel's states; made when first needed.

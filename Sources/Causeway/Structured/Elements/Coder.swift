@@ -18,8 +18,10 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         public let isComplete: Bool
         /// Whether the peer sends no other message.
         public let lastMessage: Bool
-        /// The metadata of the elements below.
-        public let other: [NWProtocolMetadata]
+        package let lower: LowerProtocols
+
+        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
     /// What makes encoders and decoders.

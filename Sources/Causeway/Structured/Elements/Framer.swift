@@ -1,3 +1,4 @@
+package import CausewayRuntime
 public import FoundationEssentials
 
 /// Gives a framer's definition to ``Framer``.
@@ -27,8 +28,11 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         public let isComplete: Bool
         /// Whether the peer sends no other message.
         public let lastMessage: Bool
-        /// The metadata of the elements below.
-        public let other: [NWProtocolMetadata]
+        private let lower: LowerProtocols
+        private let given: [NWProtocolMetadata]
+
+        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        public var other: [NWProtocolMetadata] { given + lower.metadata }
 
         /// Makes the description of a message.
         public init(
@@ -37,7 +41,16 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
             self.framer = framer
             self.isComplete = isComplete
             self.lastMessage = lastMessage
-            self.other = other ?? []
+            given = other ?? []
+            lower = LowerProtocols()
+        }
+
+        package init(framer: NWProtocolFramer.Message, _ received: ReceivedContent, _ lower: LowerProtocols) {
+            self.framer = framer
+            isComplete = received.isComplete
+            lastMessage = received.isFinal
+            given = []
+            self.lower = lower
         }
     }
 

@@ -5,35 +5,47 @@ package import FoundationEssentials
 
 /// An element that makes messages of what was received.
 package protocol MessageElement: MessageProtocol {
-    /// - Parameter options: Those of the element, as the stack keeps them.
+    /// - Parameters:
+    ///   - options: Those of the element, as the stack keeps them.
+    ///   - stack: What lists the protocols below.
     static func message(
-        _ received: ReceivedContent, _ options: NWProtocolOptions?
+        _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
     ) throws -> Message<ContentType>
 }
 
 extension UDP: MessageElement {
-    package static func message(_ received: ReceivedContent, _ options: NWProtocolOptions? = nil) -> Message<Data> {
+    package static func message(
+        _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
+    ) -> Message<Data> {
+        message(received)
+    }
+
+    package static func message(_ received: ReceivedContent) -> Message<Data> {
         let header = received.packet.map { DatagramHeader($0) } ?? DatagramHeader()
         return (received.data ?? Data(), Metadata(header: header))
     }
 }
 
 extension TLV: MessageElement {
-    package static func message(_ received: ReceivedContent, _ options: NWProtocolOptions?) -> Message<Data> {
+    package static func message(
+        _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
+    ) -> Message<Data> {
         let header = received.metadata(of: TLVMetadata.self) ?? TLVMetadata()
         let metadata = Metadata(
             type: Int(clamping: header.type), length: Int(clamping: header.length), isComplete: received.isComplete,
-            lastMessage: received.isFinal, other: [])
+            lastMessage: received.isFinal, lower: LowerProtocols(stack, received, without: TLVMetadata.self))
         return (received.data ?? Data(), metadata)
     }
 }
 
 extension Coder: MessageElement {
     package static func message(
-        _ received: ReceivedContent, _ options: NWProtocolOptions?
+        _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
     ) throws -> Message<Receiving> {
         let value = try coder(in: options).makeDecoder().decode(Receiving.self, from: received.data ?? Data())
-        let metadata = Metadata(isComplete: received.isComplete, lastMessage: received.isFinal, other: [])
+        let metadata = Metadata(
+            isComplete: received.isComplete, lastMessage: received.isFinal,
+            lower: LowerProtocols(stack, received, without: TLVMetadata.self))
         return (value, metadata)
     }
 
@@ -44,22 +56,26 @@ extension Coder: MessageElement {
 }
 
 extension Framer: MessageElement {
-    package static func message(_ received: ReceivedContent, _ options: NWProtocolOptions?) -> Message<Data> {
+    package static func message(
+        _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
+    ) -> Message<Data> {
         let message =
             received.metadata(of: FramerMetadata.self)?.message ?? NWProtocolFramer.Message(definition: T.definition)
-        let metadata = Metadata(
-            framer: message, isComplete: received.isComplete, lastMessage: received.isFinal, other: [])
-        return (received.data ?? Data(), metadata)
+        let lower = LowerProtocols(stack, received, without: FramerMetadata.self)
+        return (received.data ?? Data(), Metadata(framer: message, received, lower))
     }
 }
 
 extension WebSocket: MessageElement {
-    package static func message(_ received: ReceivedContent, _ options: NWProtocolOptions?) -> Message<Data> {
+    package static func message(
+        _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
+    ) -> Message<Data> {
         let stage = received.metadata(of: WebSocketMetadata.self) ?? WebSocketMetadata(opcode: .binary)
         let object = NWProtocolWebSocket.Metadata(stage)
         let metadata = Metadata(
             opcode: object.opcode, closeCode: object.opcode == .close ? object.closeCode : nil,
-            isComplete: received.isComplete, lastMessage: received.isFinal, other: [])
+            isComplete: received.isComplete, lastMessage: received.isFinal,
+            lower: LowerProtocols(stack, received, without: WebSocketMetadata.self))
         return (received.data ?? Data(), metadata)
     }
 }

@@ -13,14 +13,18 @@ public struct TLS: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether the peer has ended its side with this content.
         public let endOfStream: Bool
-        /// The metadata of the elements below.
-        public let other: [NWProtocolMetadata]
+        /// What lists ``other``. The objects are made when the program asks, not for each receive.
+        @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
-        init(endOfStream: Bool, other: [NWProtocolMetadata]) {
+        init(endOfStream: Bool, source: any AnyObject & Sendable) {
             self.endOfStream = endOfStream
-            self.other = other
+            self.source = source
         }
+
+        /// The metadata of the stack's protocols, one object for each: ``NWProtocolTCP/Metadata``, then
+        /// ``NWProtocolTLS/Metadata``.
+        public var other: [NWProtocolMetadata] { (source as? any StackListing)?.metadata(nil, []) ?? [] }
     }
 
     /// Whether the peer has to prove who it is.

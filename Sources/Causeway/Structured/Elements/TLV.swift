@@ -22,8 +22,10 @@ public struct TLV: MessageProtocol {
         public let isComplete: Bool
         /// Whether the peer sends no other message.
         public let lastMessage: Bool
-        /// The metadata of the elements below.
-        public let other: [NWProtocolMetadata]
+        package let lower: LowerProtocols
+
+        /// The metadata of the protocols below, one object for each: the transport's first, then from the bottom up.
+        public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
     private let header: TLVHeader

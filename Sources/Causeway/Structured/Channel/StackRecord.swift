@@ -1,0 +1,87 @@
+package import CausewayProtocols
+package import CausewayRuntime
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// Lists the metadata of the protocols that received content came through.
+package protocol StackListing: AnyObject, Sendable {
+    /// One object for each protocol, from the transport up. Without those that the content's own metadata replace.
+    ///
+    /// - Parameters:
+    ///   - header: Of the datagram that brought the content.
+    ///   - messages: What the protocols below the topmost tell of the message.
+    func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata]
+}
+
+/// A transport with nothing above it.
+extension Flow: StackListing {
+    package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
+        guard isDatagram else { return [NWProtocolTCP.Metadata(source: self)] }
+        return (header.map { [$0.makeIPMetadata()] } ?? []) + [NWProtocolUDP.Metadata()]
+    }
+}
+
+/// The protocols of a connection's stack, kept because the stack is gone when the connection has ended.
+final class StackRecord: StackListing {
+    private let flow: Flow
+    /// From the bottom up.
+    private let sources: [any MetadataSource]
+
+    /// - Parameter top: The stack's topmost protocol. WebSocket and framers are left out: a message's own metadata tell of them.
+    init(of channel: StackChannel, over flow: Flow, top: NWProtocolOptions?) {
+        self.flow = flow
+        var sources = channel.delegates.compactMap { $0 as? any MetadataSource }
+        if let own = sources.firstIndex(where: { Self.describes($0, messagesOf: top) }) { sources.remove(at: own) }
+        self.sources = sources.reversed()
+    }
+
+    private static func describes(_ source: any MetadataSource, messagesOf top: NWProtocolOptions?) -> Bool {
+        switch source {
+        case is WebSocketDelegate: top is NWProtocolWebSocket.Options
+        case let framer as FramerDelegate: framer.options.definition == top?.definition
+        default: false
+        }
+    }
+
+    package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
+        let known = sources.compactMap { $0.metadata(among: messages) }
+        // Of several for one protocol the topmost counts, as in `NWConnection.metadata(definition:)`.
+        let listed = known.enumerated().filter { place, one in
+            !known[(place + 1)...].contains { $0.definition == one.definition }
+        }
+        return flow.metadata(header, messages) + listed.map(\.element)
+    }
+}
+
+/// The metadata of the protocols below the one that received a message, made when the program asks.
+package struct LowerProtocols: Sendable {
+    private let listing: (any StackListing)?
+    private let header: DatagramHeader?
+    private let messages: [any StageMetadata]
+
+    init() { (listing, header, messages) = (nil, nil, []) }
+
+    /// - Parameter own: The type in which the protocol that received the message describes it.
+    init<Own: StageMetadata>(_ listing: any StackListing, _ received: ReceivedContent, without own: Own.Type) {
+        self.listing = listing
+        header = listing is Flow ? received.packet.map { DatagramHeader($0) } ?? DatagramHeader() : nil
+        // The topmost protocol's comes first.
+        messages = received.metadata.first is Own ? Array(received.metadata.dropFirst()) : received.metadata
+    }
+
+    var metadata: [NWProtocolMetadata] { listing?.metadata(header, messages) ?? [] }
+}
+
+extension Flow: TCPMetadataSource {
+    package var availableReceiveBuffer: UInt32 {
+        UInt32(clamping: withDescriptor { Socket.bytesReadable($0) } ?? 0)
+    }
+
+    package var availableSendBuffer: UInt32 {
+        UInt32(clamping: withDescriptor { Socket.bytesUnsent($0) } ?? 0)
+    }
+
+    package var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] {
+        ((withDescriptor { Socket.subflows($0) } ?? nil) ?? []).map { (NWEndpoint($0.local), NWEndpoint($0.remote)) }
+    }
+}
