@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewayTypes
 
-/// The command-line tool: every program of the framework's users as a subcommand.
+/// The root command of the tool.
 struct NW: AsyncParsableCommand {
     static let name = "nw"
     static let configuration = CommandConfiguration(
@@ -58,7 +58,7 @@ struct NW: AsyncParsableCommand {
     /// There is no release yet.
     static let version = "0.1.0-dev"
 
-    /// Throws for a first word that is no command, naming the one that was probably meant.
+    /// Throws if the first word is not a command. The error suggests the command with the most similar name.
     static func checkName(in arguments: [String]) throws {
         let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
         let names = commands.compactMap { $0.outline.commandName }

@@ -3,10 +3,10 @@ import CausewayRuntime
 import CausewaySystem
 import Dispatch
 
-/// Where the tool begins.
+/// The entry point of the tool.
 ///
-/// The arguments are understood on the thread that is there. An asynchronous entry point would begin three threads before the first
-/// argument is looked at: as much as a fifth of the time that `nw --help`, or a mistake in the arguments, takes.
+/// The arguments are parsed synchronously on the main thread. An asynchronous entry point would start three threads first, which takes up
+/// to a fifth of the run time of `nw --help` or of a usage error.
 @main
 enum Program {
     static func main() {
@@ -18,13 +18,13 @@ enum Program {
             }
             start(asynchronous)
         } catch { NW.exit(withError: error) }
-        // The main thread serves the main queue until the command ends the process, unless an event loop was promised it.
+        // The main thread runs the main queue until the command ends the process, unless an event loop takes over the main thread.
         Engine.keepPromise()
         dispatchMain()
     }
 
-    /// The command that the first argument names is understood without the other thirty: looking at them all takes as long as
-    /// understanding one. Where there is anything to say about the arguments the whole tool is asked, which knows what to say.
+    /// Parses the arguments with the named command only: loading all thirty commands takes as long as parsing one. If that fails, the whole
+    /// tool parses the arguments again and produces the error or the help.
     private static func understood() throws -> sending any ParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if let type = NW.commands.first(where: { $0.outline.commandName == arguments.first }) {
@@ -38,7 +38,7 @@ enum Program {
         return try NW.parseAsRoot(arguments)
     }
 
-    /// Dispatch opens files when its first thread starts, and traps where it cannot: with few to spare it starts before anything else.
+    /// Starts Dispatch's first thread early if few descriptors are available: Dispatch opens files at that time, and traps if it cannot.
     private static func startDispatch() {
         let limit = System.openFileLimit
         guard limit < 64 else { return }
@@ -61,7 +61,7 @@ enum Program {
                 try await command.run()
                 exit(EXIT_SUCCESS)
             } catch {
-                // With the usage of this command, where it was used wrongly.
+                // A usage error prints the usage of this command.
                 type(of: command).exit(withError: error)
             }
         }

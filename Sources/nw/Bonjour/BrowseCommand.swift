@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// `nw browse`: which services are there, and what comes and goes.
+/// `nw browse`: lists services on the local network and reports changes.
 struct BrowseCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "browse",
@@ -94,7 +94,7 @@ struct BrowseCommand: Subcommand {
         if !display.hasFound { printError(hint) }
     }
 
-    /// With -v the first service is shown with its place.
+    /// Whether the news ends `--first`: a service, and with -v a resolved service.
     private func isEnough(_ news: BrowseSession.News) -> Bool {
         switch news {
         case .placed: true

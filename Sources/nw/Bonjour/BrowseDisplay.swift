@@ -2,7 +2,7 @@ import Causeway
 import CausewayTypes
 import Synchronization
 
-/// Shows what `nw browse` finds: a line or JSON object for each event, or on a terminal a table that is kept up to date.
+/// Prints the results of `nw browse`: a line or JSON object for each event, or a table that is updated in place on a terminal.
 final class BrowseDisplay: Sendable {
     private struct State {
         var services: [NWEndpoint: FoundService] = [:]
@@ -24,7 +24,7 @@ final class BrowseDisplay: Sendable {
         if isLive { draw() }
     }
 
-    /// Whether there was any service.
+    /// Whether any service has been found.
     var hasFound: Bool { state.withLock { $0.hasFound } }
 
     func show(_ news: BrowseSession.News) {

@@ -6,11 +6,11 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// One run of `nw browse`: browsers of one type or of all, and where what they find is.
+/// One run of `nw browse`: browses one type or all types, and resolves the services if the command asks for it.
 final class BrowseSession: Sendable {
     enum News: Sendable {
         case changes([NWBrowser.Result.Change])
-        /// Where a service is, or is now.
+        /// A service was resolved, or its host, port or addresses changed.
         case placed(FoundService)
     }
 
@@ -21,9 +21,9 @@ final class BrowseSession: Sendable {
         var hasEnded = false
     }
 
-    /// Types that are followed at once, so that a host which makes them up costs a bounded number of questions.
+    /// Maximum number of types that are browsed at once. A host that announces random types cannot cause more queries than this allows.
     private static let typeLimit = 256
-    /// Services that are looked up at once.
+    /// Maximum number of services that are resolved at once.
     private static let lookupLimit = 1_024
 
     let news: AsyncThrowingStream<News, any Error>
@@ -43,7 +43,7 @@ final class BrowseSession: Sendable {
         (news, feed) = AsyncThrowingStream.makeStream()
     }
 
-    /// Ends the news without an error.
+    /// Ends the ``news`` sequence without an error.
     func finish() { feed.finish() }
 
     func stop() {
@@ -57,7 +57,7 @@ final class BrowseSession: Sendable {
         feed.finish()
     }
 
-    /// Follows the services of one type.
+    /// Browses the services of one type.
     func search(_ type: String) {
         let descriptor: NWBrowser.Descriptor =
             wantsText
@@ -86,7 +86,7 @@ final class BrowseSession: Sendable {
         browser.start(queue: queue)
     }
 
-    /// Follows the services of every type that is there (RFC 6763 §9).
+    /// Browses the services of every type that a host announces (RFC 6763 §9).
     func searchAllTypes() {
         guard let name = DNSName("_services._dns-sd._udp" as String)?.appending(domain) else { return }
         let question = RecordQuestion(name, .ptr, on: parameters.requiredInterface) { [self] news in

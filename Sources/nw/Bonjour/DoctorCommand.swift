@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw doctor`: whether services can be found and offered here, and what stands in the way.
+/// `nw doctor`: checks whether this host can find and register services, and reports problems.
 struct DoctorCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "doctor",
@@ -32,7 +32,7 @@ struct DoctorCommand: Subcommand {
         try await reporting("doctor") {
             var diagnosis = BonjourDiagnosis()
             try diagnosis.lookAtInterfaces()
-            // Before this process has the port itself.
+            // Must run before this process opens the port.
             diagnosis.lookAtPort()
             diagnosis.lookAtFirewalls()
             if !diagnosis.interfaces.isEmpty { await diagnosis.listen(for: .seconds(time)) }
@@ -42,10 +42,10 @@ struct DoctorCommand: Subcommand {
     }
 }
 
-/// What was found out, and what it means.
+/// The results of the checks: facts about the host, and findings with advice.
 struct BonjourDiagnosis: Encodable {
     struct Finding: Encodable {
-        /// Whether services cannot be found or offered because of it.
+        /// Whether this finding prevents finding or registering services.
         var isObstacle: Bool
         var what: String
         var remedy: String?
@@ -57,7 +57,7 @@ struct BonjourDiagnosis: Encodable {
     var serviceTypes: [String] = []
     var findings: [Finding] = []
 
-    /// Programs that answer for the host by multicast DNS.
+    /// Programs that answer multicast DNS queries for the host.
     private static let knownDaemons = ["avahi-daemon", "systemd-resolve", "mdnsd"]
 
     mutating func lookAtInterfaces() throws {

@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// One service as it is known now.
+/// The current data of one service.
 struct FoundService: Sendable {
     var name: String
     var type: String
@@ -19,7 +19,7 @@ struct FoundService: Sendable {
         domain = instance.domain.description
     }
 
-    /// `nil` for a result that is no service.
+    /// - Returns: `nil` if the result is not a service.
     init?(_ result: NWBrowser.Result) {
         guard case .service(let name, let type, let domain, _) = result.endpoint else { return nil }
         (self.name, self.type, self.domain) = (name, type, domain)
@@ -29,13 +29,13 @@ struct FoundService: Sendable {
 
     var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
 
-    /// The name with its type and domain, as `nw lookup` takes it.
+    /// The full service instance name, in the form that `nw lookup` accepts.
     var instance: DNSName? {
         guard let type = DNSName(type), let parent = DNSName(domain).flatMap({ type.appending($0) }) else { return nil }
         return DNSName(name, in: parent)
     }
 
-    /// `path=/x`, a key without a value as it is, `key=` for an empty value; in the order of keys.
+    /// The TXT record's entries, sorted by key: `path=/x`; `key` for a key without a value; `key=` for an empty value.
     var entries: [String] {
         (text.map { $0.sorted { $0.key < $1.key } } ?? []).map { key, entry in
             switch entry {
@@ -47,19 +47,19 @@ struct FoundService: Sendable {
         }
     }
 
-    /// `[eth0 wlan0]`; nothing for a service of name servers.
+    /// The interfaces, such as `[eth0 wlan0]`; empty for a service found through unicast DNS.
     var links: PrintableText {
         interfaces.isEmpty ? "" : " [\(interfaces.joined(separator: " "))]"
     }
 
     var host: String? { place?.host?.description }
 
-    /// Numeric addresses, those of the link with their interface.
+    /// Numeric addresses; link-local ones include the interface.
     var addresses: [String] { (place?.addresses ?? []).map { NWEndpoint($0).hostLabel } }
 }
 
 extension FoundService {
-    /// The shape of the JSON. Keys of the TXT record without a value have `null`.
+    /// The JSON object of a service. A TXT key without a value has the value `null`.
     struct Object: Encodable {
         var event: String?
         var name, type, domain: String

@@ -6,7 +6,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// `nw linklocal`: an IPv4 address where nobody gives any.
+/// `nw linklocal`: assigns an IPv4 link-local address to an interface (RFC 3927).
 struct LinkLocalCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "linklocal",
@@ -78,7 +78,7 @@ struct LinkLocalCommand: Subcommand {
         return facts
     }
 
-    /// What was asked for, what the file says, or what the interface still has.
+    /// The first address to try: the one from the command line, from the file, or the one that the interface still has.
     private func remembered(_ facts: NetworkSnapshot.Interface) -> IPv4Address? {
         if let first { return IPv4Address(first) }
         if let remember, let bytes = try? Data(contentsOf: URL(fileURLWithPath: remember)),
@@ -93,12 +93,12 @@ struct LinkLocalCommand: Subcommand {
         return nil
     }
 
-    /// Something that happened to the address, in the shape of its JSON.
+    /// The JSON object of one event of the address.
     private struct Report: Encodable {
         var event: String
         var interface: String
         var address: String?
-        /// The other host's hardware address.
+        /// The MAC address of the conflicting host.
         var other: String?
     }
 

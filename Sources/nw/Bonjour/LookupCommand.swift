@@ -5,7 +5,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// `nw lookup`: where a service is now.
+/// `nw lookup`: resolves a service to its host, port and addresses.
 struct LookupCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "lookup",
@@ -44,9 +44,9 @@ struct LookupCommand: Subcommand {
     @Argument(help: "Its type, such as _http._tcp.")
     var type: String?
 
-    /// How long further addresses are waited for after the first.
+    /// Time to wait for further addresses after the first.
     private static let gathering: Duration = .milliseconds(200)
-    /// How long a TXT record is waited for after the first address.
+    /// Time to wait for a TXT record after the first address.
     private static let textPatience: Duration = .seconds(1)
 
     func validate() throws {
@@ -90,7 +90,7 @@ struct LookupCommand: Subcommand {
         return instance
     }
 
-    /// `nil` if the service does not answer in time.
+    /// - Returns: `nil` if the service does not answer in time.
     private func find(
         _ instance: DNSServiceInstance, on interface: NWInterface?, within limit: Duration
     ) async throws -> ServiceLookup.Place? {

@@ -1,10 +1,10 @@
 import CausewaySystem
 import FoundationEssentials
 
-/// Which processes have a UDP port, as /proc tells. Only processes of the same user can be looked into; root sees all.
+/// Finds the processes that have a UDP port open, from /proc. Without root, only processes of the same user can be inspected.
 enum PortHolders {
     struct Holder: Hashable, Encodable {
-        /// `nil` where the process is another user's.
+        /// `nil` if the process belongs to another user.
         var process: Int?
         var command: String?
         var user: Int
@@ -22,7 +22,7 @@ enum PortHolders {
         return holders
     }
 
-    /// Whether somebody has a UDP port for himself, so that it cannot even be shared.
+    /// Whether a program has bound a UDP port exclusively, so that no other socket can share it.
     static func isTaken(_ port: UInt16) -> Bool {
         guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
         try? Socket.set(.reuseAddress, to: 1, on: socket.rawValue)
@@ -30,10 +30,10 @@ enum PortHolders {
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
     }
 
-    /// Names of the programs that run in this network namespace: those in others have interfaces and ports of their own.
+    /// Names of the programs that run in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can inspect other users' processes: an unknown one counts as local.
+        // Only root can read the namespace of other users' processes. If it is unknown, the process counts as local.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }
@@ -44,9 +44,9 @@ enum PortHolders {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/net")
     }
 
-    /// The whole of a small file; nothing where it cannot be read.
+    /// The content of a small file; empty if the file cannot be read.
     static func read(_ path: String) -> String {
-        // The kernel gives such a file a page at a time, and Foundation takes a short read for its end.
+        // Reads of /proc return at most one page, and Foundation treats a short read as the end of the file.
         guard let file = try? OpenFile(reading: path) else { return "" }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -57,7 +57,7 @@ enum PortHolders {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Lines are `sl local_address rem_address st queues tr retransmits uid timeout inode ...`.
+    /// The lines of the file have the form `sl local_address rem_address st queues tr retransmits uid timeout inode ...`.
     private static func inodes(_ path: String, _ port: UInt16) -> [(inode: String, user: Int)] {
         let suffix = ":" + String(port, radix: 16, uppercase: true)
         return read(path).split(separator: "\n").dropFirst().compactMap { line in

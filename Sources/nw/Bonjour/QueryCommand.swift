@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayRuntime
 import CausewayTypes
 
-/// `nw query`: records of a name on the local network.
+/// `nw query`: queries DNS records on the local network (multicast DNS).
 struct QueryCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "query",

@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// `nw register`: a service for others to find.
+/// `nw register`: registers a service on the local network.
 struct RegisterCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "register",
@@ -58,7 +58,7 @@ struct RegisterCommand: Subcommand {
             System.keepMemorySmall()
             let service = try ServiceDescription(
                 name: name, type: type, port: port, entries: entries, mayRename: !noRename)
-            // One whose name is too long is found before anything is said.
+            // All names are checked before the first service is registered: a number may make a name too long.
             let services = try (1...count).map { number in
                 count == 1 ? service : try service.named("\(name) \(number)", type: type)
             }
@@ -73,7 +73,7 @@ struct RegisterCommand: Subcommand {
             }
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
-            // Reading the command and looking at the network took more code than what follows will.
+            // Startup needs more code pages than the rest of the run.
             System.releaseMemory()
             try await untilInterrupted {
                 var isFirst = true

@@ -4,7 +4,7 @@ import CausewayRuntime
 import CausewayTypes
 import CausewayWire
 
-/// `nw types`: which types of services there are at all.
+/// `nw types`: lists the service types on the local network.
 struct TypesCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "types",
@@ -35,7 +35,7 @@ struct TypesCommand: Subcommand {
             let watch = try RecordWatch(
                 name: "_services._dns-sd._udp.local", type: "PTR", interfaceIndex: try interfaceIndex(interface))
             var seen: Set<String> = []
-            // A type is two labels in the link's domain; a host that lists another name lists no type.
+            // A type consists of two labels and the link's domain. Other targets are not service types and are ignored.
             for await case .added(let record) in watch.events(for: .seconds(time)) {
                 guard let target = record.target, target.droppingFirst(2) == .local,
                     let label = DNSName(labels: target.labels.prefix(2))
@@ -53,7 +53,9 @@ struct TypesCommand: Subcommand {
     }
 }
 
-/// The index of an interface that the user named.
+/// Returns the index of a named interface; `nil` without a name.
+///
+/// - Throws: ``CommandFailure`` if there is no such interface.
 func interfaceIndex(_ name: String?) throws -> Int? {
     try name.map { try namedInterface($0).index }
 }

@@ -1,10 +1,10 @@
 import Causeway
 import FoundationEssentials
 
-/// `nw cat HOST PORT`.
+/// `nw cat HOST PORT`: connects and relays standard input and output.
 struct CatClient: Sendable {
     let options: CatOptions
-    /// Whether the first input is to leave with the first packet.
+    /// Whether to send the first input in the SYN packet (TCP Fast Open).
     var isEager = false
     var isWebSocket = false
     var verdict = CatVerdict()
@@ -25,7 +25,7 @@ struct CatClient: Sendable {
         try await Relay(connection: connection, options: options).run()
     }
 
-    /// The connection waits for content, which a packet can take along then.
+    /// Sends the first input before the connection is established, so that the first packet can carry it.
     private func sendFirst(over connection: NWConnection) async throws {
         let first = options.readsInput ? try await StandardInput.shared.next(atMost: 1_024) : nil
         connection.send(content: first ?? Data(), completion: .idempotent)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import FoundationEssentials
 
-/// `nw cat`: standard input to a connection, the connection to standard output.
+/// `nw cat`: copies standard input to a connection, and the connection to standard output.
 struct CatCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "cat",
@@ -115,7 +115,7 @@ struct CatCommand: Subcommand {
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
             throw ValidationError("-w needs a positive number of seconds.")
         }
-        // Files are read when it is time to use them.
+        // Certificate files are not read here, only when the command runs.
         _ = try plan(tls: nil)
     }
 
@@ -144,25 +144,25 @@ struct CatCommand: Subcommand {
     }
 }
 
-/// What both ends of `nw cat` need to know.
+/// Options that the client and the listener of `nw cat` share.
 struct CatOptions: Sendable {
     var isDatagram: Bool
     var isSecure: Bool
-    /// The time to connect, and the time without traffic after which copying ends.
+    /// Time limit for connecting, and idle time after which copying ends.
     var limit: Duration?
     var closesAfterInput: Bool
     var readsInput: Bool
     var acceptsMore: Bool
     var isVerbose: Bool
-    /// Of each datagram.
+    /// The ECN codepoint of each datagram.
     var ecn: NWProtocolIP.ECN?
 }
 
 extension CatCommand {
-    /// What the arguments ask for.
+    /// The operation that the arguments select.
     enum Plan {
         case connect(NWEndpoint, NWParameters)
-        /// What to call the place, and the port unless a whole local endpoint is in the parameters.
+        /// The address as text for messages, and the port. The port is unused if the parameters contain a whole local endpoint.
         case listen(String, NWEndpoint.Port, NWParameters)
         case scan(NWEndpoint.Host, ClosedRange<UInt16>, NWParameters)
     }
@@ -179,7 +179,7 @@ extension CatCommand {
         ProxyChoice(proxy, scheme: webSocketURL?.scheme ?? (security.tls ? "https" : "tcp"))
     }
 
-    /// The one argument, if it is the URL of a WebSocket.
+    /// The argument as a WebSocket URL; `nil` if the arguments are not one URL with the scheme `ws` or `wss`.
     var webSocketURL: URL? {
         guard address.count == 1, !unix, let url = URL(string: address[0]), ["ws", "wss"].contains(url.scheme) else {
             return nil
@@ -216,7 +216,7 @@ extension CatCommand {
         options.autoReplyPing = true
         parameters.defaultProtocolStack.applicationProtocols.insert(options, at: 0)
         try proxyChoice.apply(to: parameters)
-        // What it says first is its own request.
+        // A WebSocket connection always starts with the client's HTTP request, not with standard input.
         parameters.allowFastOpen = false
         return .connect(.url(url), parameters)
     }
@@ -226,7 +226,7 @@ extension CatCommand {
         let endpoint = NWEndpoint.unix(path: address[0])
         guard listen else { return .connect(endpoint, parameters) }
         parameters.requiredLocalEndpoint = endpoint
-        // A socket file that a listener before left behind gives way; one in use does not.
+        // Replaces a socket file that a previous listener left behind. A socket file that is in use is kept, and listening fails.
         parameters.allowLocalEndpointReuse = true
         return .listen(address[0], .any, parameters)
     }
@@ -245,7 +245,8 @@ extension CatCommand {
         return .listen(endpoint.label, .any, parameters)
     }
 
-    /// The wildcard follows the remote family, known only for literals; a name means IPv4 unless -6 is given.
+    /// The local address to bind. Without -s it is the wildcard address of the remote host's family. A host name gives IPv4 unless -6 is
+    /// given.
     private func localHost(for remote: NWEndpoint.Host) throws -> NWEndpoint.Host {
         if let source {
             let host = NWEndpoint.Host(source)

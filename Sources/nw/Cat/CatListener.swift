@@ -1,15 +1,15 @@
 import Causeway
 import Dispatch
 
-/// `nw cat -l`.
+/// `nw cat -l`: accepts connections and relays standard input and output.
 ///
-/// With -k clients are served side by side, as ncat does: one that is silent, or that never ends its TLS handshake, keeps no other
-/// waiting.
+/// With -k clients are served concurrently, as by ncat. A client that sends nothing, or does not finish its TLS handshake, does not block
+/// the others.
 struct CatListener: Sendable {
-    /// The most peers that -k serves at once, and how long a silent UDP peer is remembered.
+    /// Maximum number of peers that -k serves at once, and the idle time after which a UDP peer is forgotten.
     private static let peerLimit = 256
     private static let datagramPeerLifetime = Duration.seconds(60)
-    /// The longest TLS handshake that -k waits for unless -w says otherwise.
+    /// Time limit for a TLS handshake with -k, unless -w gives another.
     private static let handshakeLimit = Duration.seconds(30)
 
     let options: CatOptions
@@ -53,7 +53,7 @@ struct CatListener: Sendable {
         try await Relay(connection: connection, options: options).run()
     }
 
-    /// Serves one of several clients. Its failure is reported and ends nothing else.
+    /// Serves one of several clients. A failure is reported and does not affect the other clients.
     private func follow(_ connection: NWConnection, _ input: SharedInput) async {
         do {
             if options.isDatagram { return try await followDatagrams(connection) }
@@ -83,7 +83,7 @@ struct CatListener: Sendable {
         printError("nw: cat: connection from \(connection.endpoint.label)\(connection.multipathLabel)")
     }
 
-    /// Prints what one UDP peer sends while others may be sending too.
+    /// Prints the datagrams of one UDP peer, concurrently with other peers.
     private func followDatagrams(_ connection: NWConnection) async throws {
         var options = options
         options.readsInput = false

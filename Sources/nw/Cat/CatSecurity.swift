@@ -5,7 +5,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// The options of `nw cat` about TLS.
+/// The TLS options of `nw cat`.
 struct CatSecurity: ParsableArguments {
     @Flag(help: "TLS over TCP; with -u, DTLS.")
     var tls = false
@@ -39,7 +39,7 @@ struct CatSecurity: ParsableArguments {
         help: "Send the first input with the first packet where the peer allows it. It may arrive twice.")
     var fastOpen = false
 
-    /// Whether something was given that means nothing without TLS.
+    /// Whether an option was given that has no effect without TLS.
     private var isTuned: Bool {
         [alpn, cert, key, ca, psk, serverName].contains { $0 != nil } || insecureSkipVerify
     }
@@ -57,7 +57,7 @@ struct CatSecurity: ParsableArguments {
         _ = try preSharedKey
     }
 
-    /// - Parameter verdict: Learns why a peer is not trusted.
+    /// - Parameter verdict: Records the reason if a peer is not trusted.
     func makeOptions(isServer: Bool, _ verdict: CatVerdict) throws -> NWProtocolTLS.Options {
         let options = NWProtocolTLS.Options()
         let security = options.securityProtocolOptions
@@ -103,14 +103,14 @@ struct CatSecurity: ParsableArguments {
     }
 }
 
-/// Judges peers, and remembers why one was not trusted: the connection's own error says only that the program refused.
+/// Evaluates the peer's trust and keeps the reason of a failure. The connection's error says only that verification failed.
 final class CatVerdict: Sendable {
     private let reason = Mutex<PrintableText?>(nil)
 
-    /// Why the last peer was not trusted.
+    /// The reason why the last peer was not trusted.
     var text: PrintableText? { reason.withLock { $0 } }
 
-    /// - Parameter anchors: The only authorities to trust; `nil` for the system's.
+    /// - Parameter anchors: The only certificate authorities to trust; `nil` for the authorities of the system.
     func judge(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {
         sec_protocol_options_set_verify_block(
             options,

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// What --traffic-class takes.
+/// The values of `--traffic-class`.
 enum TrafficClass: String, CaseIterable, ExpressibleByArgument {
     case bestEffort = "best-effort"
     case background
@@ -24,7 +24,7 @@ enum TrafficClass: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// What --ecn takes (RFC 3168 §5).
+/// The values of `--ecn` (RFC 3168 §5).
 enum CongestionMark: String, CaseIterable, ExpressibleByArgument {
     case ect0
     case ect1

@@ -1,9 +1,9 @@
 import Causeway
 import FoundationEssentials
 
-/// `nw cat -z`: which ports of a host answer.
+/// `nw cat -z`: checks which ports of a host accept connections or answer datagrams.
 struct PortScan: Sendable {
-    /// How long one port may take when -w does not say.
+    /// Time limit for each port, unless -w gives another.
     private static let connectLimit = Duration.seconds(10)
     private static let datagramLimit = Duration.seconds(1)
 
@@ -14,7 +14,7 @@ struct PortScan: Sendable {
 
     /// Tries the ports one after another.
     ///
-    /// - Throws: ``Failure`` if none answers, naming the last one's reason.
+    /// - Throws: ``CommandFailure`` with the reason of the last port if no port answers.
     func run(over ports: ClosedRange<UInt16>, using parameters: NWParameters) async throws {
         var lastFailure: CommandFailure?
         var answered = false
@@ -37,7 +37,7 @@ struct PortScan: Sendable {
     private func probe(_ connection: NWConnection) async throws {
         try await connection.connect(within: limit ?? Self.connectLimit)
         guard isDatagram else { return }
-        // A closed UDP port shows only in the refusal that a datagram provokes; silence may be an open one.
+        // A closed UDP port is detected only by the ICMP error that a datagram causes. Without a reply, the port may be open.
         do {
             _ = try await withDeadline(limit ?? Self.datagramLimit, onExpiry: { connection.cancel() }) {
                 try await connection.answer(to: Data([0]))
@@ -51,7 +51,7 @@ struct PortScan: Sendable {
 }
 
 extension NWConnection {
-    /// Sends one datagram and waits for one. The receive is there first: a refusal goes to whoever waits for it.
+    /// Sends one datagram and waits for one. The receive is started first, because the ICMP error is delivered to a waiting receive.
     fileprivate func answer(to datagram: Data) async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in
             receiveMessage { content, _, _, error in

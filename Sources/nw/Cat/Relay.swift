@@ -4,8 +4,8 @@ import Synchronization
 
 /// Copies standard input to a connection and the connection to standard output.
 ///
-/// Each direction holds one chunk at a time and asks for the next when that one is written, so a slow terminal closes
-/// the peer's window and a slow peer stops the reading of standard input.
+/// Each direction holds one chunk at a time and reads the next one after that chunk is written. So a slow terminal closes the peer's
+/// receive window, and a slow peer pauses the reading of standard input.
 struct Relay: Sendable {
     private enum End {
         case input
@@ -13,17 +13,17 @@ struct Relay: Sendable {
         case idle
     }
 
-    /// The most that one read takes, in bytes. A UDP read is one datagram.
+    /// Maximum bytes of one read. A UDP read is one datagram.
     private static let streamChunk = 65_536
     private static let datagramChunk = 16_384
-    /// What a datagram holds when it is encrypted: such a one is never split on its way.
+    /// Maximum bytes of a DTLS datagram. A datagram of this size is not fragmented on the usual paths.
     private static let secureDatagramChunk = 1_200
 
     let connection: NWConnection
     let options: CatOptions
     var input: any RelayInput = StandardInput.shared
 
-    /// Returns when both directions ended, nothing moved for the time allowed, or there is no reason to go on.
+    /// Returns when both directions have ended, when the idle limit has passed, or when the first end of a direction ends the program.
     func run() async throws {
         let activity = Activity()
         try await withThrowingTaskGroup(of: End.self) { group in
@@ -44,7 +44,7 @@ struct Relay: Sendable {
                 }
             }
             defer {
-                // The children's calls return only when the connection ends.
+                // The pending calls of the child tasks return only when the connection ends.
                 connection.cancel()
                 group.cancelAll()
             }
@@ -115,7 +115,7 @@ private final class Activity: Sendable {
         latest.withLock { $0 = .now }
     }
 
-    /// Returns when nothing was noted for `limit`.
+    /// Returns when no traffic was recorded for `limit`.
     func waitUntilIdle(for limit: Duration) async throws {
         while true {
             let deadline = latest.withLock { $0 } + limit
@@ -126,7 +126,7 @@ private final class Activity: Sendable {
 }
 
 extension NWConnection {
-    /// Sends one datagram with an ECN codepoint of its own.
+    /// Sends one datagram with its own ECN codepoint.
     fileprivate func send(_ datagram: Data, marked ecn: NWProtocolIP.ECN) async throws {
         let context = ContentContext(identifier: "marked", metadata: [NWProtocolIP.Metadata().ecn(ecn)])
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -138,7 +138,8 @@ extension NWConnection {
         }
     }
 
-    /// Waits for one whole datagram, which may be empty. `nil` when the peer has said goodbye, as it can with DTLS.
+    /// Waits for one whole datagram, which may be empty. Returns `nil` after the peer has closed the connection, which is possible with
+    /// DTLS.
     func nextDatagram() async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
             receiveMessage { content, context, _, error in

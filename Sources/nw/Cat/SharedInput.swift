@@ -1,29 +1,29 @@
 import FoundationEssentials
 import Synchronization
 
-/// Where a ``Relay`` takes what it sends.
+/// The source of the bytes that a ``Relay`` sends.
 protocol RelayInput: Sendable {
-    /// Waits for input. `nil` at its end.
+    /// Waits for input. Returns `nil` at the end of the input.
     func next(atMost limit: Int) async throws -> Data?
-    /// The peer has ended its direction.
+    /// Notifies the source that the peer has ended its direction.
     func peerEnded()
 }
 
 extension StandardInput: RelayInput {
-    /// Input may go on to a peer that only listens.
+    /// By default input continues: the peer may still receive.
     func peerEnded() {}
 }
 
-/// Gives standard input to every client that is connected, as ncat does.
+/// Sends standard input to every connected client, as ncat does.
 ///
-/// The next piece is read when all clients have taken the one before, so memory is bounded and a slow client slows the input down. A
+/// The next piece is read after all clients have taken the previous one. So memory is bounded, and a slow client slows the input down. A
 /// client that takes nothing for five seconds while others wait is disconnected.
 final class SharedInput: Sendable {
     private static let chunk = 65_536
     private static let patience = 5
 
     private struct Client {
-        /// Number of the last piece that it took.
+        /// The number of the last piece that this client has taken.
         var taken: Int
         var hasPeerEnded = false
         let wake: AsyncStream<Void>.Continuation
@@ -31,7 +31,7 @@ final class SharedInput: Sendable {
     }
 
     private struct State {
-        /// Counts the pieces read so far. The latest one is `piece`.
+        /// The number of pieces read. `piece` is the last one.
         var number = 0
         var piece = Data()
         var isAtEnd = false
@@ -49,7 +49,7 @@ final class SharedInput: Sendable {
         (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Adds a client, which gets what is read from now on.
+    /// Adds a client. The client receives all input that is read after this call.
     ///
     /// - Parameter drop: Ends the client's connection.
     func join(drop: @escaping @Sendable () -> Void) -> Share {
@@ -63,7 +63,7 @@ final class SharedInput: Sendable {
         return Share(input: self, identifier: identifier, wakes: wakes)
     }
 
-    /// Reads standard input and hands it out until it ends. Nothing is read while there is no client.
+    /// Reads standard input until its end and distributes it to the clients. Without a client nothing is read.
     func distribute() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -124,7 +124,7 @@ final class SharedInput: Sendable {
             case wait
         }
 
-        /// - Parameter limit: No less than what the input is read by.
+        /// - Parameter limit: Must not be less than the chunk size of the input.
         func next(atMost limit: Int) async throws -> Data? {
             var iterator = wakes.makeAsyncIterator()
             while true {
@@ -149,7 +149,7 @@ final class SharedInput: Sendable {
             }
         }
 
-        /// A client that has said all it wants to say is sent what it is due, and no more.
+        /// A client that has ended its direction receives the pieces that are already read, and no more.
         func peerEnded() {
             input.state.withLock { state in
                 state.clients[identifier]?.hasPeerEnded = true

@@ -1,18 +1,18 @@
 import Causeway
 import FoundationEssentials
 
-/// Standard input to a WebSocket line by line, its messages to standard output.
+/// Sends each line of standard input as a WebSocket message, and prints each received message.
 struct WebSocketRelay: Sendable {
     private enum End { case input, peer }
 
-    /// The most bytes of a line, and of a read.
+    /// Maximum bytes of a line, and of one read.
     private static let longestLine = 1 << 20
     private static let chunk = 65_536
 
     let connection: NWConnection
     let options: CatOptions
 
-    /// Returns when the peer has closed, or all input was sent and the end of it is to be the end.
+    /// Returns when the peer has closed the connection, or when all input is sent and its end closes the connection.
     func run() async throws {
         try await withThrowingTaskGroup(of: End.self) { group in
             if options.readsInput {
@@ -26,7 +26,7 @@ struct WebSocketRelay: Sendable {
                 return .peer
             }
             defer {
-                // The children's calls return only when the connection ends.
+                // The pending calls of the child tasks return only when the connection ends.
                 connection.cancel()
                 group.cancelAll()
             }
@@ -50,7 +50,7 @@ struct WebSocketRelay: Sendable {
         if options.closesAfterInput { try await send(Data(), .close) }
     }
 
-    /// What is no text goes as binary.
+    /// Sends one line: as a text message if it is valid UTF-8, otherwise as a binary message.
     private func send(_ line: Data) async throws {
         var line = line
         if line.last == 13 { line = line.dropLast() }
@@ -87,7 +87,7 @@ struct WebSocketRelay: Sendable {
         }
     }
 
-    /// The next message, or `nil` at the end.
+    /// Receives the next message. Returns `nil` at the end of the connection.
     private func receive() async throws -> (Data, NWProtocolWebSocket.Opcode?)? {
         do {
             return try await withCheckedThrowingContinuation { continuation in

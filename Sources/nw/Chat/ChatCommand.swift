@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayLines
 
-/// `nw chat`: a conversation in lines, over a transport of one's choice.
+/// `nw chat`: exchanges lines of text with a peer, over a choice of transports.
 struct ChatCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "chat",
@@ -58,7 +58,7 @@ struct ChatCommand: Subcommand {
         _ = try place()
     }
 
-    /// What the arguments name. Without a host, any address of this one.
+    /// The host and port from the arguments. `host` is `nil` if the listener accepts connections on every local address.
     func place() throws -> (host: String?, port: NWEndpoint.Port) {
         guard address.count == 2 || (listen && address.count == 1), let port = address.last else {
             throw ValidationError(listen ? "-l needs [HOST] PORT." : "Give HOST and PORT.")
@@ -129,7 +129,7 @@ struct ChatCommand: Subcommand {
     }
 }
 
-/// What carries the lines, as the command line names it.
+/// The API that carries the lines; the values of `--transport`.
 enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
     case network, sockets, streams
 

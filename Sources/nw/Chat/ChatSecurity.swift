@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import Dispatch
 
-/// TLS for the chat, as the command line asks for it.
+/// The TLS options of `nw chat`.
 struct ChatSecurity: ParsableArguments {
     @Flag(name: .customLong("tls"), help: "Talk over TLS.")
     var isOn = false
@@ -30,7 +30,7 @@ struct ChatSecurity: ParsableArguments {
         }
     }
 
-    /// - Throws: ``Failure`` if a file cannot be read, or holds no certificate.
+    /// - Throws: ``CommandFailure`` if a file cannot be read or does not contain a certificate.
     func options() throws -> NWProtocolTLS.Options {
         let options = NWProtocolTLS.Options()
         let security = options.securityProtocolOptions

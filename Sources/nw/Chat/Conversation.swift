@@ -2,7 +2,7 @@ import Causeway
 import CausewayLines
 import FoundationEssentials
 
-/// Sends what is typed and prints what is received, line by line, until both sides have ended.
+/// Sends the typed lines and prints the received lines, until both sides have ended.
 struct Conversation: Sendable {
     private enum End {
         case input
@@ -28,7 +28,7 @@ struct Conversation: Sendable {
             var ended = 0
             while ended < 2, let end = try await group.next() {
                 ended += 1
-                // At a terminal nobody can tell that the other one has left but by the program's end.
+                // On a terminal the end of the program is the only sign that the peer has ended.
                 if end == .peer, StandardInput.shared.isTerminal { return }
             }
         }

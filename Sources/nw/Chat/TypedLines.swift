@@ -1,11 +1,11 @@
 import CausewayLines
 import FoundationEssentials
 
-/// Cuts what a person types into lines, and drops those that are too long to send.
+/// Splits typed input into lines, and drops lines that are too long to send.
 struct TypedLines: Sendable {
     enum Entry: Equatable, Sendable {
         case line(Data)
-        /// With its length in bytes.
+        /// The length of the line, in bytes.
         case tooLong(Int)
     }
 
@@ -24,7 +24,7 @@ struct TypedLines: Sendable {
         return entries
     }
 
-    /// What stands before the end of input, if anything.
+    /// Returns the incomplete line before the end of input, if there is one.
     mutating func last() -> Entry? { count == 0 ? nil : finish() }
 
     private mutating func take(_ piece: Data) {

@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// `nw connect`: connect once, and tell how that came about.
+/// `nw connect`: connects once and reports how the connection was established.
 struct ConnectCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "connect",
@@ -88,13 +88,13 @@ struct ConnectCommand: Subcommand {
     }
 }
 
-/// How far a connection came by the time that its command gave up: cancelling forgets it.
+/// The state of a connection at the time the command gave up. It is saved because cancelling the connection discards it.
 private final class UnfinishedFacts: Sendable {
     private let latest = Mutex<EstablishmentFacts?>(nil)
 
     var facts: EstablishmentFacts? { latest.withLock { $0 } }
 
-    /// Notes the facts, then cancels the connection.
+    /// Saves the facts, then cancels the connection.
     func take(from connection: NWConnection) {
         connection.driver.reportProgress { facts in
             self.latest.withLock { $0 = facts }
@@ -103,7 +103,7 @@ private final class UnfinishedFacts: Sendable {
     }
 }
 
-/// How a connection came about, in the shape of the command's JSON. Times are milliseconds since the start.
+/// The JSON object of `nw connect`: how a connection was established. Times are milliseconds since the start.
 struct ConnectReport: Encodable {
     struct Entry: Encodable {
         /// `query`, `attempt` or `handshake`.
@@ -116,13 +116,13 @@ struct ConnectReport: Encodable {
 
     var winner: String?
     var interface: String?
-    /// What `winner` is, if the connection goes through one.
+    /// The proxy at the address `winner`, if the connection uses one.
     var proxy: String?
     var total: Double?
     var entries: [Entry]
     var problem: String?
 
-    /// - Parameter unfinished: The facts of a connection that was given up.
+    /// - Parameter unfinished: The facts of a connection that was cancelled before it was ready.
     init(_ connection: NWConnection, _ unfinished: EstablishmentFacts?, problem: String?) async {
         let facts = unfinished ?? connection.driver.establishment ?? connection.driver.defeat
         self.problem = problem
@@ -149,7 +149,7 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// What there is no outcome of: a name without any answer, or the protocols above a transport that is connected.
+    /// Adds the steps that have no outcome: a name without any answer, or the handshakes above a connected transport.
     private mutating func noteUnfinished(_ facts: EstablishmentFacts?, of endpoint: NWEndpoint) {
         if let connected = facts?.connected, let started = facts?.started {
             let start = (connected - started) / .milliseconds(1)
@@ -163,7 +163,7 @@ struct ConnectReport: Encodable {
         PrintableText(json: self, isIndented: true)
     }
 
-    /// A line for each entry, with a bar that shows when it was.
+    /// A line for each entry, with a bar that shows when the step started and ended.
     func picture() -> PrintableText {
         let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, total ?? 0, 0.001)
         let width = 40

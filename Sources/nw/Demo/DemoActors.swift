@@ -1,7 +1,7 @@
 import Causeway
 import Dispatch
 
-/// The longest that any step of the demonstration may take before it counts as failed.
+/// Maximum time for each step of the demonstration; a longer step counts as failed.
 let demoPatience = Duration.seconds(20)
 
 /// A listener whose state changes go to the log.
@@ -10,9 +10,9 @@ struct DemoListener: Sendable {
     private let states: AsyncStream<NWListener.State>
     private let title: String
 
-    /// Makes a listener and starts it.
+    /// Creates a listener and starts it.
     ///
-    /// - Parameter serve: Takes each connection, not yet started, on `queue`.
+    /// - Parameter serve: Called on `queue` with each connection, which is not started yet.
     init(
         at place: DemoPlace, on queue: DispatchQueue, log: DemoLog, serve: @escaping @Sendable (NWConnection) -> Void
     ) throws {
@@ -30,7 +30,7 @@ struct DemoListener: Sendable {
         listener.start(queue: queue)
     }
 
-    /// Waits until connections can come, and gives the port they come to; `nil` for a Unix-domain socket.
+    /// Waits until the listener is ready and returns its port; `nil` for a Unix-domain socket.
     func ready() async throws -> NWEndpoint.Port? {
         try await withDeadline(demoPatience, onExpiry: { listener.cancel() }) {
             for await state in states {
@@ -44,7 +44,7 @@ struct DemoListener: Sendable {
         }
     }
 
-    /// Stops listening, and waits until the port or path is free.
+    /// Stops listening and waits until the port or path is free.
     func stop() async {
         listener.cancel()
         for await state in states where state == .cancelled { return }
@@ -52,7 +52,7 @@ struct DemoListener: Sendable {
 }
 
 extension NWConnection {
-    /// Starts the connection. Its state changes go to the log, and to the sequence that is returned.
+    /// Starts the connection. State changes are written to the log and to the returned sequence.
     @discardableResult
     func start(as name: String, on queue: DispatchQueue, log: DemoLog) -> AsyncStream<State> {
         let (states, feed) = AsyncStream<State>.makeStream()
@@ -65,12 +65,12 @@ extension NWConnection {
         return states
     }
 
-    /// Waits for a state, and gives up on one from which there is no way to it.
+    /// Waits for a state. Throws if the connection enters a state from which it cannot reach the wanted one.
     func reach(_ wanted: State, in states: AsyncStream<State>) async throws {
         for await state in states {
             if state == wanted { return }
             switch state {
-            // A stream whose directions have both ended is over, and can only be cancelled.
+            // After both directions of the stream have ended, the connection can still be cancelled.
             case .failed where wanted == .cancelled: break
             case .failed(let error), .waiting(let error):
                 throw CommandFailure("connection to \(endpoint.label) failed", error)

@@ -3,7 +3,7 @@ import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
-/// Bytes that differ all along the stream, so that none can be lost, doubled or swapped unseen.
+/// Content that differs at every position of the stream, so that lost, duplicated or reordered bytes change the checksum.
 struct DemoContent: Sendable {
     static let blockSize: UInt64 = 262_144
 
@@ -25,7 +25,7 @@ struct DemoContent: Sendable {
     }
 }
 
-/// Moves many bytes over TCP and compares the checksums of both ends.
+/// Sends many bytes over TCP and compares the checksums of both ends.
 struct DemoBulk: Sendable {
     let host: NWEndpoint.Host
     let byteCount: UInt64
@@ -69,9 +69,9 @@ struct DemoBulk: Sendable {
     }
 }
 
-/// A TCP connection within the process: both of its ends.
+/// A TCP connection within the process, with both of its ends.
 enum DemoPipe {
-    /// Opens the pipe for the time that `body` takes.
+    /// Opens the connection, runs `body` with both ends, and closes the connection.
     static func open<Value: Sendable>(
         host: NWEndpoint.Host, log: DemoLog,
         _ body: @escaping @Sendable (_ reader: NWConnection, _ writer: NWConnection) async throws -> Value

@@ -3,7 +3,7 @@ import Causeway
 import CausewaySystem
 import CausewayTypes
 
-/// `nw demo`: the framework at work in one process.
+/// `nw demo`: demonstrates the framework in one process.
 struct DemoCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "demo",
@@ -63,7 +63,7 @@ struct DemoLog: Sendable {
     private struct Entry: Encodable {
         /// Milliseconds since the start.
         var time: Double
-        /// The object that something happened to. `nil` at the beginning of a part.
+        /// The object that the event belongs to. `nil` for the title of a part.
         var source: String?
         var text: String
     }
@@ -73,12 +73,12 @@ struct DemoLog: Sendable {
 
     init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// Begins a part.
+    /// Writes the title of a part.
     func title(_ text: String) {
         write(text)
     }
 
-    /// Something that happened to one of the objects.
+    /// Writes an event of one object.
     func event(_ who: String, _ text: String) {
         write(text, of: who)
     }

@@ -1,12 +1,12 @@
 import Causeway
 import Dispatch
 
-/// A listener and a client that exchange messages of several sizes and half-close.
+/// A listener and a client that exchange messages of several sizes, then half-close.
 struct DemoExchange: Sendable {
     let place: DemoPlace
     let log: DemoLog
 
-    /// Bytes of each message.
+    /// The size of each message, in bytes.
     private var sizes: [Int] { place.isDatagram ? [1, 1_200, 8_000] : [1, 1_200, 1_000_000] }
 
     func run() async throws {
@@ -29,7 +29,7 @@ struct DemoExchange: Sendable {
         }
         await listener.stop()
         feed.finish()
-        // Datagrams have no end: the server's side of them is over when somebody says so.
+        // UDP has no end of stream: the server's connections must be cancelled.
         for await server in servers { server.cancel() }
     }
 
@@ -70,7 +70,7 @@ struct DemoExchange: Sendable {
     }
 }
 
-/// A connection to a port where nobody listens: it waits, because a listener may yet come.
+/// A connection to a closed port. It waits, because a listener may start later.
 struct DemoRefusal: Sendable {
     let host: NWEndpoint.Host
     let log: DemoLog

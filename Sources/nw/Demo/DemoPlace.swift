@@ -1,6 +1,6 @@
 import Causeway
 
-/// Where a part of the demonstration listens.
+/// The transport and address of a part of the demonstration.
 enum DemoPlace: Sendable {
     case tcp(NWEndpoint.Host)
     case udp(NWEndpoint.Host)
@@ -22,7 +22,7 @@ enum DemoPlace: Sendable {
         isDatagram ? .udp : makeTCPParameters()
     }
 
-    /// Parameters that listen here, at a free port.
+    /// Parameters for a listener at this address, on a free port.
     func makeListenerParameters() -> NWParameters {
         let parameters = makeParameters()
         switch self {
@@ -32,7 +32,7 @@ enum DemoPlace: Sendable {
         return parameters
     }
 
-    /// What a client connects to once the listener's port is known.
+    /// The endpoint for a client, from the listener's port.
     func endpoint(port: NWEndpoint.Port?) -> NWEndpoint {
         switch self {
         case .tcp(let host), .udp(let host): .hostPort(host: host, port: port ?? .any)

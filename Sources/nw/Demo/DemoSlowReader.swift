@@ -3,14 +3,14 @@ import CausewaySystem
 import FoundationEssentials
 import Synchronization
 
-/// A reader that does not read for a while: the sender has to stop, and memory must not grow.
+/// A reader that pauses: the sender must stop, and memory must not grow.
 struct DemoSlowReader: Sendable {
     private static let byteCount: UInt64 = 256 << 20
     private static let pause = Duration.seconds(2)
     private static let samples = 8
-    /// How many samples at the end of the pause must show the same position.
+    /// Number of samples at the end of the pause that must show the same position.
     private static let quietSamples = 4
-    /// Growth of resident memory during the pause that counts as flat, in bytes.
+    /// Growth of resident memory during the pause that is accepted, in bytes.
     private static let tolerance = 8 << 20
 
     let host: NWEndpoint.Host
@@ -63,7 +63,7 @@ struct DemoSlowReader: Sendable {
     }
 }
 
-/// A stream that sends its next block when the kernel took the last one, as programs for Apple's framework do.
+/// A stream that sends its next block after the kernel has accepted the last one, as programs for Apple's framework do.
 private final class OutgoingStream: Sendable {
     private let content = DemoContent()
     private let byteCount: UInt64
@@ -73,7 +73,7 @@ private final class OutgoingStream: Sendable {
         self.byteCount = byteCount
     }
 
-    /// Of what the kernel took so far.
+    /// The checksum of the bytes that the kernel has accepted.
     var checksum: StreamChecksum { progress.withLock { $0 } }
 
     func sendNext(over connection: NWConnection) {

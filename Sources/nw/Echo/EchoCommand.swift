@@ -3,7 +3,7 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw echo`: round trips to an echo server.
+/// `nw echo`: measures round trips to an echo server.
 struct EchoCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "echo",

@@ -2,7 +2,7 @@ import Causeway
 import FoundationEssentials
 import Synchronization
 
-/// Sends messages to an echo server, one at a time, and keeps count.
+/// Sends messages to an echo server, one at a time, and collects the round-trip times.
 struct RoundTrips {
     private let connection: NWConnection
     private let isDatagram: Bool
@@ -18,9 +18,9 @@ struct RoundTrips {
         if isDatagram { inbox.fill(from: connection) }
     }
 
-    /// Makes one round trip and gives its time; `nil` if a datagram's answer did not come.
+    /// Makes one round trip and returns its time; `nil` if no reply to a datagram arrived.
     ///
-    /// - Throws: ``Failure`` if the answer is not what was sent, or the connection ends.
+    /// - Throws: ``CommandFailure`` if the reply differs from the message, or the connection ends.
     mutating func make(number: Int, byteCount: Int) async throws -> Duration? {
         let content = Self.content(number: number, byteCount: byteCount)
         let start = ContinuousClock.now
@@ -35,16 +35,16 @@ struct RoundTrips {
         return time
     }
 
-    /// One round trip, in the shape of its JSON.
+    /// The JSON object of one round trip.
     struct Trip: Encodable {
         var number: Int
         var bytes: Int
         var peer: String
-        /// `nil` where no answer came.
+        /// `nil` if no reply arrived.
         var milliseconds: Double?
     }
 
-    /// All of them, in the shape of their JSON. Times are milliseconds.
+    /// The JSON object of the statistics. Times are milliseconds.
     struct Figures: Encodable {
         var roundTrips: Int
         var lost: Int
@@ -86,7 +86,7 @@ struct RoundTrips {
 
     private func exchangeBytes(_ content: Data) async throws -> Data {
         try await withDeadline(limit, onExpiry: { [connection] in connection.cancel() }) { [connection] in
-            // Sending and receiving at once: a message larger than both sides' buffers would otherwise stand still.
+            // Sends and receives concurrently: a message larger than the buffers of both sides would otherwise deadlock.
             async let sending: Void = connection.send(content)
             var answer = Data()
             while answer.count < content.count {
@@ -120,7 +120,7 @@ struct RoundTrips {
         }
     }
 
-    /// Different for every number, and different at every place in the message.
+    /// Content that differs for every number and at every position of the message.
     private static func content(number: Int, byteCount: Int) -> Data {
         var data = Data(capacity: byteCount)
         var word = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15
@@ -132,9 +132,9 @@ struct RoundTrips {
     }
 }
 
-/// Takes datagrams as they come and hands over the one that is waited for.
+/// Receives datagrams and returns the one that the caller waits for.
 ///
-/// Answers to earlier questions, come too late, are passed over.
+/// Late replies to earlier messages are ignored.
 private final class AnswerInbox: Sendable {
     private struct Expectation {
         var prefix: Data

@@ -1,19 +1,19 @@
 import Causeway
 import CausewaySystem
 
-/// Changes to names in directories, each one atomic.
+/// Atomic changes of directory entries.
 enum DirectoryEntries {
-    /// Gives the file `source` the name `destination`, replacing whatever had it.
+    /// Renames the file `source` to `destination`, replacing an existing file.
     static func move(_ source: String, to destination: String) throws(NWError) {
         guard rename(source, destination) == 0 else { throw NWError(errno: errno) }
     }
 
-    /// Gives the file `source` the name `destination` unless that name is taken.
+    /// Renames the file `source` to `destination` unless that name exists.
     ///
-    /// A hard link is made and the old name removed, because `rename(2)` would replace the other file. File systems
-    /// without hard links get a check and a rename, between which another process might slip in.
+    /// Makes a hard link and removes the old name, because `rename(2)` would replace an existing file. On a file system without hard links
+    /// it checks for the name and then renames; another process may create the name between these two steps.
     ///
-    /// - Throws: `.posix(.EEXIST)` if the name is taken; the file then keeps its old name.
+    /// - Throws: `.posix(.EEXIST)` if the name exists. The file then keeps its old name.
     static func moveWithoutReplacing(_ source: String, to destination: String) throws(NWError) {
         if link(source, destination) == 0 {
             unlink(source)
@@ -25,7 +25,7 @@ enum DirectoryEntries {
         try move(source, to: destination)
     }
 
-    /// Removes a name. A name that is gone already is no error.
+    /// Removes a file. A missing file is not an error.
     static func removeFile(_ path: String) throws(NWError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw NWError(errno: errno) }
     }
@@ -35,7 +35,7 @@ enum DirectoryEntries {
         return lstat(path, &information) == 0
     }
 
-    /// The names in a directory that begin with `prefix`, in no particular order.
+    /// The names in a directory that begin with `prefix`, unsorted.
     static func names(in directory: String, beginningWith prefix: String) throws(NWError) -> [String] {
         guard let stream = opendir(directory) else { throw NWError(errno: errno) }
         defer { closedir(stream) }
@@ -49,7 +49,7 @@ enum DirectoryEntries {
         return names
     }
 
-    /// Creates a directory under `/tmp` (or `TMPDIR`) that only this user can enter, and returns its path.
+    /// Creates a directory under `/tmp` (or `TMPDIR`) that only this user can access, and returns its path.
     static func makeTemporaryDirectory(named prefix: String) throws(NWError) -> String {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/\(prefix).XXXXXX".utf8CString)

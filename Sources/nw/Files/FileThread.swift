@@ -3,18 +3,18 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// A thread's worth of blocking file work: neither an event loop nor the tasks' pool waits for a disk or terminal.
+/// A thread for blocking file operations, so that neither an event loop nor Swift's thread pool waits for a disk or terminal.
 final class FileThread: Sendable {
-    /// Without a target queue: it gets a thread of its own, where a read of a terminal may stay for hours.
+    /// The queue has no target queue, so Dispatch gives it its own thread. A read of a terminal may block for hours.
     private let queue: DispatchQueue
 
     init(_ label: String) {
         queue = DispatchQueue(label: label)
     }
 
-    /// Does the work on the lane's thread, after what was given to it before.
+    /// Runs the work on the thread, after all work submitted before.
     ///
-    /// Cancelling the task abandons the work: this returns at once with `CancellationError`, though the thread goes on.
+    /// Cancellation: this returns at once with `CancellationError`; the work still completes on the thread.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         let outcome = OneShot<Value>()
         return try await withTaskCancellationHandler {
@@ -28,7 +28,7 @@ final class FileThread: Sendable {
         }
     }
 
-    /// Does the work on the lane's thread, also in a cancelled task.
+    /// Runs the work on the thread, even if the task is cancelled.
     func finish(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -56,7 +56,7 @@ final class OneShot<Value: Sendable>: Sendable {
 }
 
 extension OpenFile {
-    /// Reads once, at most `limit` bytes. `nil` at the end.
+    /// Reads once, at most `limit` bytes. Returns `nil` at the end of the file.
     func readChunk(atMost limit: Int) throws -> Data? {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
         let count: Int

@@ -1,15 +1,15 @@
 import CausewaySystem
 
-/// Locks that tell other processes that a file is in use. The kernel drops them when the process ends, however it ends.
+/// Advisory locks that show other processes that a file is in use. The kernel releases them when the process ends, also after a crash.
 extension OpenFile {
     enum Lock: Equatable, Sendable {
         case taken
         case heldByAnother
-        /// The file system has no locks.
+        /// The file system does not support locks.
         case unavailable
     }
 
-    /// Locks the file for this process alone, without waiting.
+    /// Takes an exclusive lock on the file, without waiting.
     func lock() -> Lock {
         var result: Int32
         repeat { result = flock(descriptor, LOCK_EX | LOCK_NB) } while result != 0 && errno == EINTR
@@ -17,7 +17,7 @@ extension OpenFile {
         return errno == EWOULDBLOCK ? .heldByAnother : .unavailable
     }
 
-    /// Whether the file still has a name.
+    /// Whether the file still has a directory entry.
     var isLinked: Bool { status.map { $0.st_nlink > 0 } ?? false }
 
     /// Whether this is a regular file of the user that this process runs as.

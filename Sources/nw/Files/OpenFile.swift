@@ -1,13 +1,13 @@
 import Causeway
 import CausewaySystem
 
-/// A file, pipe or terminal opened by this process, closed when the value ends.
+/// A file, pipe or terminal opened by this process. It is closed when the value is destroyed.
 ///
-/// Every call blocks its thread for as long as the kernel takes: never call one on an event loop.
+/// Every call may block its thread: never call one on an event loop.
 struct OpenFile: ~Copyable, Sendable {
-    /// What an open file is, so far as a program that streams it cares.
+    /// The kind of an open file.
     enum Kind: Equatable, Sendable {
-        /// A file on disk of this many bytes at the time of asking.
+        /// A file on disk with its size at the time of the call, in bytes.
         case regular(byteCount: UInt64)
         case terminal
         /// A pipe, socket, device or directory.
@@ -15,7 +15,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     let descriptor: Int32
-    /// Standard streams belong to the process and outlive every value that names them.
+    /// False for the standard streams: they belong to the process and stay open.
     private let closesAtEnd: Bool
 
     static var standardInput: OpenFile { OpenFile(descriptor: 0, closesAtEnd: false) }
@@ -34,19 +34,19 @@ struct OpenFile: ~Copyable, Sendable {
         try self.init(path, O_RDONLY | O_CLOEXEC)
     }
 
-    /// Opens a directory, which can only be synchronised.
+    /// Opens a directory. Only ``synchronize()`` can be called on it.
     init(directory path: String) throws(NWError) {
         try self.init(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     }
 
-    /// Creates a file that must not exist yet, with the permissions that the process's `umask` leaves.
+    /// Creates a file that must not exist yet, with the permissions that the process's `umask` allows.
     ///
-    /// - Throws: `.posix(.EEXIST)` if anything has that name already, a dangling link included.
+    /// - Throws: `.posix(.EEXIST)` if the name exists, even as a dangling symbolic link.
     init(creating path: String) throws(NWError) {
         try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
     }
 
-    /// Opens an existing file to look at it or lock it: never follows a link, never waits for a pipe's other end.
+    /// Opens an existing file to inspect or lock it. Does not follow a symbolic link, and does not wait for the other end of a pipe.
     init(inspecting path: String) throws(NWError) {
         try self.init(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     }
@@ -69,7 +69,7 @@ struct OpenFile: ~Copyable, Sendable {
         return .regular(byteCount: UInt64(max(0, information.st_size)))
     }
 
-    /// Reads once. The result is the number of bytes stored, 0 at the end of the file.
+    /// Reads once. Returns the number of bytes stored, 0 at the end of the file.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(NWError) -> Int {
         while true {
             let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -78,7 +78,7 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// Writes every byte, in as many calls as it takes.
+    /// Writes all bytes, with as many calls as needed.
     func writeAll(_ bytes: UnsafeRawBufferPointer) throws(NWError) {
         var rest = bytes[...]
         while let first = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
@@ -91,18 +91,18 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    /// Takes away what lies behind so many bytes, and goes on writing there. What cannot be cut, such as a pipe, stays.
+    /// Truncates the file and continues writing there. Has no effect on files that cannot be truncated, such as pipes.
     func cut(to byteCount: Int) {
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else { return }
         lseek(descriptor, off_t(byteCount), SEEK_SET)
     }
 
-    /// Blocks until the disk holds what was written.
+    /// Blocks until the written data is on the disk.
     func synchronize() throws(NWError) {
         guard fsync(descriptor) == 0 else { throw NWError(errno: errno) }
     }
 
-    /// Standard streams may be non-blocking, because that flag is shared with whoever else has them open.
+    /// Waits until the file is ready after `EAGAIN`. Standard streams may be non-blocking, because other processes share that flag.
     private func recover(from code: Int32, waitingFor events: Int32) throws(NWError) {
         if code == EINTR { return }
         guard code == EAGAIN else { throw NWError(errno: code) }

@@ -3,9 +3,9 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// The process's standard input, read one chunk at a time and only when somebody asks.
+/// The process's standard input. One chunk at a time is read, and only on request.
 ///
-/// One task reads at a time. A read that its task abandoned is not lost: the next reader gets what it brings.
+/// Only one task reads at a time. If a task is cancelled during a read, the next reader gets the data of that read.
 final class StandardInput: Sendable {
     static let shared = StandardInput()
 
@@ -16,11 +16,11 @@ final class StandardInput: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Without a target queue, for a thread of its own: the read may block for hours.
+    /// The queue has no target queue, so Dispatch gives it its own thread. A read may block for hours.
     private let queue = DispatchQueue(label: "nw.standard-input")
     let isTerminal = OpenFile.standardInput.kind == .terminal
 
-    /// Waits for input. `nil` at its end, and at every call after that.
+    /// Waits for input. Returns `nil` at the end of input and at every later call.
     func next(atMost limit: Int) async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

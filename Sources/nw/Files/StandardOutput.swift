@@ -7,7 +7,7 @@ import FoundationEssentials
 enum StandardOutput {
     private static let thread = FileThread("nw.standard-output")
 
-    /// Writes everything, and returns when the reader at the other end took it or its pipe holds it.
+    /// Writes all data. Returns when the file, the pipe or the terminal has accepted it.
     static func write(_ data: Data) async throws {
         do {
             try await thread.run { try OpenFile.standardOutput.writeAll(data) }
@@ -19,16 +19,16 @@ enum StandardOutput {
     static func write(_ text: PrintableText) async throws { try await write(Data(text.text.utf8)) }
 }
 
-/// Writes one line to standard output, at once. Ends the process, quietly, where the reader has gone.
+/// Writes one line to standard output without buffering. Ends the process silently if the reader has closed the pipe.
 func printLine(_ line: PrintableText) {
     do { try OpenFile.standardOutput.put(line + "\n") } catch NWError.posix(.EPIPE) {
-        // As a signal would, which this process ignores for the sake of its sockets.
+        // The exit code of a process that SIGPIPE ended. This process ignores SIGPIPE because of its sockets.
         _exit(128 + SIGPIPE)
     } catch {}
 }
 
 extension OpenFile {
-    /// The only way of text to a terminal: what peers send is escaped in it.
+    /// Writes text. All text for a terminal goes through this method, because ``PrintableText`` escapes control characters from peers.
     func put(_ text: PrintableText) throws {
         var text = text.text
         try text.withUTF8 { try writeAll(UnsafeRawBufferPointer($0)) }

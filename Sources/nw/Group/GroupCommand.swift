@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayTypes
 
-/// `nw group`: joins multicast groups, prints what comes, and sends what is typed.
+/// `nw group`: joins multicast groups, prints received messages and sends typed lines.
 struct GroupCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "group",

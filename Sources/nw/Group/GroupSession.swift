@@ -60,7 +60,7 @@ struct GroupSession: Sendable {
 
     private func upload() async throws {
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {
-            // A line's end belongs to the terminal.
+            // The newline of a typed line is not part of the message.
             let text = chunk.last == UInt8(ascii: "\n") ? chunk.dropLast() : chunk
             let error = await withCheckedContinuation { continuation in
                 group.send(content: Data(text)) { error in continuation.resume(returning: error) }
@@ -70,16 +70,16 @@ struct GroupSession: Sendable {
     }
 }
 
-/// One message, in the shape of its JSON.
+/// The JSON object of one message.
 private struct GroupMessage: Encodable {
     var sender: String?
     var target: String?
     var interface: String?
-    /// Bytes of the content.
+    /// The size of the content, in bytes.
     var bytes: Int
-    /// The content, if it is text.
+    /// The content, if it is valid UTF-8 text.
     var text: String?
-    /// The content as hexadecimal digits, if it is not.
+    /// The content as hexadecimal digits, if it is not text.
     var hex: String?
     var isComplete: Bool
 
@@ -94,7 +94,7 @@ private struct GroupMessage: Encodable {
     }
 }
 
-/// The sender, with -v where it was sent to and over which interface, then the content and whether that is all.
+/// The line for one message: the sender, with -v the destination address and interface, then the content and whether it is complete.
 private func line(
     for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
 ) -> PrintableText {

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A fast checksum of 64 bits that depends on every byte and on their order.
+/// A fast 64-bit checksum that depends on every byte and on the order of bytes.
 ///
-/// Four lanes multiply and rotate, so that memory and not arithmetic sets the speed. It finds accidents, not attacks.
-/// How the bytes were cut into pieces does not matter.
+/// Four lanes multiply and rotate, so that memory bandwidth limits the speed. It detects accidental changes, not attacks. The result does
+/// not depend on how the bytes are split into pieces.
 struct StreamChecksum: Sendable {
     private static let stripe = 32
     private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -34,7 +34,7 @@ struct StreamChecksum: Sendable {
         pending.append(contentsOf: rest.dropFirst(whole))
     }
 
-    /// The checksum of everything so far.
+    /// The checksum of all bytes added so far.
     var value: UInt64 {
         var copy = self
         copy.pending.append(contentsOf: repeatElement(0, count: Self.stripe - pending.count))

@@ -3,7 +3,7 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// What `nw interfaces` shows, in the shape of its JSON.
+/// The JSON object of `nw interfaces`.
 struct InterfaceListing: Encodable {
     struct Interface: Encodable {
         var name: String
@@ -17,7 +17,7 @@ struct InterfaceListing: Encodable {
     }
 
     struct Gateway: Encodable {
-        /// `nil` where the link itself takes every packet.
+        /// The gateway's address; `nil` for a default route without a gateway, as on a point-to-point link.
         var address: String?
         var family: String
         var interface: String

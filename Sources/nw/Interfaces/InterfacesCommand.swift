@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewaySystem
 
-/// `nw interfaces`: the host's interfaces, gateways and DNS servers.
+/// `nw interfaces`: lists the host's interfaces, gateways and DNS servers.
 struct InterfacesCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "interfaces",

@@ -1,6 +1,6 @@
 import CausewaySystem
 
-/// Addresses of the Internet families as text.
+/// Formats IPv4 and IPv6 addresses as text.
 enum AddressText {
     static func text(_ address: SocketAddress) -> String {
         var bytes: [UInt8] = []

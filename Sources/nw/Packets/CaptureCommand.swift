@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import Synchronization
 
-/// `nw capture`: shows or stores packets as they pass.
+/// `nw capture`: shows or stores packets of an interface.
 struct CaptureCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "capture",
@@ -115,13 +115,13 @@ struct CaptureCommand: Subcommand {
     }
 }
 
-/// Set once, from anywhere.
+/// A flag that stops blocking work. Any thread may set it; it is never cleared.
 final class StopMark: Sendable {
     private let mark = Atomic<Bool>(false)
     var isSet: Bool { mark.load(ordering: .relaxed) }
     func set() { mark.store(true, ordering: .relaxed) }
 
-    /// Does work that blocks on a thread of its own. An interrupt sets the mark, which the work looks at: so it ends with what it has.
+    /// Runs blocking work on its own thread. SIGINT sets the flag; the work checks the flag and ends with the results so far.
     func run(_ name: String, _ work: @escaping @Sendable () throws -> Void) async throws {
         let outcome = LockedValue<Result<Void, any Error>>(.success(()))
         let shared = Outcome(outcome)

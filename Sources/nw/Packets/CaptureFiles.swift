@@ -2,31 +2,33 @@ import CausewaySystem
 import Dispatch
 import Synchronization
 
-/// When a capture goes on in another file.
+/// The rules for starting the next capture file.
 struct CaptureRotation: Sendable {
     var byteCount: Int?
     var seconds: Int?
-    /// By size, the oldest file makes room for the newest; by time, the capture ends after so many.
+    /// Maximum number of files. With a size limit the newest file replaces the oldest; with a time limit the capture ends after the last
+    /// file.
     var fileCount: Int?
 
     static let none = CaptureRotation()
     var isOn: Bool { byteCount != nil || seconds != nil }
 }
 
-/// Files that packets are stored in, written by a thread of their own.
+/// Capture files that are written on their own thread.
 ///
-/// What a slow disk has not taken yet waits in memory, up to a bound; beyond it packets are counted and dropped, as the kernel does.
+/// Data that the disk has not taken yet waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel
+/// does.
 final class CaptureFiles: Sendable {
     private struct State: ~Copyable {
         var file: OpenFile?
         var number = 0
         var names: [String] = []
-        /// Bytes of the present file, which end with a whole packet.
+        /// Bytes of the current file that end with a complete packet.
         var written = 0
         var failure: CommandFailure?
     }
 
-    /// Bytes that may wait for the disk.
+    /// Maximum number of bytes that wait for the disk.
     private static let room = 256 << 20
 
     private let path: String
@@ -42,7 +44,7 @@ final class CaptureFiles: Sendable {
     var droppedCount: Int { dropped.load(ordering: .relaxed) }
     var isFull: Bool { hasEnded.load(ordering: .relaxed) }
 
-    /// - Parameter mayDrop: Whether packets are dropped where the disk is slow; else whoever has them waits.
+    /// - Parameter mayDrop: Whether to drop packets if the disk is slow. Otherwise the caller waits.
     init(_ path: String, _ rotation: CaptureRotation, mayDrop: Bool) throws {
         self.path = path
         self.rotation = rotation
@@ -56,7 +58,8 @@ final class CaptureFiles: Sendable {
         do { return try OpenFile(creating: name) } catch { throw CommandFailure("create \(name) failed", error) }
     }
 
-    /// The first file has the name as it is; those after it a number. Of a ring all have numbers of the same length.
+    /// The name of a file. The first file has the given name; later ones append a number. In a ring every name has a number with the same
+    /// count of digits.
     private static func name(_ path: String, _ rotation: CaptureRotation, _ number: Int) -> String {
         if rotation.seconds != nil, path.contains("%") {
             var now = time(nil)
@@ -89,14 +92,14 @@ final class CaptureFiles: Sendable {
         }
     }
 
-    /// What is appended from now on goes into another file.
+    /// Starts the next file. Data that is appended after this call is written there.
     func rotate() {
         queue.async { [self] in
             do { try beginFile() } catch { fail(error as? CommandFailure ?? CommandFailure("store", error)) }
         }
     }
 
-    /// Waits until everything is written.
+    /// Waits until all data is written.
     func finish() throws {
         queue.sync {}
         try check()
@@ -112,7 +115,7 @@ final class CaptureFiles: Sendable {
         hasFailed.store(true, ordering: .relaxed)
     }
 
-    /// What does not fit any more is taken away again up to the last whole packet, so that every reader can read what there is.
+    /// Writes a batch. If the write fails, the file is truncated to the last complete packet, so that every program can read it.
     private func write(_ bytes: [UInt8], packets: Int) {
         guard !isFull else { return }
         guard !hasFailed.load(ordering: .relaxed) else {
@@ -144,7 +147,7 @@ final class CaptureFiles: Sendable {
             }
             var name = Self.name(path, rotation, state.number)
             if rotation.byteCount != nil, rotation.fileCount != nil {
-                // Only what this capture has made is taken away.
+                // Only files that this capture created are removed.
                 if state.names.contains(name) { unlink(name) }
             } else if state.names.contains(name) {
                 name += ".\(state.number)"

@@ -2,7 +2,7 @@ import CausewayCapture
 import CausewayPackets
 import CausewaySystem
 
-/// One run of `nw capture`, on a thread of its own.
+/// One run of `nw capture`, on its own thread.
 final class CaptureSession {
     private var capture: PacketCapture
     private var shown: PacketOutput
@@ -24,7 +24,7 @@ final class CaptureSession {
         if command.output.store != nil || command.output.json == false {
             printError("nw: capture: listening on \(command.interface), link type \(capture.linkType.name)")
         }
-        // Whatever ends the capture, what was captured and lost is told.
+        // The statistics are printed also if the capture fails.
         let outcome = Result { try take(until: stop) }
         let statistics = capture.statistics()
         let end = Result { try shown.finish(capture.linkType) }
@@ -37,7 +37,7 @@ final class CaptureSession {
         try end.get()
     }
 
-    /// The kernel may hold a packet back for this long, for others to join it. A busy machine takes longer.
+    /// Time that the kernel may hold a packet to batch it with later ones, in milliseconds. On a busy host it takes longer.
     private static let handoverMilliseconds: CInt = 60
     private static let longestDrain = Duration.milliseconds(500)
 
@@ -45,7 +45,7 @@ final class CaptureSession {
         var goesOn = true
         while goesOn, !stop.isSet, !shown.isFull { goesOn = try take(waitingMilliseconds: 100, before: nil) }
         guard goesOn, !shown.isFull else { return }
-        // What came before the interrupt belongs to the capture, also where the kernel has not handed it over yet.
+        // Packets that arrived before the interrupt belong to the capture, even if the kernel has not delivered them yet.
         let (end, deadline) = (time(nil), ContinuousClock.now + Self.longestDrain)
         var known = -1
         while goesOn, known != shown.count, ContinuousClock.now < deadline, !shown.isFull {
@@ -54,7 +54,7 @@ final class CaptureSession {
         }
     }
 
-    /// Takes what is there. Returns whether to go on.
+    /// Takes the available packets. Returns whether the capture continues.
     private func take(waitingMilliseconds: CInt, before end: Int64?) throws -> Bool {
         let count = command.output.count ?? .max
         do {

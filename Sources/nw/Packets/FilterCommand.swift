@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayPackets
 import CausewayTypes
 
-/// What a filter means, in the shape of the command's JSON.
+/// The JSON object of `nw filter`: the meaning of a filter and its compiled program.
 private struct FilterListing: Encodable {
     /// One instruction of classic BPF (`struct sock_filter`).
     struct Instruction: Encodable {
@@ -29,7 +29,7 @@ private struct FilterListing: Encodable {
     }
 }
 
-/// `nw filter`: shows what a filter means.
+/// `nw filter`: explains a packet filter.
 struct FilterCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "filter",

@@ -2,16 +2,16 @@ import Causeway
 import CausewayRuntime
 import CausewaySystem
 
-/// A host's address, for the tools that send packets of their own.
+/// A host's address, for commands that build their own packets.
 struct HostAddress: Sendable {
     var socketAddress: SocketAddress
     var text: String
 
     var isIPv6: Bool { socketAddress.family == .ipv6 }
 
-    /// Looks a host up.
+    /// Resolves a host name or address.
     ///
-    /// - Parameter family: `nil` for the first address that there is.
+    /// - Parameter family: The address family; `nil` for the first address of any family.
     static func find(_ host: String, family: SocketAddress.Family?) async throws -> HostAddress {
         do {
             if let literal = Self(literal: host) {
@@ -31,7 +31,7 @@ struct HostAddress: Sendable {
         }
     }
 
-    /// The host as this network reaches it: behind a translator where there is no IPv4, unless IPv4 was asked for.
+    /// The address to use on this network. On an IPv6-only network with NAT64 an IPv4 address is translated, unless IPv4 was requested.
     func reachable(_ family: SocketAddress.Family?) async -> HostAddress {
         guard family == nil, !isIPv6,
             let translated = await AddressTranslation.addresses(for: [socketAddress]).first

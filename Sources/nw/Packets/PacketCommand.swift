@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw packet`: makes a packet, shows it, stores it or sends it.
+/// `nw packet`: builds a packet and shows, stores or sends it.
 struct PacketCommand: Subcommand {
     enum Kind: String, ExpressibleByArgument, CaseIterable { case udp, tcp, icmp, arp }
 

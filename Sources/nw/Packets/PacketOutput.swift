@@ -3,7 +3,7 @@ import Causeway
 import CausewayPackets
 import CausewaySystem
 
-/// How packets are shown and stored, for every command that has some.
+/// The output options that all packet commands share.
 struct PacketOutputOptions: ParsableArguments {
     @Flag(name: .customShort("v"), help: "More detail; up to three times.")
     var verbosity: Int
@@ -71,7 +71,7 @@ struct PacketOutputOptions: ParsableArguments {
     }
 }
 
-/// Where packets go: text or JSON on standard output, or a capture file.
+/// Writes packets as text or JSON to standard output, or to a capture file.
 struct PacketOutput: ~Copyable {
     private enum Form {
         case text, json
@@ -80,19 +80,19 @@ struct PacketOutput: ~Copyable {
     }
 
     private var form: Form
-    /// Where text goes, and what is stored in standard output.
+    /// The destination of text, and of a capture that is written to standard output.
     private let file: OpenFile
-    /// Where packets are stored, on a thread of its own: the ring is drained while the disk is busy.
+    /// The capture files, on their own thread: the kernel's ring buffer is read while the disk is busy.
     private let files: CaptureFiles?
     private let rotation: CaptureRotation
-    /// Packets in the buffer, and bytes in the present file.
+    /// Packets in the buffer, and bytes in the current file.
     private var buffered = 0
     private var stored = 0
     private var began = ContinuousClock.now
     private var printer: PacketPrinter
     private var json = PacketJSON()
     private var buffer: [UInt8] = []
-    /// Whether whoever reads wants to see each packet at once.
+    /// Whether each packet is written at once.
     private let isLive: Bool
     private(set) var count = 0
 
@@ -110,7 +110,7 @@ struct PacketOutput: ~Copyable {
         form = path.hasSuffix(".pcapng") ? .pcapng(nil) : .pcap(nil)
     }
 
-    /// Whether as many files are written as were asked for, or the reader of standard output has gone.
+    /// Whether the maximum number of files is written, or the reader of standard output has closed it.
     var isFull: Bool { isUnread || (files?.isFull ?? false) }
     private var isUnread = false
     /// Packets that were not stored because the disk was too slow.
@@ -144,7 +144,7 @@ struct PacketOutput: ~Copyable {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    /// What cannot be stored behind those before it: they are kept, as those before a damaged place are.
+    /// The error for a packet whose link type differs from the file's. Packets before it are kept, as those before a damaged record are.
     private mutating func other(_ link: LinkType, than before: LinkType) throws -> CommandFailure {
         buffered -= 1
         try finish(before)
@@ -155,12 +155,12 @@ struct PacketOutput: ~Copyable {
             """)
     }
 
-    /// Begins another file where the present one is old or large enough.
+    /// Starts the next file if the current one has reached its time or size limit.
     private mutating func rotate() throws {
         let isLarge = rotation.byteCount.map { stored + buffer.count >= $0 } ?? false
         let isOld = rotation.seconds.map { ContinuousClock.now - began >= .seconds($0) } ?? false
         guard isLarge || isOld, let files else { return }
-        // The packet that is about to be added belongs to the file that begins.
+        // The packet that is being added belongs to the new file.
         buffered -= 1
         try flush()
         buffered = 1
@@ -174,10 +174,10 @@ struct PacketOutput: ~Copyable {
         }
     }
 
-    /// Ends a batch: what was shown of it shall be seen.
+    /// Ends a batch. Live output is flushed so that the user sees the packets at once.
     mutating func endBatch() throws { if isLive { try flush() } }
 
-    /// An empty file still says what it would have held.
+    /// Ends the output. A capture file without packets still gets a header with the link type.
     mutating func finish(_ linkType: LinkType?) throws {
         if count == 0, let linkType {
             switch form {
@@ -204,7 +204,7 @@ struct PacketOutput: ~Copyable {
         do {
             try buffer.withUnsafeBytes { try file.writeAll($0) }
         } catch NWError.posix(.EPIPE) {
-            // A reader that has seen enough, such as head(1), is no failure.
+            // A reader that closes the pipe early, such as head(1), is not an error.
             isUnread = true
         } catch { throw CommandFailure("write failed", error) }
         buffer.removeAll(keepingCapacity: true)

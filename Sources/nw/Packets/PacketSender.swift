@@ -3,7 +3,7 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// The addresses that a made packet comes from where none are named: checksums cover them, so they are settled before it is built.
+/// The default source addresses of a built packet. They are chosen before the packet is built, because the checksums cover them.
 extension PacketCommand {
     func sender(toward destination: IPv4Address) throws -> IPv4Address {
         if let source {
@@ -23,17 +23,17 @@ extension PacketCommand {
         return address
     }
 
-    /// The address that the kernel would send from; `nil` where nothing is sent, and for a question of ARP on a link without addresses.
+    /// The source address that the kernel would use. `nil` if the packet is not sent, and for an ARP request on a link without addresses.
     private func routed(_ destination: InternetAddress) throws -> InternetAddress? {
         guard send else { return nil }
         let over = kind == .arp ? interface : nil
         let source = SourceAddress.toward([SocketAddress(destination, port: 0)], over: over)[0]?.address
-        // RFC 5227 §2.1.1: a question without a sender's address is a probe, and as good as any other.
+        // An ARP request without a sender address is a probe (RFC 5227 §2.1.1), which hosts answer as well.
         guard source == nil, kind != .arp else { return source }
         throw CommandFailure("there is no route to \(destination): name an address with --source")
     }
 
-    /// The sender's hardware address: the interface's own where something is sent, so that answers come back.
+    /// The source MAC address: the interface's own address if the packet is sent, so that replies arrive.
     func senderHardware() throws -> MACAddress {
         if let sourceMac {
             guard let address = MACAddress(sourceMac) else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewaySystem
 
-/// `nw ping`: is a host there, and how far.
+/// `nw ping`: checks reachability and measures round-trip time.
 struct PingCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "ping",
@@ -90,7 +90,7 @@ struct PingCommand: Subcommand {
                     try await stop.run("nw.ping") { try PingSession(command, target).run(until: stop) }
                 }
             } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {
-                // The statistics are out: an interrupt is how this program usually ends.
+                // An interrupt is the usual end of this command. The statistics are already printed.
             }
         }
     }

@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import CausewayTypes
 
-/// Where `nw ping -I` sends from: an interface of this host or one of its addresses.
+/// The source of `nw ping -I`: an interface or a local address.
 struct PingOrigin {
     let text: String
     private let host: NWEndpoint.Host
@@ -12,7 +12,7 @@ struct PingOrigin {
         host = NWEndpoint.Host(text)
     }
 
-    /// The family of an address. `nil` for an interface, which has both.
+    /// The family of the source address. `nil` for an interface, which may have both.
     var family: SocketAddress.Family? {
         switch host {
         case .ipv4: .ipv4
@@ -21,9 +21,9 @@ struct PingOrigin {
         }
     }
 
-    /// Makes a socket send from here.
+    /// Binds a socket to the interface or address.
     ///
-    /// - Throws: ``Failure`` that names the interface or address and says why it cannot be used.
+    /// - Throws: ``CommandFailure`` with the interface or address and the reason.
     func apply(to socket: CInt) throws {
         do {
             switch host {

@@ -3,7 +3,7 @@ import CausewayPackets
 import CausewaySystem
 import CausewayTypes
 
-/// One run of `nw ping`, on a thread of its own.
+/// One run of `nw ping`, on its own thread.
 final class PingSession {
     private let command: PingCommand
     private let target: HostAddress
@@ -11,7 +11,7 @@ final class PingSession {
     private let isRaw: Bool
     private let identifier = UInt16.random(in: 1...UInt16.max)
     private let clock = ContinuousClock()
-    /// When each request left that has no answer yet, by its number.
+    /// The send time of each request without a reply, by sequence number.
     private var waiting: [UInt16: ContinuousClock.Instant] = [:]
     private var sent = 0
     private var received = 0
@@ -40,7 +40,7 @@ final class PingSession {
         }
     }
 
-    /// The kernel's own ICMP sockets need no privilege where the system allows them; raw ones are the other way.
+    /// Opens an ICMP socket. A datagram ICMP socket needs no privilege if the system allows it; otherwise a raw socket is used.
     static func open(_ isIPv6: Bool, _ isRaw: inout Bool) throws -> Descriptor {
         if let socket = try? PacketSockets.icmp(isIPv6: isIPv6, raw: false) { return socket }
         isRaw = true
@@ -70,8 +70,9 @@ final class PingSession {
                 if sent == command.count { deadline = now + .seconds(command.wait) }
             }
             let until = deadline ?? next
-            // Short waits, so that an interrupt is seen soon. Just before it sends it stays awake: what a sleeping processor needs to wake up
-            // would be measured as the network's time. Where requests follow each other closely, that is nearly always.
+            // Short waits, so that an interrupt is noticed soon. In the last millisecond before a request it polls without sleeping,
+            // because the wake-up time of an idle processor would be measured as network time. At intervals below 10 ms it polls nearly
+            // always.
             let rest = Int((until - clock.now) / .milliseconds(1))
             let pause = rest < (command.interval < 0.01 ? 5 : 1) ? 0 : min(100, rest)
             if PacketSockets.wait(socket.rawValue, milliseconds: CInt(pause)) {
@@ -91,7 +92,7 @@ final class PingSession {
         packet.add(.echo(type: target.isIPv6 ? 128 : 8, identifier: identifier, sequence: number))
         packet.add(payload: (0..<command.size).map { UInt8(truncatingIfNeeded: $0) })
         let bytes = packet.finish()
-        // Next to the system call: the answer may be there before that returns.
+        // Taken just before the system call: the reply may arrive before the call returns.
         var left = clock.now
         do {
             _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
@@ -115,12 +116,12 @@ final class PingSession {
                 }
             } catch { return }
             guard let datagram else { return }
-            // When it came, not when this thread was woken for it.
+            // Uses the arrival time from the kernel, not the time at which this thread woke up.
             take(datagram, clock.now - (datagram.age ?? .zero))
         }
     }
 
-    /// Raw sockets of IPv4 give the IP header too; in an error's packet ours begins at once.
+    /// Parses a datagram. IPv4 raw sockets deliver the IP header too; a packet from the error queue starts with our ICMP header.
     private func message(_ datagram: PacketArrival) -> (header: ICMPHeader, hops: Int?)? {
         let content = Array(buffer.prefix(min(datagram.byteCount, 64)))
         let bytes = ByteView(content.span)
@@ -217,7 +218,7 @@ final class PingSession {
     private static func percent(_ value: Double) -> String {
         value == value.rounded() ? "\(Int(value))" : fixed(value, 4)
     }
-    /// Three digits that count, as people are used to.
+    /// Formats a number with three significant digits, as ping does.
     private static func significant(_ value: Double) -> String {
         value >= 100 ? fixed(value, 0) : value >= 10 ? fixed(value, 1) : value >= 1 ? fixed(value, 2) : fixed(value, 3)
     }

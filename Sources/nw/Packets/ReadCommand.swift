@@ -35,7 +35,7 @@ struct ReadCommand: Subcommand {
 
     init() {}
 
-    /// What `nw capture -r` runs.
+    /// Creates the command that `nw capture -r` runs.
     init(file: String, filter: [String], output: PacketOutputOptions) {
         self.output = output
         input = file
@@ -55,7 +55,7 @@ struct ReadCommand: Subcommand {
         var reader = CaptureFileReader()
         var shown = try PacketOutput(output, isLive: false)
         var filters = PacketFilters(filter.joined(separator: " "))
-        // Read, not mapped: it is faster for files of usual sizes, and works for pipes.
+        // Reads instead of mapping the file: reading is faster for files of usual sizes and works for pipes.
         let portion = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
         defer { portion.deallocate() }
         var isAtEnd = false
@@ -63,7 +63,7 @@ struct ReadCommand: Subcommand {
             do {
                 if try take(&reader, &filters, &shown) { return try shown.finish(reader.linkType) }
             } catch let error as CaptureFileError {
-                // What came before the damage is shown, and then why there is no more.
+                // Shows the packets before the damaged record, then reports the damage.
                 try shown.finish(reader.linkType)
                 throw CommandFailure("\(file): \(error)")
             }
@@ -80,11 +80,11 @@ struct ReadCommand: Subcommand {
         try shown.finish(reader.linkType)
     }
 
-    /// Shows what is there. Returns whether enough has been shown.
+    /// Shows the available packets. Returns whether the maximum count has been reached.
     private func take(
         _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
     ) throws -> Bool {
-        // Asked once: options of a command are looked up anew each time.
+        // Read once: each access to an option parses it again.
         let maximum = output.count ?? .max
         while let packet = try reader.next() {
             let bytes = reader.bytes
@@ -105,11 +105,11 @@ struct ReadCommand: Subcommand {
     }
 }
 
-/// One filter for each link type that a file turns out to have.
+/// The compiled filters, one for each link type in the file.
 struct PacketFilters {
     let expression: String
     private var compiled: [LinkType: PacketFilter] = [:]
-    /// Why the expression means nothing for a link type.
+    /// The reason why the expression is invalid for a link type.
     private(set) var failure: CommandFailure?
 
     init(_ expression: String) { self.expression = expression }

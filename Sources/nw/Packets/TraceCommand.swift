@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewaySystem
 
-/// `nw trace`: the routers on the way to a host.
+/// `nw trace`: lists the routers on the path to a host.
 struct TraceCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "trace",

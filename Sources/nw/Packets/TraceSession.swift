@@ -1,7 +1,7 @@
 import CausewaySystem
 import CausewayTypes
 
-/// One run of `nw trace`, on a thread of its own.
+/// One run of `nw trace`, on its own thread.
 final class TraceSession {
     private struct Probe {
         var hop: Int
@@ -13,12 +13,12 @@ final class TraceSession {
     private let target: HostAddress
     private let wire: any TraceWire
     private let clock = ContinuousClock()
-    /// By hops and rounds, from 0.
+    /// The probes, by hop limit and round.
     private var probes: [TraceProbe: Probe] = [:]
     private var hasSent = false
-    /// Why a probe could not leave this host.
+    /// The errno if no probe could leave this host.
     private var unsent: CInt?
-    /// The nearest hop that is the target itself, or the end of the way.
+    /// The number of the last hop: the target, or a router that forwards nothing farther.
     private var end: Int?
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -47,10 +47,10 @@ final class TraceSession {
                 if let unsent, !hasSent {
                     throw CommandFailure("there is no way to \(target.text): \(String(cString: strerror(unsent)))")
                 }
-                // A near host has answered by now: nothing more is sent past it.
+                // A near target has answered by now; no probe is sent beyond it.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
-            // Between rounds, so that a router's allowance for reports fills up again.
+            // A pause between rounds, because routers limit the rate of ICMP errors.
             collect(until: clock.now + .milliseconds(60), stop)
         }
         let deadline = clock.now + .seconds(command.wait)
@@ -62,7 +62,7 @@ final class TraceSession {
     private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.maximum } }
     private var lastAnswered: Int { max(1, probes.values.filter { $0.answer != nil }.map(\.hop).max() ?? 1) }
 
-    /// What the kernel says where it knows no way to a host.
+    /// The errors that mean that the kernel has no route.
     private static let withoutRoute: Set<CInt> = [ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EAFNOSUPPORT]
 
     private func send(_ probe: TraceProbe) {
@@ -71,7 +71,7 @@ final class TraceSession {
             hasSent = true
             return
         }
-        // What this host itself does not let out is no farther than the first hop.
+        // A packet that exceeds the MTU of this host's interface ends the trace at the first hop.
         guard failure == EMSGSIZE else {
             if Self.withoutRoute.contains(failure) { unsent = unsent ?? failure }
             return
@@ -94,7 +94,7 @@ final class TraceSession {
         let milliseconds = max(.zero, arrived - probe.left) / .microseconds(1) / 1000
         var note = ""
         if answer.error == nil || !isExpired(answer) {
-            // The host itself, or somebody who lets nothing farther.
+            // The answer came from the target, or from a router that forwards nothing farther.
             end = min(end ?? probe.hop, probe.hop)
             note = answer.error.map(self.note) ?? ""
         }
@@ -104,10 +104,11 @@ final class TraceSession {
 
     private func isExpired(_ answer: TraceAnswer) -> Bool { answer.error?.type == (target.isIPv6 ? 3 : 11) }
 
-    /// The marks that traceroute made known.
+    /// The marks that traceroute prints.
     private func note(_ error: TraceAnswer.Report) -> String {
         switch (target.isIPv6, error.type, error.code) {
-        // That is how the target itself refuses a datagram; who refuses an echo or a connection so is a filter.
+        // Port unreachable is the target's normal answer to a datagram. As an answer to an echo or a connection it comes from a packet
+        // filter.
         case (false, 3, 3), (true, 1, 4): command.icmp || command.tcp ? " !p" : ""
         case (false, 3, 0), (true, 1, 0): " !N"
         case (false, 3, 1), (true, 1, 3): " !H"
@@ -123,7 +124,7 @@ final class TraceSession {
             probes[TraceProbe(hop: hop, round: round)]?.answer
         }
         let known = answers.compactMap { $0 }
-        // Who reported some reports all that it may: the silence of the others is a limit, not a loss.
+        // A router that answered some probes limits its rate of answers: the missing ones are not packet loss.
         let isLimited = !known.isEmpty && known.count < answers.count
         if command.json {
             let list = known.map {

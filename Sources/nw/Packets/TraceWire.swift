@@ -1,27 +1,27 @@
 import CausewayPackets
 import CausewaySystem
 
-/// One packet of a trace: how far it may go, and in which round, from 0.
+/// One packet of a trace: its hop limit, and its round, from 0.
 struct TraceProbe: Hashable {
     var hop: Int
     var round: Int
 }
 
-/// What came back for a probe.
+/// An answer to a probe.
 struct TraceAnswer {
-    /// What ICMP says of it.
+    /// An ICMP error.
     struct Report {
         var type: UInt8
         var code: UInt8
-        /// The MTU, where that is what it is about.
+        /// The next hop's MTU, if the error is about the packet's size.
         var information: UInt32
     }
 
     var probe: TraceProbe
     var from: SocketAddress?
-    /// `nil` where the target itself answered.
+    /// `nil` if the target itself answered.
     var error: Report?
-    /// How long the answer waited for being received, where that is known.
+    /// Time between the arrival of the answer and its receipt by this process, if known.
     var age: Duration?
 
     init(_ probe: TraceProbe, _ arrival: PacketArrival) {
@@ -40,28 +40,28 @@ struct TraceAnswer {
     }
 }
 
-/// How a trace's packets leave and how what is reported of them comes back. Confined to one thread.
+/// Sends the packets of a trace and receives the answers. Confined to one thread.
 protocol TraceWire: AnyObject {
-    /// Sends a packet. Returns the errno where it did not leave.
+    /// Sends a packet. Returns the errno if sending failed.
     func send(_ probe: TraceProbe) -> CInt?
-    /// Waits for answers, at most so long, and hands over those that are there.
+    /// Waits for answers for at most the given time, and calls `body` with each one.
     func collect(milliseconds: CInt, _ body: (TraceAnswer) -> Void)
 }
 
-/// By datagrams to ports where nobody listens; the ports tell which one a report is about. Needs no privilege.
+/// Sends UDP datagrams to unused ports; the port identifies the probe. Needs no privilege.
 final class TraceByDatagram: TraceWire {
     private let command: TraceCommand
     private let target: HostAddress
     private let socket: Descriptor
     private let content: [UInt8]
-    /// Only what answers begin with is looked at.
+    /// Only the beginning of an answer is parsed.
     private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
         self.command = command
         self.target = target
         socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
-        // Reports of routers then wait in the socket's error queue: no raw socket is needed.
+        // ICMP errors of routers then arrive in the socket's error queue, so no raw socket is needed.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
         PacketSockets.stampArrivals(socket.rawValue)
         content = try TraceSending.content(command, target, over: socket.rawValue)
@@ -85,7 +85,7 @@ final class TraceByDatagram: TraceWire {
     }
 }
 
-/// By echo requests; their sequence numbers tell which one an answer is for.
+/// Sends ICMP echo requests; the sequence number identifies the probe.
 final class TraceByEcho: TraceWire {
     private let command: TraceCommand
     private let target: HostAddress
@@ -93,7 +93,7 @@ final class TraceByEcho: TraceWire {
     private let isRaw: Bool
     private let identifier = UInt16.random(in: 1...UInt16.max)
     private let content: [UInt8]
-    /// Only what answers begin with is looked at.
+    /// Only the beginning of an answer is parsed.
     private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -118,7 +118,7 @@ final class TraceByEcho: TraceWire {
         guard PacketSockets.wait(socket.rawValue, milliseconds: milliseconds) else { return }
         while let arrival = TraceSending.receive(socket.rawValue, &buffer) {
             let head = Array(buffer.prefix(min(arrival.byteCount, 128)))
-            // IPv4's raw sockets give the IP header too; in an error's packet ours begins at once.
+            // IPv4 raw sockets deliver the IP header too; a packet from the error queue starts with our ICMP header.
             let offset = isRaw && !target.isIPv6 && arrival.error == 0 ? Int((head.first ?? 0) & 15) * 4 : 0
             guard let header = try? ICMPHeader(ByteView(head.span), at: offset), header.sequence > 0,
                 !isRaw || header.identifier == identifier,
@@ -132,7 +132,7 @@ final class TraceByEcho: TraceWire {
     }
 }
 
-/// By connections that are begun, each with a socket of its own. Needs no privilege.
+/// Starts TCP connections, each on its own socket. Needs no privilege.
 final class TraceByConnection: TraceWire {
     private let command: TraceCommand
     private let target: HostAddress
@@ -174,7 +174,7 @@ final class TraceByConnection: TraceWire {
             }), arrival.error != 0, arrival.icmpType != 0 {
                 body(TraceAnswer(entry.probe, arrival))
             } else {
-                // It is open, or closed: either way the target has said so.
+                // Established or refused: in both cases the target itself answered.
                 let error = Socket.takeError(socket)
                 if error == 0 || error == ECONNREFUSED { body(TraceAnswer(entry.probe, from: target.socketAddress)) }
             }
@@ -183,10 +183,10 @@ final class TraceByConnection: TraceWire {
     }
 }
 
-/// What the ways of tracing have in common.
+/// Functions that all trace methods share.
 enum TraceSending {
-    /// What a packet carries behind its headers of 28 or 48 bytes, so that it has the size that was asked for. From now on the socket
-    /// lets nobody cut it up, where that was asked for.
+    /// The payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the socket if
+    /// the command asks for it.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {
@@ -197,10 +197,10 @@ enum TraceSending {
         return [UInt8](repeating: 0x40, count: max(0, (command.size ?? headers + 32) - headers))
     }
 
-    /// Returns the errno where the packet did not leave.
+    /// Sends a packet. Returns the errno if sending failed.
     static func send(_ bytes: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
         var last: CInt = 0
-        // A report that waits fails one call, and is taken out of the way by it.
+        // A pending ICMP error makes one call fail, and that call clears the error.
         for _ in 0..<3 {
             do {
                 _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in

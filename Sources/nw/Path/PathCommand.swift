@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw path`: the interfaces and the path to everywhere, once or at each change.
+/// `nw path`: shows the interfaces and the default network path, once or at each change.
 struct PathCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "path",
@@ -68,7 +68,7 @@ struct PathCommand: Subcommand {
         }
     }
 
-    /// Exit code 0 means that the network is open.
+    /// Probes for a captive portal. Exit code 0 means that the network is open.
     private func ask(_ address: String) async throws {
         guard let url = URL(string: address), let probe = try? CaptiveNetworkProbe(url: url) else {
             throw CommandFailure("--captive needs a URL of the scheme http")
@@ -107,7 +107,7 @@ struct PathCommand: Subcommand {
     }
 }
 
-/// Interfaces and path as a table.
+/// Formats interfaces and path as a table.
 struct PathTable {
     private let inquiry: PathQuery
     private let path: NWPath

@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import CausewayTypes
 
-/// A path, in the shape of its JSON.
+/// The JSON object of a path.
 struct PathReport: Encodable {
     var status: String
     var interfaces: [String]
@@ -47,9 +47,9 @@ struct PathReport: Encodable {
     }
 }
 
-/// Something that happened, for one line of text or JSON.
+/// The JSON object of an event.
 struct PathEvent: Encodable {
-    /// Milliseconds since the command began.
+    /// Milliseconds since the command started.
     var time: Int
     /// `path`, `state`, `viable` or `better`.
     var event: String
@@ -61,7 +61,7 @@ struct PathEvent: Encodable {
     }
 }
 
-/// Prints events as they come, and tells their times.
+/// Prints each event with its time.
 struct PathEventLine: Sendable {
     let isJSON: Bool
     private let start = ContinuousClock.now

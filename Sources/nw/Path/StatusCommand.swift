@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import Dispatch
 
-/// `nw status`: which path would be used to a host and why, and what becomes of a connection to it.
+/// `nw status`: shows the path to a host and the reason for it, and follows a connection across path changes.
 struct StatusCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "status",
@@ -61,7 +61,7 @@ struct StatusCommand: Subcommand {
             guard watch else { return }
             try await untilInterrupted {
                 var isFirst = true
-                // What is shown is looked up again; the monitor tells that it may be another.
+                // The monitor only reports that something changed; the paths are looked up again.
                 for await _ in NWPathMonitor() {
                     if !isFirst { try await show() }
                     isFirst = false
@@ -146,7 +146,7 @@ struct StatusCommand: Subcommand {
         }
         connection.start(queue: DispatchQueue(label: "nw.status", target: .global()))
         defer { connection.cancel() }
-        // A connection without a reader would not hear of its end.
+        // Without a pending receive the connection would not notice that the peer closed it.
         receive(on: connection)
         for await _ in ends {}
     }

@@ -2,15 +2,15 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// What a proxy script says, in the shape of the JSON of `nw proxy`.
+/// The result of a proxy script (PAC), as the JSON of `nw proxy`.
 struct PACAnswer: Encodable {
-    /// What it was told.
+    /// The URL that was passed to the script.
     var url: String
     var host: String
     var result: String?
-    /// Best first: a proxy's URL, or `direct`.
+    /// The proxies in order of preference: a proxy's URL, or `direct`.
     var ways: [String]
-    /// What cannot be used.
+    /// Entries of the result that cannot be used.
     var unusable: [String]
     var failure: String?
     var alerts: [String]
@@ -39,7 +39,7 @@ struct PACAnswer: Encodable {
         evaluationMilliseconds = decision.evaluationDuration.inSeconds * 1_000
     }
 
-    /// A line for each way, and how the script came to them.
+    /// A line for each proxy, then the result of the script with its lookups, alerts and times.
     var text: PrintableText {
         var lines = ways.enumerated().map { "\($0.offset == 0 ? "" : "then ")\($0.element)" }
         lines += unusable.map { "passed over: \($0)" }
@@ -59,7 +59,7 @@ struct PACAnswer: Encodable {
     }
 }
 
-/// The script that a command line names with `--pac`.
+/// The script that `--pac` names.
 enum PACChoice {
     /// - Parameter word: The URL of a web server, or the name of a file.
     static func configuration(_ word: String) throws -> ProxyConfiguration {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import FoundationEssentials
 
-/// The proxies that a command line names with `--proxy`: several are a chain.
+/// The proxies that `--proxy` names; several proxies form a chain.
 struct ProxyChoice {
     static let help = ArgumentHelp(
         """
@@ -13,18 +13,18 @@ struct ProxyChoice {
     private let words: [String]
     private let scheme: String
 
-    /// - Parameter scheme: Of what is connected to, for the environment.
+    /// - Parameter scheme: The scheme of the destination. It selects the environment variable.
     init(_ words: [String], scheme: String) {
         self.words = words
         self.scheme = scheme
     }
 
-    /// Refuses what makes no sense before anything is done.
+    /// Validates the proxies before the command starts.
     func check() throws {
         guard words != ["env"] else { return }
         for (index, word) in words.enumerated() {
             guard (try? ProxyConfiguration(address: word)) == nil else { continue }
-            // The word may hold a password.
+            // The message does not include the URL, which may contain a password.
             throw ValidationError(
                 "--proxy number \(index + 1) is no http://, https:// or socks5:// URL of a proxy, nor pac+ and that of a script."
             )

@@ -3,7 +3,7 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw proxy`: which proxy the environment wants for a URL, and why.
+/// `nw proxy`: shows which proxy the environment selects for a URL, and why.
 struct ProxyCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "proxy",
@@ -47,20 +47,20 @@ struct ProxyCommand: Subcommand {
     }
 }
 
-/// What `nw proxy` shows, in the shape of its JSON.
+/// The JSON object of `nw proxy`.
 struct ProxyAnswer: Encodable {
     var url: String
-    /// As a URL, without the credential; `nil` for the direct way.
+    /// The proxy's URL without the credential; `nil` for a direct connection.
     var proxy: String?
     var hasCredential: Bool
     var reason: String
-    /// Where a script decides: what it says.
+    /// The result of the proxy script, if a script decides.
     var script: PACAnswer?
     private var configuration: ProxyConfiguration?
 
     private enum CodingKeys: CodingKey { case url, proxy, hasCredential, reason, script }
 
-    /// - Parameter script: Asked instead of the environment.
+    /// - Parameter script: A script to use instead of the environment.
     init(_ text: String, _ variables: [String: String], script: String?) throws {
         guard let url = URL(string: text), let scheme = url.scheme, let host = url.host(percentEncoded: false) else {
             throw CommandFailure("no URL")
@@ -71,14 +71,14 @@ struct ProxyAnswer: Encodable {
             (hasCredential, reason) = (false, "by the script \(configuration?.address ?? script)")
             return
         }
-        // For the rules a port is of use, if the scheme has one.
+        // The rules may depend on the port: the URL's port, or the default port of the scheme.
         let port = url.port.flatMap { NWEndpoint.Port("\($0)") } ?? NWEndpoint.Port(scheme.lowercased()) ?? .any
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
         let decision: ProxyConfiguration.EnvironmentDecision
         do {
             decision = try ProxyConfiguration.environmentDecision(for: endpoint, scheme: scheme, variables)
         } catch {
-            // Not the value, which may hold a password.
+            // The message does not include the value, which may contain a password.
             let hint = "; a script (PAC) is named by auto_proxy, and is on a web server"
             throw CommandFailure(
                 "the environment names no http://, https:// or socks5:// proxy for \(scheme) URLs\(hint)")
@@ -93,7 +93,7 @@ struct ProxyAnswer: Encodable {
         }
     }
 
-    /// Asks the script, if one decides.
+    /// Runs the proxy script, if a script decides.
     mutating func ask() async {
         guard let url = URL(string: url), let decision = await configuration?.pacDecision(for: url) else { return }
         let answer = PACAnswer(decision)

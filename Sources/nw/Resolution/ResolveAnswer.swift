@@ -1,13 +1,13 @@
 import CausewayRuntime
 import CausewayTypes
 
-/// What `nw resolve` shows, in the shape of its JSON.
+/// The JSON object of `nw resolve`.
 struct ResolveAnswer: Encodable {
     struct Address: Encodable {
         var address: String
         var origin: String
         var timeToLive: Int?
-        /// The local address of packets to it; `nil` without a route.
+        /// The source address of packets to this address; `nil` without a route.
         var source: String?
         var rule: String?
     }

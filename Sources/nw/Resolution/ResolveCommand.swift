@@ -4,7 +4,7 @@ import CausewayRuntime
 import CausewaySystem
 import CausewayTypes
 
-/// `nw resolve`: what is known of a name, from where, and in which order its addresses would be tried.
+/// `nw resolve`: resolves a name, and shows the sources and the order in which its addresses would be tried.
 struct ResolveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "resolve",
@@ -96,7 +96,7 @@ extension NameQuery {
         return inquiry
     }
 
-    /// The records of both; a failure only if there are none at all.
+    /// Adds the records of another query. A failure is kept only if neither query has records.
     fileprivate mutating func add(_ other: NameQuery) {
         records += other.records
         steps += other.steps

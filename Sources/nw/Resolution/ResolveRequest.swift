@@ -2,16 +2,16 @@ import ArgumentParser
 import CausewayRuntime
 import CausewayWire
 
-/// What the arguments of `nw resolve` ask for: its own options, or the words that dig takes.
+/// The parsed arguments of `nw resolve`: its own options, or words in the style of dig.
 struct ResolveRequest {
     var name: String
-    /// `nil` for addresses, as a connection looks them up.
+    /// The record type; `nil` for an address lookup as a connection does it.
     var type: String?
     var server: String?
 
     /// - Parameters:
     ///   - words: `[@SERVER] NAME [TYPE]`, in any order.
-    ///   - reverse: An address whose name is looked up, instead of a name.
+    ///   - reverse: An address for a reverse lookup (PTR), instead of a name.
     /// - Throws: `ValidationError`.
     init(_ words: [String], reverse: String?, type: String?, server: String?) throws {
         let servers = words.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) } + [server].compactMap(\.self)
@@ -29,7 +29,7 @@ struct ResolveRequest {
             (name, self.type) = (reverse, nil)
             return
         }
-        // The class of the Internet is the only one there is.
+        // IN is the only supported class and is ignored.
         if rest.count == 3, let index = rest.firstIndex(where: { $0.uppercased() == "IN" }) { rest.remove(at: index) }
         guard let first = rest.first, rest.count <= 2 else {
             throw ValidationError(rest.isEmpty ? "Give a name or an address." : "Give one name, and one type at most.")

@@ -2,7 +2,7 @@ import Causeway
 import Dispatch
 import FoundationEssentials
 
-/// Which queue a connection's completion handlers run on.
+/// The queue on which a connection's completion handlers run.
 enum ConnectionQueues: Sendable {
     case shared
     case perConnection
@@ -10,10 +10,10 @@ enum ConnectionQueues: Sendable {
 
 /// The servers written with completion handlers, as a program for Apple's framework writes them.
 ///
-/// A connection costs one small closure while it waits: no object, no state handler. A connection that fails or is
-/// reset says so to the receive or send that is outstanding.
+/// A waiting connection costs one small closure: no object and no state handler. If a connection fails or is reset, the pending receive or
+/// send completes with the error.
 struct CallbackServers: Sendable {
-    /// Sends kept with the connection, so that the next block is at hand when the kernel takes one.
+    /// Number of pending sends, so that the next block is ready when the kernel accepts one.
     private static let sendsInFlight = 8
 
     let listenerQueue = DispatchQueue(label: "nw.serve", target: .global())
@@ -78,7 +78,7 @@ struct CallbackServers: Sendable {
         }
     }
 
-    /// - Parameter isFirst: Whether this one of the sends in flight tells the end.
+    /// - Parameter isFirst: Whether this send reports the end of the connection. Only one of the pending sends does.
     private static func pour(_ connection: NWConnection, _ tally: some PeerTally, isFirst: Bool) {
         connection.send(
             content: SourceBlock.content,

@@ -5,12 +5,12 @@ import Synchronization
 
 /// The echo and sink servers over UDP.
 ///
-/// Each peer has a connection while it sends: at most 1,024 at once, and none longer than a minute after its last datagram. An
-/// echo is never longer than what it answers, so the server amplifies nothing.
+/// Each peer has a connection while it sends: at most 1,024 at once, and until one minute after its last datagram. A reply is never longer
+/// than the request, so the server cannot amplify traffic.
 final class DatagramServers: Sendable {
     private static let peerLimit = 1_024
     private static let lifetime = Duration.seconds(60)
-    /// Ports of services that answer every datagram: two of them would talk to each other for ever.
+    /// Ports of services that answer every datagram. Two such services would send to each other forever.
     private static let answeringPorts: Set<UInt16> = [7, 13, 17, 19, 37]
 
     private struct Peer {
@@ -45,7 +45,7 @@ final class DatagramServers: Sendable {
         if log.isNeeded { serve(connection, ReportedTally(connection, log)) } else { serve(connection, SilentTally()) }
     }
 
-    /// A datagram that claims to come from another such server would be answered for ever.
+    /// Whether to serve a peer. A datagram with the source port of another echo-like service is ignored, to avoid an endless loop.
     private func mayServe(_ peer: NWEndpoint) -> Bool {
         guard echoes, case .hostPort(_, let port) = peer else { return true }
         return port != listener.port && !Self.answeringPorts.contains(port.rawValue)
@@ -77,12 +77,12 @@ final class DatagramServers: Sendable {
         peers.withLock { $0[ObjectIdentifier(connection)] = peer }
     }
 
-    /// Now, and every ten seconds from then on.
+    /// Removes idle peers now and every ten seconds.
     private func forgetSilentPeers() {
         queue.asyncAfter(deadline: .now() + 10) { [weak self] in self?.forgetSilentPeers() }
         let limit = ContinuousClock.now - Self.lifetime
         let silent = peers.withLock { peers in peers.values.filter { $0.lastHeard < limit } }
-        // Their receives end with an error, which takes them off.
+        // The pending receives then fail, and their handlers remove the peers from the table.
         for peer in silent { peer.connection.cancel() }
     }
 }

@@ -3,19 +3,19 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// What a server notes of one peer. ``SilentTally`` takes no room in the closures of a connection.
+/// Records the traffic of one peer. ``SilentTally`` adds no bytes to the closures of a connection.
 protocol PeerTally: Sendable {
     func received(_ byteCount: Int)
     func sent(_ byteCount: Int)
-    /// The connection is over.
+    /// Called when the connection has ended.
     func ended()
 }
 
-/// Counts open connections, for the end of the server, and nothing else.
+/// Counts only the open connections, so that the server can wait for them at its end.
 struct SilentTally: PeerTally {
     private static let count = Atomic(0)
 
-    /// Connections that have not ended.
+    /// Number of open connections.
     static var openCount: Int { count.load(ordering: .acquiring) }
 
     init() { Self.count.add(1, ordering: .acquiringAndReleasing) }
@@ -25,7 +25,7 @@ struct SilentTally: PeerTally {
     func ended() { Self.count.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
-/// Counts one peer's bytes and reports its beginning and its end.
+/// Counts one peer's bytes and reports the start and the end of its connection.
 final class ReportedTally: PeerTally {
     private let open = SilentTally()
     private let log: PeerLog
@@ -51,7 +51,7 @@ final class ReportedTally: PeerTally {
     }
 }
 
-/// Something that `nw serve` reports, in the shape of its JSON.
+/// The JSON object of an event of `nw serve`.
 struct PeerEvent: Encodable, Sendable {
     /// `listening`, `connected` or `ended`.
     var event: String
@@ -59,12 +59,12 @@ struct PeerEvent: Encodable, Sendable {
     var transport: String
     var port: UInt16?
     var peer: String?
-    /// Bytes.
+    /// Bytes received from the peer.
     var received: UInt64?
     var sent: UInt64?
 }
 
-/// Where a server reports its peers: one line each on standard error, or JSON on standard output.
+/// Reports peers: one line each on standard error, or JSON on standard output.
 struct PeerLog: Sendable {
     let transport: String
     let isVerbose: Bool
@@ -83,7 +83,7 @@ struct PeerLog: Sendable {
         printError("nw: serve: \(peer)\(way) \(event.event)\(counts)")
     }
 
-    /// - Parameter isSecond: Whether another transport is announced as well.
+    /// - Parameter isSecond: Whether the server listens on another transport as well.
     func tellListening(on port: UInt16, isSecond: Bool) {
         if isJSON { return tell(PeerEvent(event: "listening", transport: transport, port: port)) }
         printLine(isSecond ? "listening on UDP port \(port)" : "listening on port \(port)")

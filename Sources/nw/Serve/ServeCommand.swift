@@ -3,7 +3,7 @@ import Causeway
 import CausewayRuntime
 import CausewaySystem
 
-/// `nw serve`: the small servers that people test clients with and that the benchmarks drive.
+/// `nw serve`: small servers for testing clients. The benchmarks use them too.
 struct ServeCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "serve",
@@ -127,8 +127,8 @@ struct ServeCommand: Subcommand {
     private var isOfTasks: Bool { isStructured || style == .async }
     private var isStructured: Bool { style == .structured || style == .structuredPool }
 
-    /// A server whose tasks are all on event loops begins on one: the pool's first worker brings a thread that watches it, and each
-    /// thread of a process is one more to be stopped, continued and looked after. So the main thread is the first loop's.
+    /// Chooses the executor of the command's task. If all tasks run on event loops, the command starts on the first loop, which uses the
+    /// main thread. So the process has fewer threads: Swift's pool and the thread that monitors it are not started.
     func prepare() -> (any TaskExecutor)? {
         if style == .dispatchSource { Engine.select(.dispatchSource) }
         if let loops { Engine.select(loopCount: loops) }
@@ -142,7 +142,7 @@ struct ServeCommand: Subcommand {
         try await reporting("serve") {
             if isStructured { return try await serveStructured() }
             guard isOfTasks else { return try await ServeSession(self).run() }
-            // Browsers learn at once that the service has gone.
+            // On a signal the service is withdrawn first, so that browsers learn at once that it has gone.
             if advertise != nil { for number in System.endingSignals { BonjourEngine.farewell(before: number) } }
             try await serve(try makeListener(on: port, isDatagram: kind == .datagramSink), TaskServers(kind))
         }
@@ -150,7 +150,7 @@ struct ServeCommand: Subcommand {
 
     var queues: ConnectionQueues { perConnectionQueue ? .perConnection : .shared }
 
-    /// - Throws: ``Failure`` if the port or a certificate cannot be used.
+    /// - Throws: ``CommandFailure`` if the port or a certificate cannot be used.
     func makeListener(on port: UInt16, isDatagram: Bool) throws -> NWListener {
         do {
             let parameters = isDatagram ? .udp : try makeStreamParameters()

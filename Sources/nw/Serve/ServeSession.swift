@@ -5,9 +5,9 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// The listeners of one `nw serve` with completion handlers, from their start to an orderly end.
+/// The listeners of one `nw serve` with completion handlers, from their start to an orderly shutdown.
 final class ServeSession: Sendable {
-    /// How long connections may go on after an interrupt.
+    /// Time that open connections get to end after an interrupt.
     private static let drainLimit = Duration.seconds(2)
 
     private let command: ServeCommand
@@ -17,10 +17,10 @@ final class ServeSession: Sendable {
         self.command = command
     }
 
-    /// Serves until an interrupt. Then no connection is accepted any more, those that are open have two seconds to end, and services
-    /// are withdrawn. A second interrupt ends the process at once.
+    /// Serves until an interrupt. Then no more connections are accepted, open connections have two seconds to end, and services are
+    /// withdrawn. A second interrupt ends the process at once.
     ///
-    /// - Throws: ``Failure`` if a listener cannot listen.
+    /// - Throws: ``CommandFailure`` if a listener cannot listen.
     func run() async throws {
         do {
             try await untilInterrupted { [self] in try await serve() }
@@ -83,7 +83,7 @@ final class ServeSession: Sendable {
     }
 }
 
-/// A listener that was started, and its states from then on.
+/// A started listener and its state changes.
 private struct RunningListener: Sendable {
     let listener: NWListener
     let states: AsyncStream<NWListener.State>

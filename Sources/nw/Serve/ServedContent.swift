@@ -2,9 +2,9 @@ import Causeway
 import FoundationEssentials
 import Synchronization
 
-/// What the source server sends, again and again.
+/// The content that the source server sends repeatedly.
 enum SourceBlock {
-    /// Blocks handed over together, so that they leave in one system call.
+    /// Number of blocks that are queued together, so that one system call sends them.
     static let sendsInFlight = 4
     static let content = Data(repeating: UInt8(ascii: "c"), count: 65_536)
 }
@@ -13,9 +13,9 @@ enum SourceBlock {
 enum DatagramCounter {
     private static let total = Atomic<UInt64>(0)
 
-    /// Adds a batch to the count, passing `answer` the count so far for each datagram that asks for it.
+    /// Adds a batch to the count. Calls `answer` with the current count for each datagram that queries it.
     ///
-    /// A question is a datagram of one byte. It is not counted, so that asking does not change the answer.
+    /// A query is a datagram of one byte. It is not counted, so that queries do not change the count.
     static func count(_ batch: DatagramBatch, answer: (Data) -> Void) {
         var questions: UInt64 = 0
         for byteCount in batch.byteCounts where byteCount == 1 { questions += 1 }

@@ -1,12 +1,12 @@
 import Causeway
 import FoundationEssentials
 
-/// The servers in the structured interface: each connection is a closure of its listener.
+/// The servers written with the structured interface: a closure of the listener handles each connection.
 struct StructuredServers: Sendable {
     private typealias Body = @Sendable (NetworkConnection<TCP>) async throws -> Void
 
     private let body: Body
-    /// Run each connection on Swift's own threads instead of its event loop.
+    /// Whether connections run on Swift's thread pool instead of their event loops.
     private let usesPool: Bool
 
     init(_ kind: ServeCommand.Kind, usesPool: Bool) {
@@ -24,7 +24,7 @@ struct StructuredServers: Sendable {
         listener.onStateUpdate { listener, state in
             if state == .ready { printLine("listening on port \(listener.port?.rawValue ?? 0)") }
         }
-        // What fails ends one connection and nothing else: nobody is to be told.
+        // A failure ends only its own connection and is not reported.
         guard usesPool else { return try await listener.run(body) }
         try await listener.run { [body] connection in
             try await withTaskExecutorPreference(globalConcurrentExecutor) { try await body(connection) }

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The servers written with async functions: each connection is a child task on its own event loop.
 ///
-/// The listener starts and cancels the connections. A failure ends one of them and nothing else: nobody is to be told.
+/// The listener starts and cancels the connections. A failure ends only its own connection and is not reported.
 struct TaskServers: Sendable {
     let body: @Sendable (NWConnection) async -> Void
 

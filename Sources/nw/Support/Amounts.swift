@@ -1,4 +1,4 @@
-/// Sizes, rates and times as people read them.
+/// Formats sizes, rates and times for display.
 enum Amounts {
     /// `1.0 GiB`, `12.3 MiB`, `999 bytes`.
     static func bytes(_ count: UInt64) -> String {
@@ -24,7 +24,7 @@ enum Amounts {
         "\(decimal(time.inSeconds * 1000, places: 3)) ms"
     }
 
-    /// A non-negative number with a fixed count of decimals, without the locale machinery of Foundation.
+    /// A non-negative number with a fixed number of decimals, without Foundation's locale code.
     static func decimal(_ value: Double, places: Int) -> String {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
@@ -42,7 +42,7 @@ extension Duration {
 }
 
 extension String {
-    /// The text with spaces after it, up to `width` characters.
+    /// The text padded with spaces to `width` characters.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

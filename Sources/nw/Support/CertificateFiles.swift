@@ -1,8 +1,8 @@
 import Causeway
 
-/// Certificates and keys that the command line names.
+/// Loads certificates and keys that the command line names.
 enum CertificateFiles {
-    /// - Throws: ``Failure`` that names the files and says what is wrong with them.
+    /// - Throws: ``CommandFailure`` with the files and the reason.
     static func identity(_ cert: String, _ key: String?) throws -> SecIdentity {
         do {
             return try SecIdentity(certificateFile: cert, keyFile: key)
@@ -11,7 +11,7 @@ enum CertificateFiles {
         }
     }
 
-    /// - Throws: The same.
+    /// - Throws: ``CommandFailure`` with the file and the reason.
     static func authorities(_ path: String) throws -> [SecCertificate] {
         do {
             return try NWProtocolTLS.Options.TrustRules.certificates(inFile: path)

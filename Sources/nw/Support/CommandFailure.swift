@@ -17,19 +17,19 @@ struct CommandFailure: Error {
     }
 }
 
-/// The words for an error, without the code that names its domain.
+/// The text of an error, without the code and its domain.
 func describe(_ error: any Error) -> PrintableText {
     if let failure = error as? CommandFailure { return failure.message }
     guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }
     let text = error.debugDescription
-    // "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the words follow the last colon.
+    // "POSIXErrorCode(rawValue: 111): Connection refused" and "-65554: NoSuchRecord": the text follows the last colon.
     guard let colon = text.lastIndex(of: ":") else { return PrintableText(foreign: text) }
     return PrintableText(foreign: text[text.index(after: colon)...].drop(while: { $0 == " " }))
 }
 
-/// Runs a command, turning what it throws into its one line on standard error and exit code 1.
+/// Runs a command. An error that it throws is printed as one line on standard error, and the exit code is 1.
 func reporting(_ command: String, _ body: () async throws -> Void) async throws {
-    // A write to a pipe that nobody reads then fails with EPIPE instead of ending the process without a word.
+    // A write to a closed pipe then fails with EPIPE instead of ending the process silently.
     _ = signal(SIGPIPE, SIG_IGN)
     do {
         try await body()
@@ -45,6 +45,6 @@ func reporting(_ command: String, _ body: () async throws -> Void) async throws 
 
 /// Writes one line to standard error.
 func printError(_ line: PrintableText) {
-    // Nobody is left to tell when standard error itself fails.
+    // An error on standard error itself cannot be reported.
     try? OpenFile.standardError.put(line + "\n")
 }

@@ -1,6 +1,6 @@
-/// What a mistyped command was probably meant to be.
+/// Suggests a command for a mistyped name.
 enum CommandNames {
-    /// The name that differs least from `word`, unless it differs by more than a third of its letters.
+    /// The most similar name, unless it differs from `word` in more than a third of its letters.
     static func closest(to word: String, among names: [String]) -> String? {
         let word = word.lowercased()
         if word.count >= 3, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }
@@ -11,7 +11,7 @@ enum CommandNames {
         return best.name
     }
 
-    /// The number of letters to insert, remove, replace or swap with the next one.
+    /// The edit distance: the number of letters to insert, remove, replace or swap with the next one.
     private static func distance(_ from: [Character], _ to: [Character]) -> Int {
         var rows = [[Int](0...to.count)]
         for (i, letter) in from.enumerated() {

@@ -1,9 +1,10 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// Splits words such as `-qc3` and `-p80` into options with their values, as getopt does for the tools that people know.
+/// Splits words such as `-qc3` and `-p80` into options and values, as getopt does.
 ///
-/// The parser takes `-c3` as the options `c` and `3`, unless the option says otherwise, and never finds a value behind flags.
+/// The parser takes `-c3` as the options `c` and `3`, unless the option is declared with a joined value. It never finds a value after
+/// joined flags.
 struct CommandWords {
     private struct Listing: Decodable {
         struct Command: Decodable { var arguments: [Argument]? }
@@ -20,11 +21,11 @@ struct CommandWords {
 
     private var flags: Set<Character> = []
     private var options: Set<Character> = []
-    /// Names such as `-sS`, which stand for themselves.
+    /// Names with one dash and several letters, such as `-sS`, which are not split.
     private var wholeNames: Set<String> = []
     private var longOptions: Set<String> = []
 
-    /// - Parameter command: Whose options count.
+    /// - Parameter command: The command whose options are known.
     init(of command: any ParsableCommand.Type) {
         let listing = try? JSONDecoder().decode(Listing.self, from: Data(command._dumpHelp().utf8))
         for argument in listing?.command.arguments ?? [] {
@@ -40,12 +41,12 @@ struct CommandWords {
         }
     }
 
-    /// Whether any of the words may have to be split: looking the options up takes a millisecond.
+    /// Whether any of the words may have to be split. Checked first, because reading the options of a command takes a millisecond.
     static func areNeeded(for words: some Sequence<String>) -> Bool {
         words.contains { $0.utf8.count > 2 && $0.hasPrefix("-") && !$0.hasPrefix("--") }
     }
 
-    /// The words with one option each. Words that no option of the command explains stay as they are.
+    /// Splits the words so that each has one option. A word with unknown options stays unchanged.
     func split(_ words: [String]) -> [String] {
         var result: [String] = []
         var rest = words[...]
@@ -74,7 +75,7 @@ struct CommandWords {
             let value = name[name.index(after: index)...]
             if options.contains(letter) {
                 if value.isEmpty { return parts + ["-\(letter)"] }
-                // `-c3` and the parser's own `-c=3` are the same.
+                // `-c3` and the parser's form `-c=3` mean the same.
                 return parts + ["-\(letter)=\(value.hasPrefix("=") ? value.dropFirst() : value)"]
             }
             guard flags.contains(letter) else { return [word] }

@@ -1,13 +1,13 @@
 import Causeway
 import Synchronization
 
-/// Bounds the connections of a listener that are open at once. Further ones wait in the kernel's queue.
+/// Limits the number of open connections of a listener. Further connections wait in the kernel's accept queue.
 final class ConnectionPlaces: Sendable {
     private let listener: NWListener
-    /// Places that became free and that the listener has not been given again.
+    /// Number of ended connections that are not yet added to the listener's limit.
     private let freed = Mutex(0)
 
-    /// - Parameter count: Connections that may be open at once. Create the bound before the listener starts.
+    /// - Parameter count: Maximum number of open connections. Create this object before the listener starts.
     init(of listener: NWListener, count: Int) {
         self.listener = listener
         listener.newConnectionLimit = count
@@ -21,12 +21,12 @@ final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Call when a connection has arrived: it may have taken the last place while others are free again.
+    /// Call when a connection has arrived: the listener's limit may have reached 0 while other connections have ended.
     func refill() {
         freed.withLock { give(&$0) }
     }
 
-    /// The listener counts down while it accepts. At 0 it accepts nothing, so that no count is lost.
+    /// Sets the limit only when it is 0. The listener decrements the limit while it accepts, and a change at that time would lose a count.
     private func give(_ freed: inout Int) {
         guard freed > 0, listener.newConnectionLimit == 0 else { return }
         listener.newConnectionLimit = freed

@@ -1,13 +1,13 @@
 import Causeway
 import Synchronization
 
-/// Thrown when time ran out before the work was done.
+/// Thrown when the time limit has passed before the work is done.
 struct TimedOut: Error {}
 
-/// Runs `body`, calling `onExpiry` if it takes longer than `limit`; `onExpiry` must make `body` return or throw.
+/// Runs `body`, and calls `onExpiry` if it takes longer than `limit`. `onExpiry` must make `body` return or throw.
 ///
-/// - Parameter limit: `nil` waits forever.
-/// - Throws: ``TimedOut`` if `body` threw because time ran out, else what it threw.
+/// - Parameter limit: The time limit; `nil` for none.
+/// - Throws: ``TimedOut`` if `body` throws after the limit has passed; otherwise the error of `body`.
 func withDeadline<Value: Sendable>(
     _ limit: Duration?, onExpiry: @escaping @Sendable () -> Void,
     _ body: @escaping @Sendable () async throws -> Value
@@ -17,7 +17,7 @@ func withDeadline<Value: Sendable>(
     return try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            // Cancelled when the work is done first: then there is nothing to stop.
+            // The sleep is cancelled if the work is done first.
             guard (try? await Task.sleep(for: limit)) != nil else { return nil }
             expired.note()
             onExpiry()
@@ -35,7 +35,7 @@ func withDeadline<Value: Sendable>(
     }
 }
 
-/// Whether time ran out: known before the work hears of it, because the work's error may arrive first.
+/// Whether the time limit has passed. It is set before `onExpiry` runs, because the error of the work may arrive first.
 private final class Expiry: Sendable {
     private let flag = Atomic(false)
 
@@ -49,8 +49,8 @@ private final class Expiry: Sendable {
 extension NWConnection {
     /// Starts the connection and waits until it is ready.
     ///
-    /// - Parameter giveUp: Called when time ran out; cancels the connection.
-    /// - Throws: ``Failure`` with the text `connection to HOST:PORT failed: REASON`.
+    /// - Parameter giveUp: Called after the time limit; cancels the connection.
+    /// - Throws: ``CommandFailure`` with the text `connection to HOST:PORT failed: REASON`.
     func connect(
         within limit: Duration?, giveUp: @escaping @Sendable (NWConnection) -> Void = { $0.cancel() }
     ) async throws {

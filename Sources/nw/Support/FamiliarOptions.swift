@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Options of ping, tcpdump, nmap and netcat that ask for what this tool does anyway.
+/// Options of ping, tcpdump, nmap and netcat that request the default behaviour of this tool.
 struct NumericOption: ParsableArguments {
     @Flag(name: .customShort("n"), help: ArgumentHelp("Accepted: addresses and ports are never turned into names."))
     var isNumeric: Int

@@ -2,7 +2,7 @@ import Causeway
 import CausewayRuntime
 import CausewaySystem
 
-/// The addresses of a host, for programs that use sockets without the framework, in the order in which to try them.
+/// Resolves a host to addresses in the order in which to try them, for commands that use sockets without the framework.
 func addresses(ofHost host: String, family: SocketAddress.Family?) async throws -> [SocketAddress] {
     let inquiry = await NameQuery.addresses(of: host, family: family)
     guard !inquiry.addresses.isEmpty else { throw inquiry.failure?.networkError ?? .posix(.EADDRNOTAVAIL) }

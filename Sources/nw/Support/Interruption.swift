@@ -4,14 +4,13 @@ import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
-/// Runs `body`, and cancels its task when the user or the system asks the process to end (`SIGINT`, `SIGTERM`), or its terminal is
-/// closed (`SIGHUP`; not under `nohup`).
+/// Runs `body`, and cancels its task on SIGINT, SIGTERM, or SIGHUP (not under `nohup`).
 ///
-/// `body` must end soon when it is cancelled. A second signal ends the process at once.
+/// `body` must end soon after it is cancelled. A second signal ends the process at once.
 ///
-/// - Throws: what `body` throws; `ExitCode` 128 and the signal's number if a signal came, as shells count it.
+/// - Throws: The error of `body`; `ExitCode` 128 + the signal's number after a signal, as in shells.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    // A source takes descriptors, and Dispatch ends the process where there are none.
+    // A dispatch source needs descriptors, and Dispatch ends the process if none are available.
     do { try System.checkRoom(forFiles: 6) } catch {
         throw NWError.posix(POSIXErrorCode(rawValue: error.errno) ?? .EMFILE)
     }
@@ -37,9 +36,9 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
     }
 }
 
-/// The same for what has a goodbye to say at its end, however that comes: it must be out before the process is gone.
+/// Like ``untilInterrupted(_:)``, and runs a farewell at the end, also after a signal, before the process exits.
 ///
-/// - Parameter goodbye: Says it, and calls what it is given when that is done.
+/// - Parameter goodbye: Sends the farewell, then calls the closure that it receives.
 func untilInterrupted(
     _ body: @escaping @Sendable () async throws -> Void, goodbye: (@escaping @Sendable () -> Void) -> Void
 ) async throws {

@@ -2,7 +2,7 @@ import CausewayTypes
 import FoundationEssentials
 
 extension PrintableText {
-    /// A value as JSON with its keys in order: on one line, or indented for people.
+    /// A value as JSON with sorted keys, on one line or indented.
     init(json value: some Encodable, isIndented: Bool = false) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,16 +1,16 @@
 import Causeway
 import Dispatch
 
-/// What a listener reports, in order.
+/// An event of a listener.
 enum ListenerEvent: Sendable {
     case state(NWListener.State)
     case connection(NWConnection)
 }
 
 extension NWListener {
-    /// Starts the listener and gives what it reports, ending after `.cancelled`.
+    /// Starts the listener and returns its events in order. The sequence ends after `.cancelled`.
     ///
-    /// Connections wait in the sequence: set ``NWListener/newConnectionLimit`` where the consumer may be slow.
+    /// Connections wait in the sequence: set ``NWListener/newConnectionLimit`` if the consumer may be slow.
     func events() -> AsyncStream<ListenerEvent> {
         let (events, feed) = AsyncStream<ListenerEvent>.makeStream()
         stateUpdateHandler = { state in

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// How several paths to one host are used at once.
+/// The mode in which several paths to one host are used; the values of `--multipath`.
 enum MultipathChoice: String, CaseIterable, ExpressibleByArgument {
     case handover, interactive, aggregate
 
@@ -33,7 +33,7 @@ struct MultipathOptions: ParsableArguments {
 
     func apply(to parameters: NWParameters) { parameters.multipathServiceType = choice?.serviceType ?? .disabled }
 
-    /// Runs a block, with the addresses given to the path manager meanwhile if that was asked for.
+    /// Runs a block. With `--multipath-endpoints` the kernel's path manager has the host's addresses meanwhile.
     func whileGiven<Result>(_ body: () async throws -> Result) async throws -> Result {
         guard givesEndpoints, let choice else { return try await body() }
         let endpoints: MultipathEndpoints
@@ -48,7 +48,7 @@ struct MultipathOptions: ParsableArguments {
 }
 
 extension NWConnection {
-    /// ` over Multipath TCP`, ` over TCP: the peer speaks no other`; nothing unless several paths were to be used.
+    /// The transport in use: ` over Multipath TCP`, or TCP if the peer does not support it; empty without `--multipath`.
     var multipathLabel: String {
         guard parameters.multipathServiceType != .disabled else { return "" }
         let subflows = (metadata(definition: NWProtocolTCP.definition) as? NWProtocolTCP.Metadata)?.subflows ?? []
@@ -57,7 +57,7 @@ extension NWConnection {
 }
 
 extension NWConnection.DataTransferReport {
-    /// What each path carried: `wifi0: sent 1.2 MiB, received 10 bytes, sent again 0 bytes`.
+    /// The traffic of each path: `wifi0: sent 1.2 MiB, received 10 bytes, sent again 0 bytes`.
     var pathLines: [String] {
         pathReports.map { path in
             let sent = Amounts.bytes(path.sentTransportByteCount)

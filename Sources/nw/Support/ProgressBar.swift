@@ -1,10 +1,10 @@
 import CausewaySystem
 import CausewayTypes
 
-/// One line on the terminal that shows how far a transfer is; nothing where standard error is no terminal.
+/// A line on the terminal that shows the progress of a transfer; nothing if standard error is not a terminal.
 struct ProgressBar {
     private static let width = 24
-    /// Redrawing more often costs more than it tells.
+    /// Minimum time between two updates of the line.
     private static let interval = Duration.milliseconds(100)
 
     private let name: PrintableText
@@ -27,7 +27,7 @@ struct ProgressBar {
         draw(ending: "")
     }
 
-    /// Leaves the last state on the screen.
+    /// Draws the final state and ends the line.
     mutating func finish() {
         draw(ending: "\n")
     }

@@ -2,15 +2,15 @@ import ArgumentParser
 
 /// A command of `nw`.
 ///
-/// Its arguments are understood without those of the others, see ``Program``. The parser then needs to be told that it stands below
-/// another command: it would look for the options that only a whole tool has, which takes as long again.
+/// Its arguments are parsed without loading the other commands, see ``Program``. The configuration names `nw` as the parent command:
+/// otherwise the parser would also load the options of a root command, which doubles the time.
 protocol Subcommand: AsyncParsableCommand {
-    /// What the parser's configuration says of a command: name, help and what stands below it.
+    /// The configuration for the parser: name, help and subcommands.
     static var outline: CommandConfiguration { get }
 
-    /// Makes ready what must be chosen before anything runs.
+    /// Prepares settings that must be chosen before the command's task starts.
     ///
-    /// - Returns: Where the command's task begins; `nil` for the threads of Swift's pool.
+    /// - Returns: The executor for the command's task; `nil` for Swift's thread pool.
     func prepare() -> (any TaskExecutor)?
 }
 
@@ -24,7 +24,7 @@ extension Subcommand {
         return configuration
     }
 
-    /// What most commands end with; one that differs says so itself.
+    /// The exit codes for the help of a command that does not list its own.
     private static var exitCodes: String {
         """
         Exit codes:

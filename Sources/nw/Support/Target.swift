@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// Where to connect to, or what to listen on, as written on the command line.
+/// A host and port from the command line.
 struct Target: Sendable {
     var host: NWEndpoint.Host
     var port: NWEndpoint.Port
@@ -10,7 +10,7 @@ struct Target: Sendable {
 }
 
 extension NWEndpoint {
-    /// As people write it: `example.com:80`, `[::1]:80`, `/run/a.sock`.
+    /// The endpoint in its usual notation: `example.com:80`, `[::1]:80`, `/run/a.sock`.
     var label: String {
         switch self {
         case .hostPort(let host, let port):
@@ -24,13 +24,13 @@ extension NWEndpoint {
     }
 }
 
-/// Reads a port number or the name of a service.
+/// Parses a port number or a service name.
 func parsePort(_ text: String) throws -> NWEndpoint.Port {
     guard let port = NWEndpoint.Port(text) else { throw ValidationError("'\(text)' is not a port or service name") }
     return port
 }
 
-/// TCP without Nagle's delay: this tool's programs write whole messages.
+/// TCP parameters without Nagle's algorithm, because the commands write whole messages.
 func makeTCPParameters(tls: NWProtocolTLS.Options? = nil, fastOpen: Bool = false) -> NWParameters {
     let options = NWProtocolTCP.Options()
     options.noDelay = true
@@ -40,7 +40,7 @@ func makeTCPParameters(tls: NWProtocolTLS.Options? = nil, fastOpen: Bool = false
     return parameters
 }
 
-/// An address family forced on the command line.
+/// The address family that -4 or -6 selects.
 enum AddressFamily: Sendable {
     case any
     case v4

@@ -1,15 +1,15 @@
 import CausewaySystem
 import CausewayTypes
 
-/// What standard output can show.
+/// The capabilities of standard output.
 enum TerminalScreen {
-    /// Whether a person watches standard output: a terminal that understands control sequences.
+    /// Whether standard output is a terminal that supports control sequences.
     static let isInteractive = OpenFile.standardOutput.kind == .terminal && variable("TERM") != "dumb"
 
-    /// Colours are left out where the environment has `NO_COLOR`.
+    /// Whether to use colours. The environment variable `NO_COLOR` disables them.
     static let hasColor = isInteractive && (variable("NO_COLOR") ?? "").isEmpty
 
-    /// Lines of the terminal, 24 where it does not say.
+    /// The number of lines of the terminal; 24 if unknown.
     static var lineCount: Int {
         var size = winsize()
         guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
@@ -24,7 +24,7 @@ extension PrintableText {
         case heading, added, removed, changed, faint
     }
 
-    /// The text in a style of the terminal, where it has any.
+    /// The text in a terminal style; unchanged if the terminal has no colours.
     func styled(_ style: Style) -> PrintableText {
         guard TerminalScreen.hasColor else { return self }
         let begin: PrintableText =
@@ -39,18 +39,18 @@ extension PrintableText {
     }
 }
 
-/// Lines on a terminal that are drawn again in the same place.
+/// Lines on a terminal that are redrawn in place.
 struct LiveLines {
     private var drawn = 0
 
-    /// Replaces what was drawn before. What does not fit on the terminal is counted in the last line.
+    /// Replaces the lines that were drawn before. If there are too many lines, the last one shows the number of hidden lines.
     mutating func draw(_ lines: [PrintableText]) {
         let room = max(2, TerminalScreen.lineCount - 1)
         var shown = lines
         if lines.count > room {
             shown = lines.prefix(room - 1) + [("and \(lines.count - room + 1) more" as PrintableText).styled(.faint)]
         }
-        // Long lines are cut off by the terminal instead of taking two of its lines.
+        // Turns off line wrapping, so that the terminal cuts long lines.
         var text: PrintableText = "\u{1B}[?7l"
         if drawn > 0 { text += "\u{1B}[\(drawn)F" }
         text += "\u{1B}[J"

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// `nw tls`: what a server's TLS is, and what is wrong with its certificates.
+/// `nw tls`: shows a server's TLS settings and the problems of its certificates.
 struct TLSCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "tls",
@@ -80,7 +80,7 @@ struct TLSCommand: Subcommand {
         guard diagnosis.isTrusted else { throw ExitCode.failure }
     }
 
-    /// The port stands behind the last colon, unless there are several and no brackets: then all of it is an IPv6 address.
+    /// Splits the argument into host and port at the last colon. With several colons and no brackets, the whole text is an IPv6 address.
     func target() throws -> Target {
         var host = address[...]
         var service = port ?? "443"

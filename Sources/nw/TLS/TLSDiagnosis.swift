@@ -2,12 +2,12 @@ import Causeway
 import CausewayTLS
 import FoundationEssentials
 
-/// What a server showed, judged: which certificate is wrong or missing, and what mends it.
+/// The evaluation of a server's certificates: which one is invalid or missing, and how to correct that.
 struct TLSDiagnosis: Sendable {
     /// One certificate that the server sent.
     struct Sent: Sendable {
         var certificate: Certificate
-        /// What is remarkable about its place among the others. Empty if nothing is.
+        /// Remarks on its position in the chain, for example that it is out of order.
         var remarks: [String]
     }
 
@@ -15,11 +15,11 @@ struct TLSDiagnosis: Sendable {
     let endpoint: String
     let observation: TLSProbe.Observation
     var sent: [Sent]
-    /// Why the server is not trusted.
+    /// The reason why the server is not trusted; `nil` if it is trusted.
     let failure: String?
-    /// What to do, a sentence each.
+    /// Advice, one sentence each.
     let remedies: [String]
-    /// The subjects from the server's certificate to the anchor; empty without one.
+    /// The subjects from the server's certificate to the trust anchor; empty if no chain was found.
     let chain: [String]
 
     var isTrusted: Bool { failure == nil }
@@ -88,7 +88,7 @@ struct TLSDiagnosis: Sendable {
 /// The certificates that a server sent, as a chain that may have gaps.
 struct Presented {
     private let certificates: [Certificate]
-    /// From the server's own upwards, as far as each one's issuer was sent.
+    /// The server's certificate, then its issuer, and so on, as far as the issuers were sent.
     private let linked: [Certificate]
 
     init(_ certificates: [Certificate]) {
@@ -102,7 +102,7 @@ struct Presented {
         self.linked = linked
     }
 
-    /// - Parameter accepted: The chain that was accepted, if one was.
+    /// - Parameter accepted: The validated chain; `nil` if validation failed.
     func described(accepted: [Certificate]?) -> [TLSDiagnosis.Sent] {
         let used = accepted ?? linked
         return certificates.enumerated().map { index, certificate in
@@ -118,7 +118,7 @@ struct Presented {
         }
     }
 
-    /// What mends a refusal, most likely first.
+    /// Advice for a trust failure, the most likely first.
     func remedies(for failure: TrustFailure?, host: String) -> [String] {
         guard let failure else { return [] }
         switch failure.rule {

@@ -3,42 +3,42 @@ import CausewayTLS
 import Dispatch
 import Synchronization
 
-/// One handshake with a server, whatever its certificates are.
+/// One handshake with a server that accepts every certificate.
 struct TLSProbe: Sendable {
     var target: Target
     var serverName: String?
     var applicationProtocols: [String]
     var rules: NWProtocolTLS.Options.TrustRules
-    /// For each attempt.
+    /// Time limit of each attempt.
     var limit: Duration
 
-    /// What the server showed.
+    /// The results of the handshake.
     struct Observation: Sendable {
-        /// In the order in which they came.
+        /// In the order in which the server sent them.
         var certificates: [Certificate] = []
         var stapledResponse: [UInt8]?
         var version = ""
         var cipherSuite = ""
         var group: String?
         var applicationProtocol: String?
-        /// Whether the connection needed what no connection uses by default: an old version or a weak suite.
+        /// Whether the connection needed an old TLS version or a weak cipher suite, which connections do not use by default.
         var isObsolete = false
         var times = Times()
     }
 
-    /// `nil` for what did not happen.
+    /// The durations of the steps; `nil` for a step that was not needed.
     struct Times: Sendable {
         var resolve: Duration?
         var connect: Duration?
         var handshake: Duration?
     }
 
-    /// - Throws: ``Failure`` when there is no TLS connection.
+    /// - Throws: ``CommandFailure`` if no TLS connection is established.
     func run() async throws -> Observation {
         do {
             return try await attempt(isObsolete: false)
         } catch let failure as NWError where Self.isForWantOfCommonGround(failure) {
-            // Perhaps the server speaks only what is no longer used. Seeing its certificates harms nobody.
+            // The server may support only obsolete versions. No data is sent, so reading its certificates is safe.
             guard let observation = try? await attempt(isObsolete: true) else { throw self.failure(failure) }
             return observation
         } catch let error as NWError {
@@ -90,7 +90,7 @@ struct TLSProbe: Sendable {
         let security = options.securityProtocolOptions
         if let serverName { sec_protocol_options_set_tls_server_name(security, serverName) }
         for name in applicationProtocols { sec_protocol_options_add_tls_application_protocol(security, name) }
-        // A resumed session shows no certificates.
+        // A resumed session does not contain certificates.
         sec_protocol_options_set_tls_resumption_enabled(security, false)
         sec_protocol_options_set_tls_ocsp_enabled(security, true)
         if isObsolete {
@@ -105,7 +105,7 @@ struct TLSProbe: Sendable {
                 let trust = sec_trust_copy_ref(trust).takeRetainedValue()
                 let chain = (SecTrustCopyCertificateChain(trust) as? [SecCertificate]) ?? []
                 certificates(chain.compactMap { try? Certificate(der: [UInt8](SecCertificateCopyData($0))) })
-                // Nothing is sent to whoever this is: the judgement follows, and then the end.
+                // Accepting every peer is safe: no data is sent, and the certificates are validated after the handshake.
                 complete(true)
             }, DispatchQueue(label: "nw.tls"))
         return NWParameters(tls: options)

@@ -2,7 +2,7 @@ import CausewayTLS
 import CausewayWire
 import FoundationEssentials
 
-/// SHA-256 of a file's content, in pieces: by OpenSSL where this host has it, else by portable code.
+/// An incremental SHA-256, computed by OpenSSL if it is installed, otherwise by portable code.
 struct ContentDigest {
     /// Bytes of a digest.
     static let byteCount = SHA256.byteCount
@@ -10,7 +10,7 @@ struct ContentDigest {
     private let library: LibrarySHA256?
     private var portable = SHA256()
 
-    /// - Parameter isPortable: Whether to leave OpenSSL out even where it is installed.
+    /// - Parameter isPortable: Whether to use portable code even if OpenSSL is installed.
     init(isPortable: Bool = false) {
         library = isPortable ? nil : LibrarySHA256()
     }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// What a file holds, by its first bytes.
+/// The type of a file's content, detected from its first bytes.
 struct ContentKind: Equatable, Sendable {
-    /// For people, such as `PNG image`.
+    /// A description for the user, such as `PNG image`.
     let label: String
-    /// What the name of such a file ends with.
+    /// The usual file name extension of this type.
     let fileExtension: String
 
     static let empty = ContentKind(label: "empty", fileExtension: "bin")
@@ -45,7 +45,7 @@ struct ContentKind: Equatable, Sendable {
         }
     }
 
-    /// The end may be in the middle of a character.
+    /// Whether the bytes are UTF-8 text. The last character may be incomplete.
     private static func isText(_ bytes: Data) -> Bool {
         guard !bytes.contains(where: { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B }) else { return false }
         return (0..<4).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }

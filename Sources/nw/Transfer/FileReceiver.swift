@@ -3,19 +3,19 @@ import FoundationEssentials
 
 /// The receiving side of one connection of the transfer protocol.
 struct FileReceiver {
-    /// What is received, and under which conditions.
+    /// The options of a receiver.
     struct Rules: Sendable {
         var directory: String
-        /// Replace files that exist.
+        /// Whether to replace existing files.
         var replaces = false
-        /// Take names that begin with a dot.
+        /// Whether to accept names that begin with a dot.
         var allowsHidden = false
         var maximumSize: UInt64?
     }
 
-    /// One file that was read from the connection, whether or not it was stored.
+    /// A file that was read from the connection, stored or not.
     struct Received: Sendable {
-        /// The sender's word for it.
+        /// The name that the sender gave.
         var shownName: String
         var byteCount: UInt64
         var reply: TransferReply
@@ -33,10 +33,9 @@ struct FileReceiver {
         reader = StreamReader(connection)
     }
 
-    /// Receives one file and answers it. `nil` when the sender has no more.
+    /// Receives one file and sends the reply. Returns `nil` if the sender has no more files.
     ///
-    /// - Throws: ``TransferHeader/Malformed``, ``StreamReader/UnexpectedEnd`` or what the connection failed with: then
-    ///   nothing of the file remains.
+    /// - Throws: ``TransferHeader/Malformed``, ``StreamReader/UnexpectedEnd`` or the connection's error. The incomplete file is removed.
     mutating func next() async throws -> Received? {
         guard let fixed = try await reader.exactly(TransferHeader.fixedByteCount) else { return nil }
         let (nameLength, byteCount) = try TransferHeader.lengths(in: fixed)
@@ -61,7 +60,7 @@ struct FileReceiver {
             }
             if let name, let file { await finish(file, name, digest, &received) }
         } catch {
-            // Now, not when the last reference goes: the process may end before that.
+            // Removed now and not in `deinit`, because the process may exit before that.
             if let file { await thread.finish { file.discard() } }
             throw error
         }
@@ -70,7 +69,7 @@ struct FileReceiver {
         return received
     }
 
-    /// Why a file will not be stored, as far as its header shows.
+    /// The reason to refuse a file, as far as its header shows one.
     private func refusal(of name: String?, _ byteCount: UInt64) async -> TransferReply? {
         guard let name else { return .nameRefused }
         if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }
@@ -89,8 +88,8 @@ struct FileReceiver {
         }
     }
 
-    /// Reads all of the content, also when there is no file for it: the next header follows it. A piece is hashed and written while
-    /// the connection brings the next one.
+    /// Reads all of the content, even if the file is refused, because the next header follows it. A piece is hashed and written while the
+    /// connection receives the next one.
     private mutating func readContent(into file: inout IncomingFile?, _ received: inout Received) async throws {
         var rest = received.byteCount
         var content = try await next(&rest)
@@ -106,7 +105,7 @@ struct FileReceiver {
         }
     }
 
-    /// Waits for the next piece of the content. `nil` when nothing of it is left.
+    /// Waits for the next piece of the content. Returns `nil` at the end of the content.
     private mutating func next(_ rest: inout UInt64) async throws -> Data? {
         guard rest > 0 else { return nil }
         guard let content = try await reader.next(atMost: rest) else { throw StreamReader.UnexpectedEnd() }
@@ -114,7 +113,7 @@ struct FileReceiver {
         return content
     }
 
-    /// Hashes and writes one piece, if there is a file for it. Returns why that failed.
+    /// Hashes and writes one piece, if the file is stored. Returns the reason if that failed.
     private static func append(_ content: Data, to file: IncomingFile?, on thread: FileThread) async -> String? {
         guard let file else { return nil }
         do {

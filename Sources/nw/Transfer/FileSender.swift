@@ -3,12 +3,12 @@ import FoundationEssentials
 
 /// The sending side of one connection of the transfer protocol.
 struct FileSender {
-    /// This file was not stored, but the connection can carry the next one.
+    /// The receiver did not store the file, but the connection can send the next one.
     struct NotSent: Error {
         let reason: String
     }
 
-    /// Bytes read from the disk and given to the connection at a time.
+    /// Bytes that are read from the disk and sent at a time.
     private static let chunk = 262_144
 
     private let connection: NWConnection
@@ -20,9 +20,9 @@ struct FileSender {
         replies = StreamReader(connection)
     }
 
-    /// Sends one file and waits until the receiver answers.
+    /// Sends one file and waits for the receiver's reply.
     ///
-    /// - Returns: Bytes of its content.
+    /// - Returns: The size of the content, in bytes.
     mutating func send(_ path: String) async throws -> UInt64 {
         let name = String(path.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
         let file = try await open(path)
@@ -38,7 +38,7 @@ struct FileSender {
         return file.byteCount
     }
 
-    /// Sends the content. The next piece is read and hashed while the connection takes the one before.
+    /// Sends the content. The next piece is read and hashed while the connection sends the previous one.
     private func sendContent(of file: OutgoingFile, _ note: (UInt64) -> Void) async throws {
         let thread = thread
         var left = file.byteCount
@@ -53,7 +53,7 @@ struct FileSender {
         }
     }
 
-    /// Reads the next piece, of at most `limit` bytes. `nil` when nothing is left to send.
+    /// Reads the next piece, at most `limit` bytes. Returns `nil` at the end of the content.
     private static func read(
         _ file: OutgoingFile, atMost limit: UInt64, on thread: FileThread
     ) async throws -> Data? {
@@ -86,8 +86,8 @@ struct FileSender {
     }
 }
 
-/// A file on its way out, hashed as it is read.
-// SAFETY: after `init`, every method runs on the one lane of the sender that owns the file, one call after another.
+/// A file that is being sent. It is hashed while it is read.
+// SAFETY: after `init`, every method runs on the single file thread of the sender that owns the file, one call after another.
 private final class OutgoingFile: @unchecked Sendable {
     let byteCount: UInt64
     private let file: OpenFile

@@ -1,19 +1,19 @@
 import Causeway
 import FoundationEssentials
 
-/// A file being received: under a temporary name until it is whole, on the disk and known to be right.
+/// A file that is being received. It has a temporary name until it is complete, on the disk and verified.
 ///
-/// Not `Sendable` by itself: its owner passes it through one ``FileThread``, whose thread does all the blocking work.
-// SAFETY: every method runs on the one lane of the transfer that owns the file, one call after another.
+/// Confined to the ``FileThread`` of its owner, which does all the blocking work.
+// SAFETY: every method runs on the single file thread of the transfer that owns the file, one call after another.
 final class IncomingFile: @unchecked Sendable {
-    /// Names that begin so are this program's own.
+    /// The prefix of all temporary names. No other program uses it.
     static let temporaryPrefix = ".nw-receive-"
 
     private let directory: String
     private let temporaryPath: String
     private let file: OpenFile
     private var hash = ContentDigest()
-    /// Whether there is nothing left to clean up.
+    /// Whether the temporary file has been renamed or removed.
     private var isSettled = false
 
     init(in directory: String) throws(NWError) {
@@ -28,20 +28,20 @@ final class IncomingFile: @unchecked Sendable {
         let file: OpenFile
     }
 
-    /// Creates a temporary file and locks it, so that other runs see that it is in use.
+    /// Creates a temporary file and locks it, so that other processes see that it is in use.
     private static func createTemporary(in directory: String) throws(NWError) -> TemporaryFile {
         while true {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(directory)/\(temporaryPrefix)\(random)"
             let file = try OpenFile(creating: path)
-            // Between the two calls a run that starts may take the file for one that was left behind, and remove it.
+            // Between the two calls another process may take the unlocked file for an abandoned one and remove it.
             if file.lock() != .heldByAnother, file.isLinked {
                 return TemporaryFile(path: path, file: file)
             }
         }
     }
 
-    /// Removes the temporary files in a directory that no process has open any more: those of runs that were killed.
+    /// Removes the temporary files in a directory that no process has open. They belong to processes that were killed.
     ///
     /// - Returns: The number of files removed.
     static func removeAbandoned(in directory: String) -> Int {
@@ -59,7 +59,7 @@ final class IncomingFile: @unchecked Sendable {
         discard()
     }
 
-    /// Removes what was received, unless it has its name already.
+    /// Removes the temporary file, unless it has been renamed or removed.
     func discard() {
         if !isSettled { try? DirectoryEntries.removeFile(temporaryPath) }
         isSettled = true
@@ -75,7 +75,7 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
-    /// Compares the checksum and gives the file its name. A file that is not stored is removed.
+    /// Verifies the checksum and renames the file. A file that is not stored is removed.
     func finish(name: String, digest: Data, replacing: Bool) throws -> TransferReply {
         defer { discard() }
         guard hash.finish() == [UInt8](digest) else { return .checksumMismatch }
@@ -88,7 +88,7 @@ final class IncomingFile: @unchecked Sendable {
         return .stored
     }
 
-    /// Gives the file the name `base.fileExtension`, or `base-2.fileExtension` and so on where that is taken.
+    /// Renames the file to `base.fileExtension`, or to `base-2.fileExtension` and so on if that name exists.
     ///
     /// - Returns: The name.
     func store(as base: String, fileExtension: String) throws -> String {
@@ -114,7 +114,7 @@ final class IncomingFile: @unchecked Sendable {
             try DirectoryEntries.moveWithoutReplacing(temporaryPath, to: path)
         }
         isSettled = true
-        // The name too has to be on the disk before the sender hears that its file is safe.
+        // The directory entry must be on the disk too before the reply confirms the file.
         try OpenFile(directory: directory).synchronize()
     }
 }

@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// Stores everything that one connection brings as one file. The end of the stream is the end of the file.
+/// Stores all bytes of one connection as one file. The end of the stream is the end of the file.
 struct RawFileReceiver {
     struct Stored: Sendable {
         var name: String
@@ -10,7 +10,7 @@ struct RawFileReceiver {
         var kind: ContentKind
     }
 
-    /// The most that one receive takes, in bytes.
+    /// Maximum bytes of one receive.
     private static let chunk = 262_144
 
     let connection: NWConnection
@@ -24,10 +24,9 @@ struct RawFileReceiver {
         self.maximumSize = maximumSize
     }
 
-    /// Receives until the peer ends its stream, and gives the file its name: when it came, and from where.
+    /// Receives until the peer ends its stream. The file name contains the time of arrival and the peer's address.
     ///
-    /// - Throws: What the connection or the disk failed with; ``Failure`` if the content is larger than allowed. Then nothing of
-    ///   the file remains.
+    /// - Throws: The error of the connection or the disk; ``CommandFailure`` if the content is too large. The incomplete file is removed.
     func receive() async throws -> Stored {
         let (thread, directory) = (thread, directory)
         let file = try await thread.run { try IncomingFile(in: directory) }
@@ -48,18 +47,18 @@ struct RawFileReceiver {
             let name = try await thread.run { try file.store(as: base, fileExtension: kind.fileExtension) }
             return Stored(name: name, byteCount: byteCount, kind: kind)
         } catch {
-            // Now, not when the last reference goes: the process may end before that.
+            // Removed now and not in `deinit`, because the process may exit before that.
             await thread.finish { file.discard() }
             throw error
         }
     }
 
-    /// `127.0.0.1-51234`, `fe80--1-51234`: usable in a name on every file system.
+    /// The peer as `127.0.0.1-51234` or `fe80--1-51234`, which every file system accepts as part of a name.
     private static func label(of peer: NWEndpoint) -> String {
         String(peer.label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }.drop { $0 == "-" })
     }
 
-    /// The time of day in UTC, such as `20260102T030405Z`.
+    /// The date and time in UTC, such as `20260102T030405Z`.
     private static func timeLabel() -> String {
         var now = time(nil)
         var fields = tm()

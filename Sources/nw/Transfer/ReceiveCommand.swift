@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import FoundationEssentials
 
-/// `nw receive`: takes files into a directory, from `nw send` or, one per connection, from any program.
+/// `nw receive`: stores files in a directory, from `nw send` or, one per connection, from any program.
 struct ReceiveCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "receive",
@@ -85,7 +85,7 @@ struct ReceiveCommand: Subcommand {
                     try await multipath.whileGiven { try await listen(for: session, using: parameters) }
                 }
             } catch let code as ExitCode where code.rawValue > 128 && !session.hasCutPeer {
-                // Nothing was cut: an interrupt is how this program usually ends.
+                // No transfer was interrupted: an interrupt is the usual end of this command.
             }
         }
     }
@@ -93,7 +93,7 @@ struct ReceiveCommand: Subcommand {
     private func makeParameters() -> NWParameters {
         let parameters = makeTCPParameters()
         multipath.apply(to: parameters)
-        // A sender that vanishes would hold its half of a file for ever.
+        // Without keepalive, an incomplete file of a sender that disappeared would stay open forever.
         let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
         options?.enableKeepalive = true
         options?.keepaliveIdle = 60

@@ -4,7 +4,7 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// Something that `nw receive` reports, in the shape of its JSON.
+/// The JSON object of an event of `nw receive`.
 struct ReceiveEvent: Encodable, Sendable {
     /// `listening`, `connected`, `stored`, `refused` or `ended`.
     var event: String
@@ -12,15 +12,15 @@ struct ReceiveEvent: Encodable, Sendable {
     var peer: String?
     var name: String?
     var bytes: UInt64?
-    /// What the file holds, such as `PNG image`. Only of raw files.
+    /// The detected type of the content, such as `PNG image`. Only for raw files.
     var kind: String?
-    /// Why a file was not stored.
+    /// The reason why a file was not stored.
     var reason: String?
 
     static func listening(on port: UInt16) -> Self { Self(event: "listening", port: port) }
 }
 
-/// What all connections of one `nw receive` share.
+/// The state that all connections of one `nw receive` share.
 final class ReceiveSession: Sendable {
     private let rules: FileReceiver.Rules
     private let isRaw: Bool
@@ -35,10 +35,10 @@ final class ReceiveSession: Sendable {
         self.isJSON = isJSON
     }
 
-    /// Whether cancellation ended a connection before its peer did.
+    /// Whether cancellation interrupted a transfer.
     var hasCutPeer: Bool { cutMark.load(ordering: .acquiring) }
 
-    /// Removes what runs that were killed left behind. Files of runs that go on stay.
+    /// Removes temporary files of processes that were killed. Files of running processes are kept.
     func removeAbandonedFiles() async {
         let count = try? await FileThread("nw.receive").run { [rules] in
             IncomingFile.removeAbandoned(in: rules.directory)
@@ -56,7 +56,7 @@ final class ReceiveSession: Sendable {
             let kind: PrintableText = event.kind.map { " (\($0))" } ?? ""
             printLine("\(event.name ?? ""): \(Amounts.bytes(event.bytes ?? 0))\(kind) from \(peer)")
         case "refused":
-            // The failure itself reports the end of a raw connection.
+            // For a raw connection the thrown failure already reports the end.
             guard let name = event.name else { return }
             printError("nw: receive: \(name) from \(peer) not stored: \(event.reason ?? "")")
         default: if isVerbose { printError("nw: receive: \(peer) \(event.event)") }
@@ -65,7 +65,7 @@ final class ReceiveSession: Sendable {
 
     /// Receives all files of one connection.
     ///
-    /// - Throws: ``Failure`` if one of them was not stored.
+    /// - Throws: ``CommandFailure`` if one of them was not stored.
     func receive(over connection: NWConnection) async throws {
         defer { connection.cancel() }
         do {
@@ -112,7 +112,7 @@ final class ReceiveSession: Sendable {
                     event: "stored", peer: peer, name: stored.name, bytes: stored.byteCount, kind: stored.kind.label))
         } catch {
             tell(ReceiveEvent(event: "refused", peer: peer, reason: describe(error).text))
-            // A peer that still sends learns that it does so without effect.
+            // The connection is reset, so that a peer that still sends stops.
             connection.forceCancel()
             throw CommandFailure("a file from \(peer) was not stored: \(describe(error))")
         }

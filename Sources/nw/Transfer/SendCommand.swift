@@ -3,7 +3,7 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw send`: gives files to `nw receive`.
+/// `nw send`: sends files to `nw receive`.
 struct SendCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "send",
@@ -48,7 +48,7 @@ struct SendCommand: Subcommand {
         }
     }
 
-    /// What became of one file, in the shape of its JSON.
+    /// The JSON object for one file.
     private struct Outcome: Encodable {
         /// `sent` or `refused`.
         var event: String
@@ -73,7 +73,7 @@ struct SendCommand: Subcommand {
                 let byteCount = try await sender.send(path)
                 if json { printLine(PrintableText(json: Outcome(event: "sent", file: path, bytes: byteCount))) }
             } catch let refusal as FileSender.NotSent {
-                // The connection is still in step: the other files may fare better.
+                // The connection is still usable; the next files may be accepted.
                 failures += 1
                 if json {
                     printLine(PrintableText(json: Outcome(event: "refused", file: path, reason: refusal.reason)))
@@ -88,7 +88,7 @@ struct SendCommand: Subcommand {
         if failures > 0 { throw ExitCode.failure }
     }
 
-    /// What each path carried so far.
+    /// Prints the traffic of each path so far.
     private func tell(_ report: NWConnection.PendingDataTransferReport, of connection: NWConnection) async {
         printError("nw: send: sent to \(connection.endpoint.label)\(connection.multipathLabel)")
         let lines = await withCheckedContinuation { continuation in

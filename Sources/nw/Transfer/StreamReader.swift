@@ -1,12 +1,12 @@
 import Causeway
 import FoundationEssentials
 
-/// Takes a connection's bytes in the portions that a protocol asks for.
+/// Reads a connection's bytes in the sizes that a protocol needs.
 struct StreamReader {
-    /// The connection ended inside a portion.
+    /// The connection ended in the middle of the requested bytes.
     struct UnexpectedEnd: Error {}
 
-    /// The most that one receive takes, in bytes.
+    /// Maximum bytes of one receive.
     private static let chunk = 262_144
 
     private let connection: NWConnection
@@ -16,7 +16,7 @@ struct StreamReader {
         self.connection = connection
     }
 
-    /// Waits for bytes, at most `limit`. `nil` at the end of the stream.
+    /// Waits for bytes, at most `limit`. Returns `nil` at the end of the stream.
     mutating func next(atMost limit: UInt64) async throws -> Data? {
         if buffer.isEmpty {
             guard let received = try await connection.receive(atMost: Self.chunk) else { return nil }
@@ -27,7 +27,7 @@ struct StreamReader {
         return taken
     }
 
-    /// Waits for exactly `count` bytes. `nil` if the stream ends before the first of them.
+    /// Waits for exactly `count` bytes. Returns `nil` if the stream ends before the first of them.
     mutating func exactly(_ count: Int) async throws -> Data? {
         var portion = Data()
         while portion.count < count {

@@ -1,10 +1,9 @@
 import CausewayTypes
 import FoundationEssentials
 
-/// The protocol of `nw send` and `nw receive`, version 1.
+/// The header of a file in the protocol of `nw send` and `nw receive`, version 1.
 ///
-/// The sender writes any number of files one after another over one TCP connection, then half-closes. Integers are
-/// in network byte order.
+/// The sender writes any number of files one after another over one TCP connection, then half-closes. Integers are in network byte order.
 ///
 /// ```
 /// bytes  content
@@ -16,10 +15,10 @@ import FoundationEssentials
 ///     32  SHA-256 of the content
 /// ```
 ///
-/// The receiver answers each file with one byte, ``TransferReply``, after it read the whole file, also when it
-/// stored nothing. The sender waits for it before it begins the next file.
+/// The receiver replies to each file with one byte, ``TransferReply``, after it has read the whole file, also if it stored nothing. The
+/// sender waits for the reply before it sends the next file.
 struct TransferHeader: Equatable, Sendable {
-    /// Bytes before the name.
+    /// Bytes of the header before the name.
     static let fixedByteCount = 14
     private static let magic = Array("NWF".utf8) + [1]
 
@@ -42,7 +41,7 @@ struct TransferHeader: Equatable, Sendable {
         return data
     }
 
-    /// Reads the part before the name, and gives the length of the name and of the content.
+    /// Parses the part before the name. Returns the lengths of the name and the content, in bytes.
     static func lengths(in fixed: Data) throws(Malformed) -> (name: Int, content: UInt64) {
         let bytes = [UInt8](fixed)
         guard bytes.count == fixedByteCount, bytes.starts(with: magic) else { throw .notThisProtocol }
@@ -51,9 +50,9 @@ struct TransferHeader: Equatable, Sendable {
         return (name, bytes[6..<14].reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// Reads a name. Refuses one that leads out of the directory, is hidden there, or misleads its reader.
+    /// Validates a name. Refuses a name that leads out of the directory, is hidden, or misleads the user.
     ///
-    /// A hidden file may change what programs do: `.bashrc` runs with the next shell.
+    /// A hidden file may change the behaviour of programs: a shell runs `.bashrc` when it starts.
     ///
     /// - Parameter allowsHidden: Whether a name may begin with a dot.
     static func safeName(_ bytes: Data, allowsHidden: Bool = false) throws(Malformed) -> String {
@@ -66,19 +65,19 @@ struct TransferHeader: Equatable, Sendable {
     }
 }
 
-/// How the receiver answers one file.
+/// The receiver's reply to one file.
 enum TransferReply: UInt8, Sendable {
-    /// The whole content is on the receiver's disk under its name, and its checksum is right.
+    /// The content is on the receiver's disk under its name, and its checksum is correct.
     case stored = 0
     case nameRefused = 1
     case nameTaken = 2
     case checksumMismatch = 3
-    /// More than the receiver's limit.
+    /// The content is larger than the receiver's limit.
     case tooLarge = 4
-    /// The receiver could not write, for example for want of space.
+    /// The receiver could not write, for example because the disk is full.
     case notWritten = 5
 
-    /// The words for the sender's user.
+    /// The message for the sender's user.
     var explanation: String {
         switch self {
         case .stored: "stored"

@@ -1,17 +1,17 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Asks TCP ports by connections of the kernel's, which are reset as soon as they are there.
+/// Probes TCP ports with connections of the kernel. Each connection is reset as soon as it is established.
 final class ConnectWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let ports: [UInt16]
     private let epoll: Epoll
     private var events = Epoll.EventBuffer(capacity: 1024)
     private var open: [PortSurvey.Probe: CInt] = [:]
-    /// Sockets whose connection was refused: asking again with one of them costs the kernel half of what making another does.
+    /// Sockets whose connection was refused. Reusing one costs the kernel half the time of creating another.
     private var idle: [SocketAddress.Family: [CInt]] = [:]
     private let maximumIdle: Int
-    /// Connections that were begun a moment ago.
+    /// Connections that were started and have not been checked yet.
     private var begun: [(probe: PortSurvey.Probe, socket: CInt)] = []
     private var buffer = [UInt8](repeating: 0, count: 512)
     let maximumWaiting: Int
@@ -39,7 +39,7 @@ final class ConnectWire: ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // Where there is no room for one, there is none for those behind it.
+            // If one probe cannot be sent now, the following ones cannot be sent either.
             let sending = isBusy ? .busy : begin(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
@@ -68,23 +68,23 @@ final class ConnectWire: ScanWire {
         if let number = idle[family]?.popLast() { return Descriptor(adopting: number) }
         let socket = try Socket.open(family, .stream)
         Socket.abortOnClose(socket.rawValue)
-        // An error that comes while connect(2) still runs would else be forgotten: the kernel only notes it beside the socket.
+        // Without this, the kernel discards an ICMP error that arrives while connect(2) still runs.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: family == .ipv6)
         return socket
     }
 
-    /// Many hosts have answered by now: asking once is cheaper than waiting for each. Those that have not are waited for.
+    /// Checks each started connection once, because many hosts have answered by now. Connections without an answer are added to epoll.
     private func lookAtBegun(_ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         for (probe, number) in begun {
             let target = target(of: probe)
             let socket = Descriptor(adopting: number)
             do throws(SystemError) {
-                // Connecting once more tells how it went, and makes a socket that was refused as good as new.
+                // A second connect(2) reports the result of the first, and makes a refused socket usable again.
                 _ = try Socket.connect(number, to: target)
                 outcome(probe, .answered(.synAck))
             } catch {
                 guard error.errno == EALREADY else {
-                    // Of other errors nothing is known to come of asking at once again: the port's time runs.
+                    // After other errors an immediate retry does not help; the probe times out.
                     let sending = ScanSending(errno: error.errno)
                     if case .answered = sending { outcome(probe, sending) }
                     if error.errno == ECONNREFUSED { keep(socket, target.family) }
@@ -99,7 +99,7 @@ final class ConnectWire: ScanWire {
         begun.removeAll(keepingCapacity: true)
     }
 
-    /// Keeps a socket to ask with again, unless a report waits there that would be taken for the next answer.
+    /// Keeps a socket for another probe, unless its error queue holds a report that would be mistaken for the next answer.
     private func keep(_ socket: consuming Descriptor, _ family: SocketAddress.Family) {
         guard idle[family, default: []].count < maximumIdle, report(of: socket) == nil else { return }
         idle[family, default: []].append(socket.release())
@@ -123,7 +123,7 @@ final class ConnectWire: ScanWire {
         }
     }
 
-    /// The errno that ended a connection, or of what ICMP reported of it; 0 where it is there.
+    /// The errno that ended a connection, or the errno of an ICMP error; 0 if the connection is established.
     private func error(of socket: borrowing Descriptor) -> CInt {
         let error = Socket.takeError(socket.rawValue)
         return error == 0 ? report(of: socket)?.error ?? 0 : error

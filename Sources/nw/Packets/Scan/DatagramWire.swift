@@ -1,13 +1,13 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Asks UDP ports by datagrams. What hosts and routers report of them needs no privilege to be read.
+/// Probes UDP ports with datagrams. Replies and ICMP errors can be read without privilege.
 final class DatagramWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let ports: [UInt16]
     private let index: ScanIndex
     private let attempts: Int
-    /// One for each attempt and family, so that answers tell which they mean.
+    /// One socket for each attempt and family, so that an answer identifies its probe.
     private var sockets = ScanSockets()
     private let family: [Bool: Int]
 

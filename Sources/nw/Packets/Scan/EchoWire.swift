@@ -1,7 +1,7 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Asks whether hosts are there: ICMP echo, by the kernel's own sockets where they are allowed, else by raw ones.
+/// Checks hosts with ICMP echo requests, on datagram ICMP sockets if the system allows them, otherwise on raw sockets.
 final class EchoWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let index: ScanIndex

@@ -1,22 +1,23 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Finds out which hosts are there before their ports are asked: each port of an absent host would be waited for.
+/// Finds the hosts that are up before their ports are probed, because every port of an absent host would have to time out.
 ///
-/// Neighbours are asked by ARP and its like, all others by ICMP echo and at a few TCP ports at once, for many hosts answer only one of these.
+/// Hosts on the same link are queried with ARP or neighbour solicitations. Other hosts are probed with ICMP echo and on a few TCP ports at
+/// once, because many hosts answer only one of these.
 struct HostDiscovery {
     private let targets: ArraySlice<ScanTarget>
     private let wire: DiscoveryWire
     private var settings = PortSurvey.Settings(.echo)
 
-    /// Times that each question is asked.
+    /// Number of times that each probe is sent.
     private static let attempts = 2
     private static let longestWait = Duration.seconds(1)
-    /// Of a host on the same link, which answers at once where it is there.
+    /// The limit for hosts on the same link, which answer at once if they are up.
     private static let longestWaitNear = Duration.milliseconds(200)
 
     /// - Parameters:
-    ///   - links: Where neighbours may be asked.
+    ///   - links: The links on which ARP and neighbour solicitations can be sent.
     ///   - isRaw: Whether this process may send raw segments.
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink], isRaw: Bool, rate: Double?) throws {
         self.targets = targets
@@ -28,7 +29,7 @@ struct HostDiscovery {
         settings.longestWait = wire.isNear ? Self.longestWaitNear : Self.longestWait
     }
 
-    /// The hosts that answered, or all that were not asked when the mark was set.
+    /// Probes the hosts. If the flag is set, hosts that were not probed yet count as up.
     func run(until stop: StopMark) -> (up: [ScanTarget], down: [ScanTarget]) {
         var isUp = [Bool](repeating: false, count: targets.count)
         var missing = targets.count
@@ -45,7 +46,7 @@ struct HostDiscovery {
 }
 
 extension ScanFinding.Reason {
-    /// Whether the host itself has answered, and no router for it.
+    /// Whether the answer came from the host itself and not from a router.
     fileprivate var isSignOfLife: Bool {
         switch self {
         case .synAck, .reset, .connectionRefused, .udpResponse, .echoReply, .arpResponse, .neighbourResponse,
@@ -56,13 +57,13 @@ extension ScanFinding.Reason {
     }
 }
 
-/// Asks whether hosts are there, in several ways at once: the first "port" is the host itself, the others are TCP's.
+/// Checks hosts in several ways at once: "port" 0 is the host itself, the others are TCP ports.
 private final class DiscoveryWire: ScanWire {
-    /// Ports that most hosts answer at, if only to refuse.
+    /// Ports at which most hosts answer, at least with a reset.
     private static let knocks: [UInt16] = [443, 80, 22]
     static let questionCount = 1 + knocks.count
 
-    /// `nil` where this process may not send echo requests.
+    /// `nil` if this process may not send echo requests.
     private let hosts: NeighbourWire?
     private let knocking: any ScanWire
     let isNear: Bool
@@ -76,7 +77,7 @@ private final class DiscoveryWire: ScanWire {
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
         guard probe.port > 0 else { return hosts?.send(probe) ?? .answered(.netUnreachable) }
-        // A neighbour that does not tell its link-layer address can be asked nothing else.
+        // A host on the same link that does not answer ARP or neighbour solicitations cannot be reached in another way.
         if hosts?.isNear(probe.host) == true { return .answered(.hostUnreachable) }
         return knocking.send(Self.knock(probe))
     }
@@ -86,7 +87,7 @@ private final class DiscoveryWire: ScanWire {
             hosts?.collect(into: &answers, milliseconds: milliseconds)
             return
         }
-        // Two ways to listen: each for a moment.
+        // Both sources are polled in turn, for at most 2 ms each.
         hosts?.collect(into: &answers, milliseconds: min(milliseconds, 2))
         let first = answers.count
         knocking.collect(into: &answers, milliseconds: min(milliseconds, 2))

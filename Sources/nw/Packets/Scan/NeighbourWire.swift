@@ -3,21 +3,21 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// Asks whether hosts are there: those on a link of this host's by ARP and neighbour solicitations, all others by echo requests.
+/// Checks hosts: those on the same link with ARP and neighbour solicitations, all others with echo requests.
 final class NeighbourWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let index: ScanIndex
     private let links: [NeighbourLink]
-    /// For each target the link it is on, and the address to ask from.
+    /// For each target on a local link: the link, and the source address for its probes.
     private let places: [(link: Int, source: InternetAddress)?]
     private let echo: EchoWire?
-    /// Answers do not tell which of several questions they mean.
+    /// The last attempt for each target: an answer does not show which attempt it belongs to.
     private var attempts: [Int]
 
-    /// Whether all targets are on links of this host's: answers come at once, or not at all.
+    /// Whether all targets are on local links: then they answer at once or not at all.
     let isNear: Bool
 
-    /// - Parameter links: Those that this process may send frames on; where there are none, all is left to echo requests.
+    /// - Parameter links: The links on which this process may send frames. Targets on other links get echo requests.
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink]) throws {
         self.targets = targets
         self.links = links
@@ -33,7 +33,7 @@ final class NeighbourWire: ScanWire {
         attempts = Array(repeating: 0, count: targets.count)
     }
 
-    /// Whether a target is on a link of this host's.
+    /// Whether a target is on a local link.
     func isNear(_ host: Int) -> Bool { places[host] != nil }
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
@@ -43,7 +43,7 @@ final class NeighbourWire: ScanWire {
     }
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
-        // Where several have to be waited for, each a moment.
+        // Several sources are polled in turn, for at most 2 ms each.
         let share = links.count + (echo == nil ? 0 : 1) > 1 ? min(milliseconds, 2) : milliseconds
         for link in links {
             link.collect(milliseconds: share) { address in
@@ -58,17 +58,17 @@ final class NeighbourWire: ScanWire {
     }
 }
 
-/// An interface on which neighbours are asked. Confined to one thread.
+/// An interface on which ARP and neighbour solicitations are sent. Confined to one thread.
 final class NeighbourLink {
     private let interface: NetworkSnapshot.Interface
     private let probes: NeighbourProbes
     private let sender: Descriptor
     private var ring: PacketRing
 
-    /// Bytes for answers that nobody has looked at yet: some ten thousand.
+    /// Bytes of the ring buffer for unread answers: about ten thousand answers.
     private static let room = 2 << 20
 
-    /// The links of Ethernet's kind that some of the targets are on; none where this process may not send frames.
+    /// The Ethernet links that reach some of the targets; empty if this process may not send frames.
     static func find(_ targets: [ScanTarget]) -> [NeighbourLink] {
         guard let snapshot = try? NetworkSnapshot.current() else { return [] }
         return snapshot.interfaces.compactMap { interface in
@@ -96,7 +96,7 @@ final class NeighbourLink {
         self.ring = ring
     }
 
-    /// The address to ask a target from; `nil` where it is not on this link, or is this host itself.
+    /// The source address for probes of a target; `nil` if the target is not on this link, or is this host.
     func source(toward target: ScanTarget) -> InternetAddress? { Self.source(on: interface, toward: target) }
 
     private static func source(
@@ -112,7 +112,7 @@ final class NeighbourLink {
             case (.ipv6(let own), .ipv6(let other)):
                 if (own.high, own.low) == (other.high, other.low) { return nil }
                 guard other.interface == nil || other.interface?.index == interface.interface.index else { continue }
-                // A network of IPv6's link is shorter than its 64 bits in no case that matters (RFC 4291 §2.5.1).
+                // Prefixes shorter than 64 bits are ignored: an on-link IPv6 prefix has 64 bits (RFC 4291 §2.5.1).
                 guard address.prefixLength >= 64, address.prefixLength < 128 else { continue }
                 let mask = address.prefixLength == 64 ? 0 : UInt64.max << UInt64(128 - address.prefixLength)
                 if own.high == other.high, own.low & mask == other.low & mask { found = found ?? address.address }
@@ -132,7 +132,7 @@ final class NeighbourLink {
         } catch { return ScanSending(errno: (error as? SystemError)?.errno ?? EIO) }
     }
 
-    /// Hands over the addresses whose owners have answered.
+    /// Calls `body` with each address that has answered.
     func collect(milliseconds: CInt, _ body: (InternetAddress) -> Void) {
         guard (try? ring.wait(milliseconds: milliseconds)) == true else { return }
         var packet = RingPacket()

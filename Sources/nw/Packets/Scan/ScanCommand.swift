@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayPackets
 import CausewaySystem
 
-/// `nw scan`: which ports of a host are open.
+/// `nw scan`: finds the open ports of hosts.
 struct ScanCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "scan",
@@ -96,7 +96,7 @@ struct ScanCommand: Subcommand {
         }
     }
 
-    /// What is asked of every host, where the technique is settled.
+    /// The ports to probe on every host.
     func portList(_ technique: ScanTechnique) throws -> [UInt16] {
         if technique == .echo { return [0] }
         if let ports { return try Self.list(ports).ports }
@@ -114,7 +114,7 @@ struct ScanCommand: Subcommand {
                     try await stop.run("nw.scan") { try ScanSession(command, found).run(until: stop) }
                 }
             } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {
-                // What was known is out: nothing was lost by the interrupt.
+                // The results so far are already printed: the interrupt lost nothing.
             }
         }
     }

@@ -2,13 +2,13 @@ import CausewayPackets
 import CausewaySystem
 import CausewayTypes
 
-/// One run of `nw scan`, on a thread of its own.
+/// One run of `nw scan`, on its own thread.
 final class ScanSession {
     private let command: ScanCommand
     private let targets: [ScanTarget]
     private let technique: ScanTechnique
     private let ports: [UInt16]
-    /// Where hosts are asked as neighbours.
+    /// The links on which ARP and neighbour solicitations can be sent.
     private let links: [NeighbourLink]
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
@@ -17,10 +17,10 @@ final class ScanSession {
     private var openPorts = 0
     private let survey = SurveyLoop()
     private var done = 0
-    /// Hosts that were found to be there; `nil` where their ports are asked without that.
+    /// Number of hosts that are up; `nil` if ports are probed without host discovery.
     private var upCount: Int?
 
-    /// Hosts that are asked at the same time, however few their ports are.
+    /// Maximum number of hosts that are probed at the same time, even if there are few ports.
     private static let maximumHosts = 4096
     init(_ command: ScanCommand, _ targets: [ScanTarget]) throws {
         self.command = command
@@ -67,7 +67,7 @@ final class ScanSession {
         stride(from: 0, to: targets.count, by: count).map { targets[$0..<min($0 + count, targets.count)] }
     }
 
-    /// The hosts whose ports are worth asking. One host alone costs little, and is asked at once unless its link can tell that it is absent.
+    /// The hosts whose ports are probed. Host discovery is skipped for a single host that is not on a local link.
     private func present(_ group: ArraySlice<ScanTarget>, _ stop: StopMark) throws -> [ScanTarget] {
         let isNear = targets.allSatisfy { target in links.contains { $0.source(toward: target) != nil } }
         guard technique != .echo, !command.skipsDiscovery, targets.count > 1 || isNear else { return Array(group) }
@@ -110,7 +110,7 @@ final class ScanSession {
         settings.longestWait = .seconds(command.wait)
         if (wire as? NeighbourWire)?.isNear == true {
             settings.isNear = true
-            // Who has an address is answered at once, or by nobody.
+            // A host on the same link answers at once or not at all.
             settings.longestWait = min(settings.longestWait, .milliseconds(200))
         }
         var scan = PortSurvey(hosts: group.count, ports: ports.count, settings: settings)
@@ -139,7 +139,7 @@ final class ScanSession {
         }
     }
 
-    /// Of hosts only those that are there, unless a program reads.
+    /// Prints one host of an echo scan. Hosts that are down appear only in JSON.
     private func report(_ target: ScanTarget, _ finding: ScanFinding) {
         let isUp = finding.state == .open
         if isUp { openPorts += 1 }

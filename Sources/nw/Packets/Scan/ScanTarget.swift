@@ -4,12 +4,12 @@ import CausewayRuntime
 import CausewaySystem
 import CausewayWire
 
-/// A host to be asked.
+/// A host to scan.
 struct ScanTarget: Sendable {
-    /// As the user named it, or its address out of a range.
+    /// The name from the command line, or the address if the target comes from a range.
     var name: String
     var address: InternetAddress
-    /// With port 0.
+    /// The address, with port 0.
     var socketAddress: SocketAddress
 
     init(name: String?, _ address: InternetAddress) {
@@ -20,7 +20,7 @@ struct ScanTarget: Sendable {
 
     var isIPv6: Bool { socketAddress.family == .ipv6 }
 
-    /// The hosts that some words name, in their order, each address once.
+    /// Resolves the arguments to hosts, in the given order. Duplicate addresses are removed.
     static func find(_ words: [String], family: SocketAddress.Family?) async throws -> [ScanTarget] {
         var found: [ScanTarget] = []
         var seen: Set<SocketAddress> = []
@@ -50,10 +50,10 @@ struct ScanTarget: Sendable {
         return await translated(targets)
     }
 
-    /// The targets as a network of IPv6 alone reaches them, under the addresses that were named.
+    /// On an IPv6-only network with NAT64, replaces IPv4 addresses by their translations. The names stay the same.
     private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
         let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
-        // Of several translators the first counts, which has the addresses in the same order.
+        // If there are several NAT64 prefixes, the first list of addresses is used, which is in the order of the targets.
         guard reached.count >= targets.count else { return targets }
         return zip(targets, reached).map { target, address in
             ScanTarget(name: target.name, address.internetAddress ?? target.address)
@@ -61,7 +61,7 @@ struct ScanTarget: Sendable {
     }
 }
 
-/// Which target has an address, and which place in the list a port has.
+/// Finds the target that has an address, and the position of a port in the list.
 struct ScanIndex {
     private struct Wide: Hashable {
         var high: UInt64

@@ -1,30 +1,30 @@
 import CausewayPackets
 import CausewaySystem
 
-/// What came back for a probe.
+/// An answer to a probe.
 struct ScanAnswer {
     var probe: PortSurvey.Probe
     var reason: ScanFinding.Reason
 }
 
-/// The way from a scan's decisions to the kernel, one for each technique. Confined to one thread.
+/// Sends probes and receives answers; one implementation for each technique. Confined to one thread.
 protocol ScanWire: AnyObject {
     func send(_ probe: PortSurvey.Probe) -> ScanSending
-    /// Sends some at once, in their order, and says of those that were not simply sent what became of them.
+    /// Sends several probes in their order. Calls `outcome` for each probe that was not simply sent.
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void)
-    /// Takes what has come in; waits for it, at most so long.
+    /// Appends the received answers. Waits for at most the given time if there are none.
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt)
-    /// Nobody waits for this probe any more.
+    /// Releases the resources of a probe whose answer is no longer needed.
     func forget(_ probe: PortSurvey.Probe)
-    /// Probes that it can have open at the same time.
+    /// Maximum number of probes that can wait for an answer at the same time.
     var maximumWaiting: Int { get }
 }
 
 enum ScanSending {
     case sent
-    /// The kernel knows the answer already.
+    /// The system call already returned the answer.
     case answered(ScanFinding.Reason)
-    /// There is no room at the moment.
+    /// The probe cannot be sent now, because a buffer or table is full.
     case busy
 }
 
@@ -32,7 +32,7 @@ extension ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // Where there is no room for one, there is none for those behind it.
+            // If one probe cannot be sent now, the following ones cannot be sent either.
             let sending = isBusy ? .busy : send(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
@@ -45,13 +45,13 @@ extension ScanWire {
 }
 
 extension ScanSending {
-    /// What the errno of a call that sends says.
+    /// Translates the errno of a failed send or connect.
     init(errno: CInt) {
         switch errno {
         case ECONNREFUSED: self = .answered(.connectionRefused)
         case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
         case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
-        // A filter of this host's own.
+        // A packet filter of this host rejected the probe.
         case EPERM, EACCES: self = .answered(.adminProhibited)
         case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
         default: self = .busy
@@ -59,15 +59,15 @@ extension ScanSending {
     }
 }
 
-/// The sockets of one technique, of both families, and what is common to reading them.
+/// The sockets of one technique, for both address families, with the code that reads them.
 struct ScanSockets: ~Copyable {
     private var sockets: [CInt] = []
     private(set) var families: [Bool] = []
     private var buffer = [UInt8](repeating: 0, count: 2048)
-    /// Of answers only the headers matter: those of IPv4 with options and of TCP.
+    /// 120 bytes are enough for the headers of an answer: IPv4 with options, and TCP.
     private var intake = PacketIntake(byteCount: 120)
 
-    /// Bytes of room for answers: some thousands of packets, each of which the kernel counts as about 800.
+    /// Bytes of the receive buffer: room for some thousands of packets, because the kernel charges about 800 bytes for each.
     private static let room = 8 << 20
 
     mutating func add(_ socket: consuming Descriptor, isIPv6: Bool) {
@@ -78,11 +78,11 @@ struct ScanSockets: ~Copyable {
 
     deinit { for socket in sockets { Descriptor(adopting: socket).close() } }
 
-    /// Sends, and says what became of it. `place` is the socket's, in order of adding.
+    /// Sends one packet and returns the result. `place` is the index of the socket, in the order in which sockets were added.
     func send(_ bytes: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
         let socket = sockets[place]
         var last: CInt = 0
-        // A report that waits fails one call, and is taken out of the way by it.
+        // A pending ICMP error makes one call fail, and that call clears the error.
         for _ in 0..<3 {
             do {
                 _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
@@ -94,7 +94,7 @@ struct ScanSockets: ~Copyable {
         return ScanSending(errno: last)
     }
 
-    /// Sends many, and says of those that were not sent what became of them, by their places in the batch.
+    /// Sends a batch. Calls `outcome` with the position and result of each packet that was not sent.
     func send(_ batch: PacketBatch, over place: Int, _ outcome: (Int, ScanSending) -> Void) {
         var (done, failures) = (0, 0)
         while done < batch.count {
@@ -103,7 +103,7 @@ struct ScanSockets: ~Copyable {
                 failures = 0
             } catch {
                 failures += 1
-                // A report that waits fails one call, and is taken out of the way by it.
+                // A pending ICMP error makes one call fail, and that call clears the error.
                 guard failures == 3 else { continue }
                 let sending = ScanSending(errno: error.errno)
                 guard case .answered = sending else {
@@ -115,10 +115,10 @@ struct ScanSockets: ~Copyable {
         }
     }
 
-    /// Hands over what came in: the bytes, from whom, the report where the network reported an error, and the place of the socket.
+    /// Calls `body` for each packet and each error report: the bytes, the sender, the report for an error, and the index of the socket.
     mutating func collect(milliseconds: CInt, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
         for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
-            // In both orders bounded, so that an endless stream does not keep the scan from sending.
+            // Both loops are bounded, so that a continuous stream of packets cannot stop the scan from sending.
             if ready.errors { takeErrors(place, body) }
             if ready.datagrams { takeDatagrams(place, body) }
         }
@@ -140,7 +140,7 @@ struct ScanSockets: ~Copyable {
     ) {
         for _ in 0..<64 {
             let count = try? intake.take(sockets[place]) { bytes, peer in body(bytes, peer, nil, place) }
-            // Fewer than there is room for: then that was all.
+            // A batch that is not full was the last one.
             guard count == PacketIntake.maximum else { return }
         }
     }

@@ -1,24 +1,24 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Runs a survey over a wire. Confined to one thread, which it blocks.
+/// Runs a survey over a wire. Blocks its thread; confined to that thread.
 final class SurveyLoop {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
-    /// What is about to be sent, and what became of it.
+    /// The next probes to send, and the results of sending them.
     private var probes: [PortSurvey.Probe] = []
     private var outcomes: [(PortSurvey.Probe, ScanSending)] = []
 
-    /// Probes that are sent before answers are looked for.
+    /// Maximum number of probes to send before the loop reads answers.
     private static let maximumAtOnce = 64
 
     init() { start = clock.now }
 
-    /// Goes on until the survey is finished, the mark is set, or `heard` says that enough is known.
+    /// Runs until the survey is finished, the stop flag is set, or `heard` returns false.
     ///
     /// - Parameters:
-    ///   - heard: Gets every answer. Returns whether to go on.
-    ///   - progress: Gets the number of probes whose fate is known, that of all, and the rate of sending.
+    ///   - heard: Called with every answer. Returns whether to continue.
+    ///   - progress: Called with the number of finished probes, the total number, and the send rate.
     func run(
         _ scan: inout PortSurvey, _ wire: any ScanWire, until stop: StopMark,
         heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool = { _, _ in true },
@@ -40,19 +40,19 @@ final class SurveyLoop {
         }
     }
 
-    /// Sends what may be sent, some probes at once. Returns for how many milliseconds nothing else is to be done, `nil` at the end.
+    /// Sends the probes that are due. Returns the number of milliseconds until the next one is due; `nil` if the survey is finished.
     private func sendSome(
         _ scan: inout PortSurvey, _ wire: any ScanWire, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool,
         _ goesOn: inout Bool
     ) -> CInt? {
-        // One time for all of them: the clock would cost more than some of the probes' own work.
+        // The clock is read once, because reading it for each probe would cost more than the probe.
         let now = clock.now - start
         var pause: CInt = 0
         collecting: while probes.count < Self.maximumAtOnce {
             switch scan.next(at: now) {
             case .finished: return nil
             case .wait(let until):
-                // Never longer, so that an interrupt is seen soon.
+                // At most 100 ms, so that an interrupt is noticed soon.
                 pause = CInt(max(1, min(100, Int((until - now) / .milliseconds(1)))))
                 break collecting
             case .send(let probe): probes.append(probe)
@@ -64,12 +64,12 @@ final class SurveyLoop {
         return tell(&scan, heard, &goesOn) ? pause : 1
     }
 
-    /// Tells what became of probes. Returns whether there was room for all of them.
+    /// Reports the results of sending to the survey. Returns whether all probes could be sent.
     private func tell(
         _ scan: inout PortSurvey, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool, _ goesOn: inout Bool
     ) -> Bool {
         guard !outcomes.isEmpty else { return true }
-        // Answers have come since the probes left.
+        // Read again, because answers may have arrived after the probes were sent.
         let now = clock.now - start
         var hasRoom = true
         for (probe, sending) in outcomes {

@@ -2,7 +2,7 @@ import CausewayPackets
 import CausewaySystem
 import CausewayWire
 
-/// Asks TCP ports by segments of our own making. The kernel answers what comes back with a reset, because no socket of its own asked.
+/// Probes TCP ports with SYN segments on a raw socket. The kernel resets the answered connections, because it has no socket for them.
 final class SynWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let ports: [UInt16]
@@ -10,12 +10,12 @@ final class SynWire: ScanWire {
     private let sources: [InternetAddress?]
     private let probes: ScanProbes
     private var sockets = ScanSockets()
-    /// By socket: what is about to leave.
+    /// For each socket: the segments to send and their probes.
     private var batches: [(segments: PacketBatch, probes: [PortSurvey.Probe])] = []
-    /// By target: its socket.
+    /// For each target: the index of its socket.
     private let places: [Int]
 
-    /// - Throws: ``SystemError``, `EPERM` where the process may not have raw sockets.
+    /// - Throws: ``SystemError`` with `EPERM` if the process may not open raw sockets.
     init(_ targets: ArraySlice<ScanTarget>, _ ports: [UInt16]) throws(SystemError) {
         self.targets = targets
         self.ports = ports
@@ -34,7 +34,7 @@ final class SynWire: ScanWire {
         sources = SourceAddress.toward(targets.map(\.socketAddress)).map { $0?.address }
     }
 
-    /// Where no socket of the kernel's can be: it would answer for us, or take our answers for its own.
+    /// A source port outside the kernel's range of ephemeral ports. Otherwise a kernel socket could answer the target or take our answers.
     private static func freePort() -> UInt16 {
         let taken = System.temporaryPorts
         let count = UInt16(ScanProbes.maximumAttempts)
@@ -86,7 +86,7 @@ final class SynWire: ScanWire {
                 return answers.append(
                     ScanAnswer(probe: .init(host: host, port: port, attempt: attempt), reason: reason))
             }
-            // IPv4's raw sockets give the IP header too.
+            // IPv4 raw sockets deliver the IP header too.
             let offset = isIPv6[place] ? 0 : bytes.isEmpty ? 0 : Int(bytes[0] & 15) * 4
             guard let answer = probes.synAnswer(view, at: offset, host: host), let port = index.port(answer.port)
             else { return }
