@@ -1,26 +1,26 @@
-/// A layer of a packet that is made: where it lies, and what is to be filled in.
+/// The position of one layer in a packet under construction, and the fields of it that are still to be filled in.
 ///
-/// All of it are numbers of 64 bits: what is stored in parts has to wait before it can be loaded as a whole.
+/// All properties are 64 bits wide: a load that is wider than the store before it would stall.
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
-    /// The checksum of a layer around this one, which is to be filled in, covers it.
+    /// A checksum of an outer layer, which is still to be filled in, covers this layer.
     static let isCovered: UInt64 = 4
-    /// The layer of addresses around this one is of version 6.
+    /// The enclosing IP layer is IPv6.
     static let isInIPv6: UInt64 = 8
-    /// Any of the first three.
+    /// Mask of the first three flags: the layer has pending work.
     static let isPending: UInt64 = 7
-    /// `sum` is known.
+    /// `sum` holds the header's sum.
     static let isSummed: UInt64 = 16
 
-    /// From the lowest: the above, the kind, the places of length and checksum from the layer's beginning, how much of it the length
-    /// leaves out, and what the pseudo header says that this is (0 for checksums without one); 8 bits each.
+    /// From the lowest byte up, 8 bits each: the flags above, the kind, the offsets of the length and checksum fields in the header, the
+    /// number of bytes that the length field leaves out, and the protocol number for the pseudo header (0 for a checksum without one).
     var flags: UInt64
     var offset: Int
     var byteCount: Int
-    /// Where the layer of addresses around this one begins; negative where there is none.
+    /// Offset of the enclosing IP header; negative without one.
     var network = -1
-    /// Of the header's words, with zeros for what is filled in.
+    /// The sum of the header's words, with zeros in the fields to fill in.
     private(set) var sum: UInt64 = 0
 
     @inline(__always)
@@ -46,7 +46,7 @@ struct ChecksumMark: Sendable {
     @inline(__always)
     func isKind(_ kind: LayerKind) -> Bool { UInt8(truncatingIfNeeded: flags >> 8) == kind.rawValue }
 
-    /// Notes that another header stands there. Gives what the flags were.
+    /// Records that another header was written at this position. Returns the previous flags.
     @inline(__always)
     mutating func replaced(_ fillsLength: Bool, _ fillsChecksum: Bool, _ sum: UInt64?) -> UInt64 {
         let before = flags
@@ -64,23 +64,22 @@ struct ChecksumMark: Sendable {
     }
 }
 
-/// The layers of a packet that is made, the outermost first. Few packets have more than there is room for without an allocation, and
-/// what asks an array for room asks whether it is alone with it, for each layer.
+/// The layers of a packet under construction, outermost first. The first eight need no allocation.
 struct ChecksumMarks: Sendable {
     private static let roomFor = 8
     private var first = InlineArray<8, ChecksumMark>(repeating: ChecksumMark(.none, 0, 0))
-    /// Those behind the first, and behind them those of an earlier packet that had more.
+    /// Layers after the first eight. Entries beyond the count are left over from an earlier packet.
     private var more: [ChecksumMark] = []
     private(set) var count = 0
-    /// Where the latest layer of addresses begins.
+    /// Offset of the latest IP header; negative without one.
     private var network = -1
-    /// What is true of the layers that are added next.
+    /// Flags of the layers that are added next.
     private var next: UInt64 = 0
 
-    /// Whether a checksum that is to be filled in covers what is added next.
+    /// Whether a checksum that is to be filled in covers the layer that is added next.
     var covers: Bool { next & ChecksumMark.isCovered != 0 }
 
-    /// The first of which something is to be filled in, or that is covered by what is; no less than the count where there is none.
+    /// Index of the first layer with a field to fill in, or covered by such a checksum. Not less than the count if there is none.
     private(set) var firstPending = Int.max
 
     mutating func removeAll() { (count, network, next, firstPending) = (0, -1, 0, .max) }
@@ -110,7 +109,7 @@ struct ChecksumMarks: Sendable {
         if place < more.count { more[place] = mark } else { more.append(mark) }
     }
 
-    /// Where the layer at a position is, if it is of that kind and size.
+    /// The offset of the layer at a position, or `nil` if that layer is of another kind or size.
     @inline(__always)
     mutating func offset(of position: Int, _ kind: LayerKind, _ byteCount: Int) -> Int? {
         guard position >= 0, position < count else { return nil }
@@ -118,7 +117,7 @@ struct ChecksumMarks: Sendable {
         return mark.isKind(kind) && mark.byteCount == byteCount ? mark.offset : nil
     }
 
-    /// Notes that another header stands where one was.
+    /// Records that another header replaced the one at a position.
     @inline(__always)
     mutating func replaced(_ position: Int, _ fillsLength: Bool, _ fillsChecksum: Bool, _ sum: UInt64?) {
         let before: UInt64
@@ -139,7 +138,7 @@ struct ChecksumMarks: Sendable {
         next |= ChecksumMark.isCovered
     }
 
-    /// Also to look at one a value has to be changeable: then that happens where it lies, without a copy of all.
+    /// The getter is `mutating`, so that the element is read in place instead of after a copy of the whole value.
     subscript(position: Int) -> ChecksumMark {
         @inline(__always) mutating get { position < Self.roomFor ? first[position] : more[position - Self.roomFor] }
         set {

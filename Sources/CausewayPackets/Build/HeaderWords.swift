@@ -1,13 +1,13 @@
 public import CausewayTypes
 
-/// A header of 20 bytes as it lies in memory. Eight bytes at once: what is summed is there sooner where it was stored so.
+/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word, so that the checksum loads what was stored as a whole.
 @usableFromInline
 struct HeaderWords {
     @usableFromInline var first: UInt64
     @usableFromInline var second: UInt64
     @usableFromInline var third: UInt32
 
-    /// Five numbers of 32 bits.
+    /// Combines five 32-bit fields in host byte order.
     @inlinable @inline(__always)
     init(_ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ e: UInt32) {
         first = (UInt64(a) << 32 | UInt64(b)).bigEndian
@@ -15,7 +15,7 @@ struct HeaderWords {
         third = e.bigEndian
     }
 
-    /// For a checksum.
+    /// The ones'-complement sum of the header, for its checksum.
     @inline(__always)
     var sum: UInt64 {
         var sum = ChecksumSum()
@@ -25,7 +25,7 @@ struct HeaderWords {
         return sum.sum
     }
 
-    /// Bytes that options take.
+    /// The number of bytes that `options` take in a header: at most 40, rounded up to a multiple of four.
     @inlinable @inline(__always)
     static func filled(_ options: [UInt8]) -> Int { (min(options.count, 40) &+ 3) / 4 * 4 }
 }

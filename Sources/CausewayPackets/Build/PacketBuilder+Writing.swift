@@ -1,8 +1,7 @@
 import CausewayTypes
 
 extension Array where Element == UInt8 {
-    /// Appends numbers in network byte order that lie behind each other without gaps: once for a header, because each time has its
-    /// cost.
+    /// Appends contiguous big-endian integers with one array operation per header.
     @inline(__always)
     mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
         let byteCount = MemoryLayout<Numbers>.size
@@ -17,7 +16,7 @@ extension Array where Element == UInt8 {
 }
 
 extension PacketBuilder {
-    /// Makes room behind what there is; it may hold bytes of an earlier packet.
+    /// Ensures room for `byteCount` bytes after `count`. The room may hold bytes of an earlier packet.
     @inline(__always)
     private mutating func require(_ byteCount: Int) {
         if bytes.count &- count < byteCount { grow(byteCount) }
@@ -27,7 +26,7 @@ extension PacketBuilder {
         bytes.append(contentsOf: repeatElement(0, count: byteCount &- (bytes.count &- count)))
     }
 
-    /// Appends numbers in network byte order that lie behind each other without gaps.
+    /// Appends contiguous big-endian integers.
     @inline(__always)
     private mutating func append<Numbers: BitwiseCopyable>(inOrder numbers: Numbers) {
         let byteCount = MemoryLayout<Numbers>.size
@@ -36,24 +35,24 @@ extension PacketBuilder {
         count &+= byteCount
     }
 
-    /// Writes them where there are bytes already.
+    /// Overwrites existing bytes at `offset`.
     @inline(__always)
     mutating func store<Numbers: BitwiseCopyable>(inOrder numbers: Numbers, at offset: Int) {
         precondition(offset >= 0 && offset <= bytes.count &- MemoryLayout<Numbers>.size)
         unsafe bytes.withUnsafeMutableBytes { bytes in
-            // There is room for them by the line above.
+            // In bounds: the precondition above checks the range.
             unsafe bytes.storeBytes(of: numbers, toByteOffset: offset, as: Numbers.self)
         }
     }
 
-    /// Appends the first bytes of an array, and zeros up to `length` behind them.
+    /// Appends the first `first` bytes of an array, then zeros up to `length` bytes.
     @inline(__always)
     mutating func append(_ more: [UInt8], first: Int, filledTo length: Int) {
         let first = max(0, min(first, more.count, length))
         require(length)
         unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe more.withUnsafeBytes { more in
-                // There is room for `length` bytes behind `count`, of which these are the first.
+                // In bounds: `require` reserved `length` bytes after `count`, and `first` is at most `length`.
                 guard let place = bytes.baseAddress else { return }
                 if let from = more.baseAddress { unsafe (place + count).copyMemory(from: from, byteCount: first) }
                 guard first < length else { return }
@@ -105,10 +104,10 @@ extension PacketBuilder {
             ))
     }
 
-    /// Fills in what was left `nil`, from the innermost layer outwards, and gives the packet.
+    /// Fills in every field that a header left `nil`, from the innermost layer outwards, and returns the packet.
     ///
-    /// May be called again after ``replace(_:with:)``. Lengths above 65535 are written as 0, as the kernel does for packets that a
-    /// network card cuts up.
+    /// Can be called again after ``replace(_:with:)``. A length above 65535 is written as 0, as the kernel does for packets that the
+    /// network card segments.
     @discardableResult
     @inlinable
     public mutating func finish() -> [UInt8] {
@@ -126,7 +125,7 @@ extension PacketBuilder {
     private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
-        // Of all that is behind the layer, where a checksum covers that.
+        // The sum of all bytes after the current layer, as far as a checksum covers them.
         var behind = ChecksumSum()
         var position = marks.count
         while position > marks.firstPending {
@@ -148,13 +147,13 @@ extension PacketBuilder {
 }
 
 extension MutableRawSpan {
-    /// Writes a word as it lies in memory.
+    /// Writes a 16-bit word in memory order.
     @inline(__always)
     fileprivate mutating func store(_ word: UInt16, at offset: Int) {
         storeBytes(of: word, toByteOffset: offset, as: UInt16.self)
     }
 
-    /// Writes zeros where there is anything else: what was stored a moment ago is not there yet for those who load more than it.
+    /// Writes a zero word, unless the word is zero already. A store just before a wider load would stall that load.
     @inline(__always)
     fileprivate mutating func clear(_ offset: Int) {
         precondition(offset >= 0 && offset <= byteCount &- 2)
@@ -164,14 +163,14 @@ extension MutableRawSpan {
 }
 
 extension ChecksumMark {
-    /// How long this layer is with all that it holds, as it lies in memory.
+    /// The length of this layer with its payload, in network byte order; 0 if it exceeds 65535.
     @inline(__always)
     fileprivate func length(_ end: Int) -> UInt16 {
         let length = end &- offset &- lengthLess
         return length > 0xFFFF ? 0 : UInt16(truncatingIfNeeded: length).bigEndian
     }
 
-    /// The sum of IPv4's addresses around this layer, where its checksum covers them.
+    /// The sum of the IPv4 addresses around this layer, if its checksum covers a pseudo header; otherwise 0.
     @inline(__always)
     fileprivate func addresses(_ packet: RawSpan) -> UInt64 {
         guard network >= 0, number != 0 else { return 0 }
@@ -180,8 +179,9 @@ extension ChecksumMark {
         return sum.sum
     }
 
-    /// The same as ``fill(_:_:_:_:)`` where sums have to be found out first. By itself, and given the parts, so that the other way calls
-    /// nothing and stores nothing.
+    /// Fills in a layer whose own sum or IPv6 pseudo header has to be computed first.
+    ///
+    /// A separate function with plain parameters, so that the common path makes no call and no store.
     @inline(never)
     fileprivate static func fillSlowly(
         _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,
@@ -208,16 +208,16 @@ extension ChecksumMark {
     /// Fills in the length and the checksum.
     ///
     /// - Parameters:
-    ///   - behind: Of all that is behind this layer.
-    ///   - header: Of this layer, with zeros for what is filled in.
-    ///   - addresses: Of those that the checksum covers too.
-    /// - Returns: The sum of this layer and what is behind it.
+    ///   - behind: The sum of all bytes after this layer.
+    ///   - header: The sum of this layer's header, with zeros in the fields to fill in.
+    ///   - addresses: The sum of the addresses in the pseudo header.
+    /// - Returns: The sum of this layer and all bytes after it.
     @inline(__always)
     fileprivate func fill(
         _ packet: inout MutableRawSpan, _ behind: ChecksumSum, _ header: UInt64, _ addresses: UInt64
     ) -> ChecksumSum {
         var all = behind
-        // What follows an odd number of bytes is added the other way round.
+        // After an odd number of bytes, the following bytes count with their halves swapped (RFC 1071 §2).
         if byteCount & 1 != 0 { all.swap() }
         var own = ChecksumSum()
         own.carry(header)
@@ -235,7 +235,7 @@ extension ChecksumMark {
         return all
     }
 
-    /// The checksum as it lies in memory; 0 where the addresses that it covers are not there.
+    /// The checksum in network byte order; 0 if it needs a pseudo header and the packet has no addresses.
     @inline(__always)
     private func checksum(
         _ own: ChecksumSum, _ behind: ChecksumSum, _ addresses: UInt64, _ covered: Int
@@ -248,7 +248,7 @@ extension ChecksumMark {
         sum.carry(addresses)
         sum.carry(UInt64(UInt32(truncatingIfNeeded: covered).bigEndian))
         sum.add(number.bigEndian)
-        // A UDP sum of zero is sent as its other form: zero means none (RFC 768).
+        // A UDP checksum of zero is sent as 0xFFFF, because zero means no checksum (RFC 768).
         return isKind(.udp) && sum.value == 0 ? 0xFFFF : sum.value.bigEndian
     }
 }

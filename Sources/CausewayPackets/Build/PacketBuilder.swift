@@ -1,6 +1,6 @@
 import CausewayTypes
 
-/// Makes a packet, layer by layer from the outside in.
+/// Builds a packet layer by layer, from the outermost header to the payload.
 ///
 /// ```swift
 /// var packet = PacketBuilder()
@@ -10,26 +10,27 @@ import CausewayTypes
 /// let bytes = packet.finish()
 /// ```
 ///
-/// Lengths and checksums that a header leaves `nil` are filled in by ``finish()``; what a header sets stays as it is, right or wrong. A
-/// builder that is used again keeps its memory.
+/// ``finish()`` fills in the lengths and checksums that a header leaves `nil`. A value that a header sets is written unchanged, even if it
+/// is wrong. A builder that is used again keeps its memory.
 public struct PacketBuilder: Sendable {
-    /// The packet's bytes, and behind them those of an earlier packet that was longer.
+    /// The packet's bytes. Bytes from `count` on are left over from a longer packet before.
     @usableFromInline var bytes: [UInt8] = []
     var marks = ChecksumMarks()
 
+    /// Creates a builder without layers.
     @inlinable public init() { self.init(empty: ()) }
     @usableFromInline init(empty: ()) {}
 
-    /// Forgets the packet, to begin another. What it was made of is written over: an array that is emptied and filled again asks for
-    /// room byte by byte.
+    /// Removes all layers, to begin another packet. Keeps the memory.
     public mutating func reset() {
         count = 0
         marks.removeAll()
     }
 
-    /// Bytes so far.
+    /// The number of bytes added so far.
     public internal(set) var count = 0
 
+    /// Adds an Ethernet header.
     @inlinable @inline(__always)
     public mutating func add(_ header: EthernetHeader) {
         addEthernet(header.destination.bits, header.source.bits, header.type.rawValue)
@@ -41,12 +42,14 @@ public struct PacketBuilder: Sendable {
         putEthernet(destination, source, type)
     }
 
+    /// Adds a VLAN tag. Its type names the layer that follows.
     public mutating func add(_ tag: VLANTag) {
         mark(.vlan, 4)
         append(UInt16(tag.priority & 7) << 13 | (tag.dropEligible ? 0x1000 : 0) | tag.identifier & 0xFFF)
         append(tag.type.rawValue)
     }
 
+    /// Adds an ARP packet for Ethernet and IPv4.
     public mutating func add(_ packet: ARPPacket) {
         mark(.arp, ARPPacket.byteCount)
         append(packet.hardwareType)
@@ -59,6 +62,7 @@ public struct PacketBuilder: Sendable {
         append(packet.targetAddress.bits)
     }
 
+    /// Adds an IPv4 header. ``finish()`` fills in a total length or checksum that is `nil`.
     @inlinable @inline(__always)
     public mutating func add(_ header: IPv4Header) {
         addIPv4(
@@ -72,13 +76,15 @@ public struct PacketBuilder: Sendable {
         put(words, options)
     }
 
+    /// Adds an IPv6 header. ``finish()`` fills in a payload length that is `nil`.
     public mutating func add(_ header: IPv6Header) {
         mark(.ipv6, IPv6Header.byteCount, length: header.payloadLength == nil)
         put(header)
     }
 
-    /// An IPv6 extension header that has the common form (RFC 8200 §4): `body` follows next header and length, and is filled up with
-    /// zeros to a multiple of eight bytes with them.
+    /// Adds an IPv6 extension header of the common form (RFC 8200 §4).
+    ///
+    /// `body` follows the next-header and length fields. Zeros pad the header to a multiple of eight bytes.
     public mutating func addExtension(next: IPProtocolNumber, body: [UInt8]) {
         let length = (2 + body.count + 7) / 8 * 8
         mark(.destinationOptions, length)
@@ -86,7 +92,9 @@ public struct PacketBuilder: Sendable {
         append(body, first: body.count, filledTo: length - 2)
     }
 
-    /// - Parameter version6: ICMPv6, whose checksum covers the addresses too.
+    /// Adds the first eight bytes of an ICMP message. ``finish()`` fills in a checksum that is `nil`.
+    ///
+    /// - Parameter version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses.
     public mutating func add(_ header: ICMPHeader, version6: Bool = false) {
         mark(version6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
         append(UInt16(header.type) << 8 | UInt16(header.code))
@@ -94,6 +102,7 @@ public struct PacketBuilder: Sendable {
         append(header.rest)
     }
 
+    /// Adds a UDP header. ``finish()`` fills in a length or checksum that is `nil`.
     public mutating func add(_ header: UDPHeader) {
         mark(.udp, UDPHeader.byteCount, length: header.length == nil, checksum: header.checksum == nil)
         append(UInt32(header.sourcePort) << 16 | UInt32(header.destinationPort))
@@ -101,6 +110,7 @@ public struct PacketBuilder: Sendable {
         append(header.checksum ?? 0)
     }
 
+    /// Adds a TCP header with its options. ``finish()`` fills in a checksum that is `nil`.
     @inlinable @inline(__always)
     public mutating func add(_ header: TCPHeader) {
         addTCP(header.words, header.options, fillsChecksum: header.checksum == nil)
@@ -113,12 +123,14 @@ public struct PacketBuilder: Sendable {
         put(words, options)
     }
 
+    /// Adds payload bytes without a header.
     public mutating func add(payload: [UInt8]) {
         mark(.payload, payload.count, sum: sum(payload))
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Of a payload that a checksum covers. It is found where the bytes come from: where they go to they are not there yet.
+    /// The sum of a payload that a checksum covers. Computed from the source array, because loads from the packet would wait for its
+    /// stores.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }
@@ -140,17 +152,20 @@ public struct PacketBuilder: Sendable {
 }
 
 extension PacketBuilder {
-    /// Puts another header of the same size in the place of the layer at `position`, counted from the outermost.
+    /// Replaces the layer at `position`, counted from the outermost, with another TCP header of the same size.
     ///
-    /// Call ``finish()`` again afterwards: lengths and checksums are redone, also of the layers around it.
+    /// Call ``finish()`` afterwards: it computes lengths and checksums again, also those of the layers around this one.
     ///
-    /// - Returns: `false`, with nothing changed, where that layer is of another kind or size.
+    /// - Returns: `false`, without a change, if that layer is of another kind or size.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: TCPHeader) -> Bool {
         replace(
             position, .tcp, header.words, header.options, fillsLength: false, fillsChecksum: header.checksum == nil)
     }
 
+    /// Replaces the layer at `position`, counted from the outermost, with another IPv4 header of the same size.
+    ///
+    /// - Returns: `false`, without a change, if that layer is of another kind or size.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: IPv4Header) -> Bool {
         replace(
@@ -183,7 +198,9 @@ extension PacketBuilder {
         count = behind
     }
 
-    /// The same for a payload.
+    /// Replaces the layer at `position`, counted from the outermost, with another payload of the same size.
+    ///
+    /// - Returns: `false`, without a change, if that layer is of another kind or size.
     public mutating func replace(_ position: Int, with payload: [UInt8]) -> Bool {
         guard let offset = marks.offset(of: position, .payload, payload.count) else { return false }
         marks.replaced(position, false, false, sum(payload))
@@ -194,14 +211,23 @@ extension PacketBuilder {
         return true
     }
 
+    /// Replaces the layer at `position`, counted from the outermost, with another IPv6 header.
+    ///
+    /// - Returns: `false`, without a change, if that layer is of another kind.
     public mutating func replace(_ position: Int, with header: IPv6Header) -> Bool {
         replace(position, .ipv6, IPv6Header.byteCount, false, header.payloadLength == nil) { $0.put(header) }
     }
 
+    /// Replaces the layer at `position`, counted from the outermost, with another UDP header.
+    ///
+    /// - Returns: `false`, without a change, if that layer is of another kind.
     public mutating func replace(_ position: Int, with header: UDPHeader) -> Bool {
         replace(position, .udp, UDPHeader.byteCount, header.checksum == nil, header.length == nil) { $0.add(header) }
     }
 
+    /// Replaces the layer at `position`, counted from the outermost, with another Ethernet header.
+    ///
+    /// - Returns: `false`, without a change, if that layer is of another kind.
     public mutating func replace(_ position: Int, with header: EthernetHeader) -> Bool {
         replace(position, .ethernet, EthernetHeader.byteCount, false, false) { $0.add(header) }
     }

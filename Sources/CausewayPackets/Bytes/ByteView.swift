@@ -1,43 +1,44 @@
-/// The bytes end before what was asked for.
+/// Thrown if the packet ends before the requested bytes.
 public struct CutOff: Error, Equatable {
+    /// Creates the error.
     public init() {}
 }
 
-/// Borrowed bytes of a packet, of which every access is checked.
+/// A bounds-checked, borrowed view of the bytes of a packet.
 ///
-/// Offsets come from untrusted fields: any value is allowed, and one that leads outside is answered by ``CutOff``. Integers are read in
-/// network byte order. A view is as cheap as a pointer and a length, and cannot outlive the bytes it shows.
+/// Offsets come from untrusted fields: any value is allowed, and an access outside the bytes throws ``CutOff``. Integers are read in
+/// network byte order. A view costs as much as a pointer and a length, and cannot outlive the bytes it borrows.
 public struct ByteView: ~Escapable {
     @usableFromInline let bytes: RawSpan
 
-    /// Shows `bytes`.
+    /// Creates a view of `bytes`.
     @_lifetime(copy bytes)
     @inlinable
     public init(_ bytes: RawSpan) { self.bytes = bytes }
 
-    /// Shows an array's bytes.
+    /// Creates a view of an array's bytes.
     @_lifetime(copy bytes)
     @inlinable
     public init(_ bytes: Span<UInt8>) {
-        // Bytes are initialized bytes without padding.
+        // The bytes of a `UInt8` span are initialized and have no padding.
         self.bytes = unsafe bytes.bytes
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     @inlinable public var count: Int { bytes.byteCount }
 
-    /// The bytes as the standard library shows them.
+    /// The bytes as a standard library span.
     @inlinable public var rawSpan: RawSpan {
         @_lifetime(copy self) get { bytes }
     }
 
-    /// Whether `length` bytes from `offset` on are there.
+    /// Whether the view has `length` bytes from `offset` on.
     @inlinable @inline(__always)
     public func holds(_ length: Int, at offset: Int) -> Bool {
         offset >= 0 && length >= 0 && offset <= count && length <= count &- offset
     }
 
-    /// Throws unless `length` bytes from `offset` on are there.
+    /// Throws ``CutOff`` unless the view has `length` bytes from `offset` on.
     @inlinable @inline(__always)
     public func require(_ length: Int, at offset: Int) throws(CutOff) {
         guard holds(length, at: offset) else { throw CutOff() }
@@ -47,51 +48,51 @@ public struct ByteView: ~Escapable {
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) throws(CutOff) -> T {
         let width = MemoryLayout<T>.size
         guard offset >= 0, count >= width, offset <= count &- width else { throw CutOff() }
-        // In bounds by the line above, and every bit pattern is a valid integer.
+        // In bounds: `require` checked the range above, and every bit pattern is a valid integer.
         return T(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self))
     }
 
-    /// The byte at `offset`.
+    /// Returns the byte at `offset`.
     @inlinable @inline(__always)
     public func u8(_ offset: Int) throws(CutOff) -> UInt8 { try load(UInt8.self, offset) }
-    /// Two bytes.
+    /// Returns the 16-bit integer at `offset`.
     @inlinable @inline(__always)
     public func u16(_ offset: Int) throws(CutOff) -> UInt16 { try load(UInt16.self, offset) }
-    /// Three bytes.
+    /// Returns the 24-bit integer at `offset`.
     @inlinable @inline(__always)
     public func u24(_ offset: Int) throws(CutOff) -> UInt32 {
         try require(3, at: offset)
         return try UInt32(u16(offset)) << 8 | UInt32(u8(offset &+ 2))
     }
-    /// Four bytes.
+    /// Returns the 32-bit integer at `offset`.
     @inlinable @inline(__always)
     public func u32(_ offset: Int) throws(CutOff) -> UInt32 { try load(UInt32.self, offset) }
-    /// Eight bytes.
+    /// Returns the 64-bit integer at `offset`.
     @inlinable @inline(__always)
     public func u64(_ offset: Int) throws(CutOff) -> UInt64 { try load(UInt64.self, offset) }
 
-    /// The byte at `offset`, for code that already knows that it is there; 0 otherwise.
+    /// Returns the byte at `offset`, or 0 outside the view. For callers that checked the range before.
     @inlinable @inline(__always)
     subscript(offset: Int) -> UInt8 {
         guard offset >= 0, offset < count else { return 0 }
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
-    /// Everything from `offset` on; nothing where that lies outside.
+    /// Returns the bytes from `offset` on; none if `offset` lies outside the view.
     @_lifetime(copy self)
     @inlinable
     public func from(_ offset: Int) -> ByteView {
         part(min(max(offset, 0), count), count)
     }
 
-    /// The first `length` bytes, or all where there are fewer.
+    /// Returns the first `length` bytes, or all if there are fewer.
     @_lifetime(copy self)
     @inlinable
     public func prefix(_ length: Int) -> ByteView {
         part(0, min(max(length, 0), count))
     }
 
-    /// The bytes from `start` to before `end`, as far as they are there. Both come from packets: none where the end comes first.
+    /// Returns the bytes in `start..<end` as far as the view has them; none if `end` is less than `start`. Both may be untrusted.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ start: Int, _ end: Int) -> ByteView {
@@ -99,7 +100,7 @@ public struct ByteView: ~Escapable {
         return part(start, max(start, min(end, count)))
     }
 
-    /// What the caller has confined to the bytes that are there already: it is not checked once more.
+    /// Returns a range without a check. The caller guarantees that the range lies in the view.
     @_lifetime(copy self)
     @inlinable @inline(__always)
     func part(_ start: Int, _ end: Int) -> ByteView {
@@ -107,12 +108,12 @@ public struct ByteView: ~Escapable {
         return ByteView(unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (start, end))))
     }
 
-    /// The bytes of `range` as far as they are there.
+    /// Returns the bytes of `range` as far as the view has them.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ range: Range<Int>) -> ByteView { clamped(range.lowerBound, range.upperBound) }
 
-    /// A copy.
+    /// A copy of the bytes.
     public var array: [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             for index in 0..<count { unsafe buffer[index] = self[index] }

@@ -1,12 +1,13 @@
-/// The ones'-complement sum of the Internet protocols (RFC 1071).
+/// The ones'-complement checksum of the Internet protocols (RFC 1071).
 ///
-/// Sums of parts can be added as long as each part begins at an even byte.
+/// The bytes can be added in parts if each part begins at an even offset.
 public struct InternetChecksum: Sendable {
     @usableFromInline var sum: UInt64 = 0
 
+    /// Creates a checksum of no bytes.
     @inlinable public init() {}
 
-    /// Adds bytes; an odd last one counts as if a zero followed.
+    /// Adds bytes. An odd last byte counts as if a zero followed.
     @inlinable
     public mutating func add(_ bytes: borrowing ByteView) {
         add(bytes.bytes)
@@ -19,19 +20,19 @@ public struct InternetChecksum: Sendable {
         sum &+= UInt64(~words.value)
     }
 
-    /// Adds one 16-bit word.
+    /// Adds one 16-bit word in host byte order.
     @inlinable public mutating func add(_ word: UInt16) { sum &+= UInt64(word) }
-    /// Adds a 32-bit number as two words.
+    /// Adds a 32-bit number in host byte order as two words.
     @inlinable public mutating func add(_ number: UInt32) { sum &+= UInt64(number >> 16) &+ UInt64(number & 0xFFFF) }
 
-    /// What is written into a header: the complement of the sum.
+    /// The header field: the complement of the sum.
     @inlinable public var value: UInt16 {
         var folded = sum
         while folded > 0xFFFF { folded = (folded & 0xFFFF) &+ (folded >> 16) }
         return ~UInt16(truncatingIfNeeded: folded)
     }
 
-    /// The checksum of `bytes` alone.
+    /// Returns the checksum of `bytes` alone.
     @inlinable
     public static func of(_ bytes: borrowing ByteView) -> UInt16 {
         var checksum = InternetChecksum()
@@ -40,31 +41,31 @@ public struct InternetChecksum: Sendable {
     }
 }
 
-/// A sum of words as they lie in memory: it is the same in either byte order, up to a swap at the end (RFC 1071 §2).
+/// A ones'-complement sum of words in memory order. The byte order changes the sum only by a final swap (RFC 1071 §2).
 @usableFromInline
 struct ChecksumSum {
     @usableFromInline var sum: UInt64 = 0
 
     @inlinable @inline(__always) init() {}
 
-    /// Adds a word as it lies in memory.
+    /// Adds a word in memory order.
     @inlinable @inline(__always)
     mutating func add(_ word: UInt16) { carry(UInt64(word)) }
 
-    /// Adds a number; what does not fit comes in again at the other end.
+    /// Adds a number with end-around carry.
     @inlinable @inline(__always)
     mutating func carry(_ number: UInt64) {
         let (next, overflow) = sum.addingReportingOverflow(number)
         sum = next &+ (overflow ? 1 : 0)
     }
 
-    /// Adds the bytes from `start` to before `end`; an odd last one counts as if a zero followed.
+    /// Adds the bytes from `start` to before `end`. An odd last byte counts as if a zero followed.
     @inlinable @inline(__always)
     mutating func add(_ bytes: RawSpan, _ start: Int, _ end: Int) {
         precondition(start >= 0 && start <= end && end <= bytes.byteCount)
         var offset = start
         if end &- start >= 64 { offset = addMany(bytes, start, end) }
-        // In bounds by what was asked for above.
+        // In bounds: the precondition above checks the range.
         while end &- offset >= 8 {
             carry(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
             offset &+= 8
@@ -76,7 +77,7 @@ struct ChecksumSum {
         if offset < end { addLast(bytes, offset, end) }
     }
 
-    /// Adds eight bytes, of which each half was written by itself.
+    /// Adds eight bytes that were stored as two 32-bit halves.
     @inline(__always)
     mutating func addPair(_ bytes: RawSpan, _ start: Int) {
         precondition(start >= 0 && start <= bytes.byteCount &- 8)
@@ -84,7 +85,7 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Makes it the sum of the same bytes behind one more.
+    /// Turns the sum into that of the same bytes at an odd offset.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 
@@ -101,7 +102,8 @@ struct ChecksumSum {
         carry(UInt64(UInt16(bigEndian: last << 8)))
     }
 
-    /// Adds bytes that are there, 64 at a time in four sums, which need not wait for each other. Gives where that ends.
+    /// Adds 64 bytes at a time into four independent sums. The caller has checked the range. Returns the offset of the first byte not
+    /// added.
     @inlinable @inline(never)
     mutating func addMany(_ bytes: RawSpan, _ start: Int, _ end: Int) -> Int {
         var (a, b, c, d) = (ChecksumSum(), ChecksumSum(), ChecksumSum(), ChecksumSum())
@@ -124,10 +126,10 @@ struct ChecksumSum {
         return place
     }
 
-    /// What is written into a header: the complement of the sum.
+    /// The header field: the complement of the sum.
     @inlinable @inline(__always)
     var value: UInt16 {
-        // Half is added to half: what carries comes in at the lower end.
+        // Adds both halves; a carry is added at the low end.
         let half = UInt32(truncatingIfNeeded: sum).addingReportingOverflow(UInt32(truncatingIfNeeded: sum >> 32))
         let word = half.partialValue &+ (half.overflow ? 1 : 0)
         let quarter = UInt16(truncatingIfNeeded: word).addingReportingOverflow(UInt16(truncatingIfNeeded: word >> 16))
@@ -137,21 +139,21 @@ struct ChecksumSum {
 }
 
 extension RawSpan {
-    /// Eight bytes that the caller knows to be there, as they lie in memory.
+    /// Loads eight bytes in memory order. The caller has checked the range.
     @inlinable @inline(__always)
     func eight(_ offset: Int) -> UInt64 {
         unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
     }
 }
 
-/// What a checksum in a packet is worth.
+/// The result of verifying a checksum.
 public enum ChecksumStatus: UInt8, Sendable, Equatable {
-    /// The protocol or the packet has none.
+    /// The protocol or the packet has no checksum.
     case notPresent
     case good
     case bad
-    /// Left to the network card: what was captured holds only the beginning of the sum.
+    /// The network card computes the checksum: the captured field holds only a partial sum.
     case offloaded
-    /// Bytes that it covers were not captured, or it covers more than this fragment.
+    /// The capture lacks bytes that the checksum covers, or the checksum covers more than this fragment.
     case unknown
 }

@@ -1,26 +1,28 @@
-/// What the first bytes of a captured packet are (the LINKTYPE_ numbers of capture files).
+/// The link-layer type of a captured packet (a LINKTYPE_ number of capture files).
 public struct LinkType: RawRepresentable, Hashable, Sendable {
+    /// The LINKTYPE_ number.
     public var rawValue: UInt16
+    /// Creates a link type from its LINKTYPE_ number.
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// BSD loopback: a protocol family in the byte order of the host that captured.
+    /// BSD loopback: a protocol family in the byte order of the capturing host.
     @inlinable public static var null: LinkType { LinkType(rawValue: 0) }
     @inlinable public static var ethernet: LinkType { LinkType(rawValue: 1) }
     @inlinable public static var slip: LinkType { LinkType(rawValue: 8) }
     @inlinable public static var ppp: LinkType { LinkType(rawValue: 9) }
-    /// IPv4 or IPv6 without anything before it.
+    /// IPv4 or IPv6 without a link-layer header.
     @inlinable public static var raw: LinkType { LinkType(rawValue: 101) }
     @inlinable public static var wireless: LinkType { LinkType(rawValue: 105) }
     /// OpenBSD loopback: a protocol family in network byte order.
     @inlinable public static var loop: LinkType { LinkType(rawValue: 108) }
-    /// Linux's `any` device, header of 16 bytes.
+    /// Linux's `any` device with a 16-byte header.
     @inlinable public static var linuxCooked: LinkType { LinkType(rawValue: 113) }
     @inlinable public static var ipv4: LinkType { LinkType(rawValue: 228) }
     @inlinable public static var ipv6: LinkType { LinkType(rawValue: 229) }
-    /// Linux's `any` device, header of 20 bytes, which names the interface.
+    /// Linux's `any` device with a 20-byte header that includes the interface index.
     @inlinable public static var linuxCooked2: LinkType { LinkType(rawValue: 276) }
 
-    /// The number in a file's header, where several numbers of BSD systems mean the same.
+    /// Maps the number in a file header to a link type. BSD systems have several numbers for some types.
     init(fileValue: UInt32) {
         let number = UInt16(truncatingIfNeeded: fileValue)
         switch number {
@@ -29,11 +31,11 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The name that tools know it by, or its number.
+    /// The name that capture tools use, or the number.
     public var name: String { Self.names[self] ?? "\(rawValue)" }
 }
 
-/// Links that filters know, besides those that packets are decoded of.
+/// Link types that filters support in addition to those that can be decoded.
 extension LinkType {
     static let tokenRing = LinkType(rawValue: 6)
     static let arcnet = LinkType(rawValue: 7)
@@ -82,7 +84,7 @@ extension LinkType {
         .broadcomTagFirst: "DSA_TAG_BRCM_PREPEND", .dsa: "DSA_TAG_DSA", .dsaExtended: "DSA_TAG_EDSA",
     ]
 
-    /// The link type of a name that tools know.
+    /// Returns the link type with a name that capture tools use.
     package static func named(_ name: String) -> LinkType? {
         names.first { $0.value.lowercased() == name.lowercased() }?.key
     }

@@ -1,14 +1,14 @@
-/// A 48-bit hardware address, as Ethernet and its kin use it.
+/// A 48-bit hardware address, as used by Ethernet and related links.
 public struct MACAddress: Hashable, Sendable {
-    /// The address as a number; the first byte on the wire is the most significant. The upper 16 bits are 0.
+    /// The address as a number. The first byte on the wire is the most significant; the upper 16 bits are 0.
     public let bits: UInt64
 
-    /// Takes the lower 48 bits.
+    /// Creates an address from the lower 48 bits.
     @inlinable public init(bits: UInt64) { self.bits = bits & 0xFFFF_FFFF_FFFF }
 
-    /// Everybody on the link.
+    /// The broadcast address `ff:ff:ff:ff:ff:ff`.
     public static let broadcast = MACAddress(bits: 0xFFFF_FFFF_FFFF)
-    /// Nobody: what an ARP request asks for.
+    /// The address of zeros: the target of an ARP request.
     public static let zero = MACAddress(bits: 0)
 
     /// Reads six bytes at `offset`.
@@ -18,7 +18,7 @@ public struct MACAddress: Hashable, Sendable {
         self.init(bits: UInt64(try bytes.u32(offset)) << 16 | UInt64(try bytes.u16(offset &+ 4)))
     }
 
-    /// Reads `aa:bb:cc:dd:ee:ff`; hyphens and dots may stand for the colons, and digits may be left out in front.
+    /// Parses `aa:bb:cc:dd:ee:ff`. Hyphens or dots may replace the colons, and leading zeros may be omitted.
     public init?(_ text: String) {
         var bits: UInt64 = 0
         var groups = 0
@@ -31,12 +31,12 @@ public struct MACAddress: Hashable, Sendable {
         self.init(bits: bits)
     }
 
-    /// Group addresses: the lowest bit of the first byte.
+    /// Whether this is a group address: the lowest bit of the first byte is set.
     public var isMulticast: Bool { bits >> 40 & 1 == 1 }
 }
 
 extension MACAddress: CustomStringConvertible {
-    /// Lower-case digits with colons between.
+    /// The address in lower-case hexadecimal digits, separated by colons.
     public var description: String {
         var text = TextBuffer()
         text.mac(bits)

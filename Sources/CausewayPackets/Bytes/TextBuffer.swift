@@ -1,6 +1,6 @@
-/// Text being made, as bytes: what a printer writes into, and gives out again and again without allocating.
+/// A reusable text buffer for printers. Writing allocates only when the text outgrows the buffer.
 package struct TextBuffer: Sendable {
-    /// Room for text, of which the first `count` bytes are some: an array that grew byte by byte would be asked for room by each.
+    /// The text in the first `count` bytes, and spare room after it.
     private var storage: [UInt8] = []
     package private(set) var count = 0
 
@@ -12,10 +12,10 @@ package struct TextBuffer: Sendable {
     package var isEmpty: Bool { count == 0 }
     package var last: UInt8? { count > 0 ? storage[count - 1] : nil }
     package mutating func removeLast(_ count: Int) { self.count -= min(count, self.count) }
-    /// The text; bytes that are no UTF-8 are replaced.
+    /// The text. Invalid UTF-8 is replaced.
     package var string: String { String(decoding: storage[..<count], as: UTF8.self) }
 
-    /// Puts the text behind what is in `buffer`.
+    /// Appends the text to `buffer`.
     package func append(to buffer: inout [UInt8]) { buffer.append(contentsOf: storage[..<count]) }
 
     @inline(__always)
@@ -32,7 +32,7 @@ package struct TextBuffer: Sendable {
         let (start, byteCount) = (count, bytes.count)
         require(byteCount)
         unsafe storage.withUnsafeMutableBytes { place in
-            // There is room for them: that was asked for above.
+            // In bounds: `require` reserved the room above.
             let place = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
             unsafe place.copyMemory(from: UnsafeRawBufferPointer(bytes))
         }
@@ -41,7 +41,7 @@ package struct TextBuffer: Sendable {
 
     @inline(__always)
     package mutating func put(_ text: StaticString) {
-        // A static string's bytes live as long as the program.
+        // The bytes of a static string live as long as the program.
         unsafe copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
     @_disfavoredOverload
@@ -55,8 +55,9 @@ package struct TextBuffer: Sendable {
         storage[count] = byte
         count &+= 1
     }
-    /// A name in quotation marks with a colon and `opening` behind it, as JSON begins a member: at once, because each time has its cost.
-    /// Inlined, so that names whose lengths are known are stored and not copied byte by byte.
+    /// Appends a quoted JSON member name, a colon and `opening` in one step.
+    ///
+    /// Inlined, so that names of known length are stored as words instead of byte by byte.
     @inline(__always)
     mutating func key(_ name: StaticString, afterComma: Bool, _ opening: StaticString = "") {
         let (length, openingLength) = (name.utf8CodeUnitCount, opening.utf8CodeUnitCount)
@@ -65,10 +66,10 @@ package struct TextBuffer: Sendable {
         unsafe storage.withUnsafeMutableBytes { room in
             precondition(start &+ length &+ openingLength &+ 3 <= room.count)
             let place = unsafe room.baseAddress.unsafelyUnwrapped + start
-            // Where there is no comma the quotation mark takes its place.
+            // Without a comma, the quotation mark overwrites the comma.
             unsafe room[count] = 0x2C
             unsafe place.storeBytes(of: 0x22, as: UInt8.self)
-            // A static string's bytes live as long as the program.
+            // The bytes of a static string live as long as the program.
             unsafe (place + 1).copyMemory(from: name.utf8Start, byteCount: length)
             unsafe (place + 1 + length).storeBytes(of: 0x22, as: UInt8.self)
             unsafe (place + 2 + length).storeBytes(of: 0x3A, as: UInt8.self)
@@ -76,7 +77,7 @@ package struct TextBuffer: Sendable {
         }
         count = start &+ length &+ openingLength &+ 3
     }
-    /// Text that stands in the buffer already, once more.
+    /// Appends a range of the buffer's own text again.
     mutating func putAgain(_ place: Range<Int>) {
         let start = count
         require(place.count)
@@ -94,7 +95,7 @@ package struct TextBuffer: Sendable {
         unsafe other.storage.withUnsafeBufferPointer { unsafe copy(UnsafeBufferPointer(rebasing: $0[..<other.count])) }
     }
 
-    /// Most numbers are small: comparing is cheaper than dividing.
+    /// Most numbers are small: comparisons are cheaper than divisions.
     @inline(__always)
     private static func digitCount(_ value: UInt64) -> Int {
         if value < 10 { return 1 }
@@ -107,7 +108,7 @@ package struct TextBuffer: Sendable {
         return digits
     }
 
-    /// A decimal number, filled up on the left to `width` with `padding`.
+    /// Appends a decimal number, padded on the left to `width` with `padding`.
     package mutating func decimal(_ value: UInt64, width: Int = 0, padding: UInt8 = 0x20) {
         let digits = Self.digitCount(value)
         let byteCount = max(digits, width)
@@ -117,7 +118,7 @@ package struct TextBuffer: Sendable {
         var at = count
         var room = storage.mutableSpan
         var rest = value
-        // Two digits for each division.
+        // Two digits per division.
         while rest >= 100 {
             let pair = UInt8(truncatingIfNeeded: rest % 100)
             rest /= 100
@@ -147,7 +148,7 @@ package struct TextBuffer: Sendable {
         }
     }
 
-    /// Hexadecimal digits in lower case, at least `width` of them, without `0x`.
+    /// Appends lower-case hexadecimal digits, at least `width` of them, without `0x`.
     package mutating func hex<T: BinaryInteger & UnsignedInteger>(_ value: T, width: Int = 1) {
         var rest = UInt64(value)
         let byteCount = max(width, (67 - rest.leadingZeroBitCount) / 4, 1)
@@ -165,9 +166,8 @@ package struct TextBuffer: Sendable {
     @inline(__always)
     static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-    /// A hardware address with colons.
+    /// Appends a hardware address, with colons.
     package mutating func mac(_ bits: UInt64) {
-        // Room for all of it, once.
         require(17)
         var at = count
         var room = storage.mutableSpan
@@ -184,7 +184,7 @@ package struct TextBuffer: Sendable {
     }
 
     package mutating func ipv4(_ bits: UInt32) {
-        // Room for the longest, once.
+        // Room for the longest IPv4 address.
         require(15)
         var at = count
         var room = storage.mutableSpan
@@ -209,7 +209,7 @@ package struct TextBuffer: Sendable {
         count = at
     }
 
-    /// The recommended form (RFC 5952 §4), with a dotted quad where IPv4 is embedded.
+    /// Appends an IPv6 address in the recommended form (RFC 5952 §4), with a dotted quad if it embeds IPv4.
     package mutating func ipv6(high: UInt64, low: UInt64) {
         let zeros = Self.longestZeros(high, low)
         if zeros.lowerBound == 0, zeros.count == 6 || (zeros.count == 5 && low >> 32 == 0xFFFF) {

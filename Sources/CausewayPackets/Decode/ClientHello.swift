@@ -1,24 +1,24 @@
-/// What a TLS client says first, as far as it is in one packet.
+/// The fields of a TLS ClientHello that one packet contains.
 struct ClientHello: Equatable {
-    /// The name of the server that is asked for (RFC 6066 §3).
+    /// The requested server name (RFC 6066 §3).
     private(set) var serverName: String?
-    /// The application protocols that are offered, in the order of preference (RFC 7301 §3.1).
+    /// The offered application protocols, most preferred first (RFC 7301 §3.1).
     private(set) var protocols: [String] = []
 
-    /// Extensions that are looked at.
+    /// Numbers of the extensions that are decoded.
     private enum Extension {
         static let serverName: UInt16 = 0
         static let applicationProtocols: UInt16 = 16
     }
     private static let (handshakeRecord, majorVersion, clientHello): (UInt8, UInt8, UInt8) = (22, 3, 1)
     private static let (recordHeader, messageHeader, versionAndRandom) = (5, 4, 2 + 32)
-    /// More names than any client offers.
+    /// Limit for the offered protocols, higher than any real client needs.
     private static let maximumProtocols = 32
 
-    /// A record with a ClientHello at its beginning (RFC 8446 §5.1, §4.1.2); `nil` where this is none.
+    /// Parses a record that begins with a ClientHello (RFC 8446 §5.1, §4.1.2); `nil` if it does not.
     init?(_ bytes: borrowing ByteView) {
         guard let isHello = try? Self.isHello(bytes), isHello else { return nil }
-        // Of one that is cut off there is what comes before.
+        // A truncated message keeps what was read before the end.
         try? readExtensions(bytes)
     }
 
@@ -30,7 +30,7 @@ struct ClientHello: Equatable {
 
     private mutating func readExtensions(_ bytes: borrowing ByteView) throws(CutOff) {
         var offset = Self.recordHeader + Self.messageHeader + Self.versionAndRandom
-        // Session identifier, cipher suites, compression methods.
+        // Skip session identifier, cipher suites and compression methods.
         offset += 1 + Int(try bytes.u8(offset))
         offset += 2 + Int(try bytes.u16(offset))
         offset += 1 + Int(try bytes.u8(offset))

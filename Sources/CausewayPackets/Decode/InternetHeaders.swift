@@ -1,40 +1,57 @@
 public import CausewayTypes
 
-/// The number of what an IP packet carries.
+/// The protocol number in an IP header.
 public struct IPProtocolNumber: RawRepresentable, Hashable, Sendable {
+    /// The number assigned by IANA.
     public var rawValue: UInt8
+    /// Creates a protocol number.
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// ICMP for IPv4 (1).
     @inlinable public static var icmp: IPProtocolNumber { IPProtocolNumber(rawValue: 1) }
+    /// IGMP (2).
     @inlinable public static var igmp: IPProtocolNumber { IPProtocolNumber(rawValue: 2) }
+    /// TCP (6).
     @inlinable public static var tcp: IPProtocolNumber { IPProtocolNumber(rawValue: 6) }
+    /// UDP (17).
     @inlinable public static var udp: IPProtocolNumber { IPProtocolNumber(rawValue: 17) }
+    /// GRE (47).
     @inlinable public static var gre: IPProtocolNumber { IPProtocolNumber(rawValue: 47) }
+    /// ICMPv6 (58).
     @inlinable public static var icmp6: IPProtocolNumber { IPProtocolNumber(rawValue: 58) }
+    /// SCTP (132).
     @inlinable public static var sctp: IPProtocolNumber { IPProtocolNumber(rawValue: 132) }
 }
 
-/// An IPv4 header (RFC 791 §3.1). For building, what is `nil` is filled in.
+/// An IPv4 header (RFC 791 §3.1). ``PacketBuilder`` fills in the fields that are `nil`.
 public struct IPv4Header: Hashable, Sendable {
-    /// Differentiated services and congestion notification (RFC 2474 §3, RFC 3168 §5).
+    /// Differentiated services and congestion notification bits (RFC 2474 §3, RFC 3168 §5).
     public var typeOfService: UInt8 = 0
-    /// Bytes of header and content. `nil`: what there is.
+    /// Length of header and payload in bytes. `nil`: computed by the builder.
     public var totalLength: UInt16?
+    /// The identification of the datagram, which its fragments share.
     public var identification: UInt16 = 0
-    /// The bit that is always 0.
+    /// The reserved flag, normally 0.
     public var reserved = false
+    /// The Don't Fragment flag.
     public var dontFragment = false
+    /// The More Fragments flag.
     public var moreFragments = false
-    /// In units of eight bytes.
+    /// Position of the fragment in the datagram, in units of eight bytes.
     public var fragmentOffset: UInt16 = 0
+    /// The remaining number of hops.
     public var timeToLive: UInt8 = 64
+    /// The protocol of the payload.
     public var proto: IPProtocolNumber
-    /// `nil`: the right one.
+    /// The header checksum. `nil`: computed by the builder.
     public var checksum: UInt16?
+    /// The source address.
     public var source: IPv4Address
+    /// The destination address.
     public var destination: IPv4Address
-    /// Filled up with zeros to a multiple of four bytes when written; at most 40.
+    /// The options, at most 40 bytes. The builder pads them with zeros to a multiple of four bytes.
     public var options: [UInt8] = []
 
+    /// Creates a header. The builder computes the total length and the checksum.
     @inlinable
     public init(
         source: IPv4Address, destination: IPv4Address, proto: IPProtocolNumber, timeToLive: UInt8 = 64,
@@ -47,9 +64,12 @@ public struct IPv4Header: Hashable, Sendable {
         self.identification = identification
     }
 
-    /// Bytes of header.
+    /// Length of the header in bytes.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
+    /// Reads a header at `offset`.
+    ///
+    /// - Throws: ``CutOff`` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
         typeOfService = try bytes.u8(offset &+ 1)
         totalLength = try bytes.u16(offset &+ 2)
@@ -69,19 +89,26 @@ public struct IPv4Header: Hashable, Sendable {
     }
 }
 
-/// An IPv6 header (RFC 8200 §3). For building, what is `nil` is filled in.
+/// An IPv6 header (RFC 8200 §3). ``PacketBuilder`` fills in the fields that are `nil`.
 public struct IPv6Header: Hashable, Sendable {
+    /// Length of the header in bytes.
     public static let byteCount = 40
+    /// The traffic class: differentiated services and congestion notification bits.
     public var trafficClass: UInt8 = 0
-    /// 20 bits.
+    /// The flow label, 20 bits.
     public var flowLabel: UInt32 = 0
-    /// Bytes after the header. `nil`: what there is.
+    /// Length of everything after the header, in bytes. `nil`: computed by the builder.
     public var payloadLength: UInt16?
+    /// The protocol of the payload, or the first extension header.
     public var nextHeader: IPProtocolNumber
+    /// The remaining number of hops.
     public var hopLimit: UInt8 = 64
+    /// The source address.
     public var source: IPv6Address
+    /// The destination address.
     public var destination: IPv6Address
 
+    /// Creates a header. The builder computes the payload length.
     @inlinable
     public init(
         source: IPv6Address, destination: IPv6Address, nextHeader: IPProtocolNumber, hopLimit: UInt8 = 64,
@@ -94,6 +121,9 @@ public struct IPv6Header: Hashable, Sendable {
         self.flowLabel = flowLabel & 0xFFFFF
     }
 
+    /// Reads a header at `offset`.
+    ///
+    /// - Throws: ``CutOff`` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
         let first = try bytes.u32(offset)
         trafficClass = UInt8(truncatingIfNeeded: first >> 20)
@@ -112,30 +142,39 @@ extension IPv6Address {
     }
 }
 
-/// The first eight bytes of an ICMP message of either version (RFC 792, RFC 4443 §2.1).
+/// The first eight bytes of an ICMP or ICMPv6 message (RFC 792, RFC 4443 §2.1).
 public struct ICMPHeader: Hashable, Sendable {
+    /// Length of the header in bytes.
     public static let byteCount = 8
+    /// The message type.
     public var type: UInt8
+    /// The message code, which refines the type.
     public var code: UInt8 = 0
-    /// `nil`: the right one.
+    /// The checksum. `nil`: computed by the builder.
     public var checksum: UInt16?
-    /// What the type makes of it: an identifier and a sequence number, an address, an MTU.
+    /// The last four bytes. The type defines their meaning: an identifier and a sequence number, an address or an MTU.
     public var rest: UInt32 = 0
 
+    /// Creates a header. The builder computes the checksum.
     public init(type: UInt8, code: UInt8 = 0, rest: UInt32 = 0) {
         self.type = type
         self.code = code
         self.rest = rest
     }
 
-    /// An echo request or reply.
+    /// Creates the header of an echo request or reply.
     public static func echo(type: UInt8, identifier: UInt16, sequence: UInt16) -> ICMPHeader {
         ICMPHeader(type: type, rest: UInt32(identifier) << 16 | UInt32(sequence))
     }
 
+    /// The identifier of an echo message: the upper half of ``rest``.
     public var identifier: UInt16 { UInt16(truncatingIfNeeded: rest >> 16) }
+    /// The sequence number of an echo message: the lower half of ``rest``.
     public var sequence: UInt16 { UInt16(truncatingIfNeeded: rest) }
 
+    /// Reads a header at `offset`.
+    ///
+    /// - Throws: ``CutOff`` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
         type = try bytes.u8(offset)
         code = try bytes.u8(offset &+ 1)

@@ -1,5 +1,5 @@
 extension LayerWalk {
-    /// Confines what follows to `length` bytes from `start`, and notes where that is not possible.
+    /// Limits the following layers to `length` bytes from `start`. Records an issue if the packet has fewer bytes.
     @inline(__always)
     private mutating func confine(_ length: Int, from start: Int, _ layers: inout PacketLayers) {
         let end = start &+ length
@@ -8,7 +8,7 @@ extension LayerWalk {
         limit = min(limit, wireLimit)
     }
 
-    /// RFC 791 §3.1.
+    /// Decodes an IPv4 header (RFC 791 §3.1).
     mutating func ipv4(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         let first = try p.u8(offset)
         guard first >> 4 == 4 else {
@@ -26,7 +26,7 @@ extension LayerWalk {
         }
         guard try take(.ipv4, headerLength, &layers) else { return nil }
         layers.noteNetwork()
-        // 0 where the network card cuts the packet up: all that is there belongs to it.
+        // A total length of 0 comes from segmentation by the network card: the packet takes all bytes.
         if total != 0 {
             if total < headerLength { layers.issues.insert(.badLength) } else { confine(total, from: start, &layers) }
         }
@@ -37,7 +37,7 @@ extension LayerWalk {
         return .ipProtocol(try p.u8(start &+ 9), overIPv6: false)
     }
 
-    /// RFC 8200 §3.
+    /// Decodes an IPv6 header (RFC 8200 §3).
     mutating func ipv6(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         guard try p.u8(offset) >> 4 == 6 else {
             layers.issues.insert(.badVersion)
@@ -47,7 +47,7 @@ extension LayerWalk {
         layers.noteNetwork()
         let length = Int(try p.u16(offset &- 36))
         let next = try p.u8(offset &- 34)
-        // 0 for jumbograms and where the network card cuts the packet up.
+        // A length of 0 means a jumbogram, or segmentation by the network card.
         if length != 0 { confine(length, from: offset, &layers) }
         return .ipProtocol(next, overIPv6: true)
     }
@@ -104,7 +104,7 @@ extension LayerWalk {
         return nil
     }
 
-    /// RFC 8200 §4.
+    /// Decodes an IPv6 extension header (RFC 8200 §4).
     private mutating func extensionHeader(
         _ number: UInt8, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {
@@ -127,7 +127,7 @@ extension LayerWalk {
         return .ipProtocol(next, overIPv6: true)
     }
 
-    /// RFC 9293 §3.1.
+    /// Decodes a TCP header (RFC 9293 §3.1).
     private mutating func tcp(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         guard limit &- offset >= 20 else { throw CutOff() }
         let length = Int(try p.u8(offset &+ 12) >> 4) &* 4
@@ -143,7 +143,7 @@ extension LayerWalk {
         return nil
     }
 
-    /// RFC 2784 §2, with the fields of RFC 2890; version 1 is PPTP's (RFC 2637 §4.1).
+    /// Decodes a GRE header (RFC 2784 §2) with the fields of RFC 2890. Version 1 is that of PPTP (RFC 2637 §4.1).
     private mutating func gre(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(CutOff) -> Next? {
         let flags = try p.u16(offset)
         let type = try p.u16(offset &+ 2)
@@ -161,14 +161,14 @@ extension LayerWalk {
         switch type {
         case 0x6558: return .ethernet
         case 0x880B:
-            // The address and control bytes may be left out.
+            // The address and control bytes are optional.
             if try p.u16(offset) == 0xFF03 { offset &+= 2 }
             return .pppProtocol
         default: return .etherType(type)
         }
     }
 
-    /// What runs inside UDP and has layers of its own.
+    /// Decodes a tunnel over UDP that contains further layers.
     mutating func tunnel(
         _ source: UInt16, _ destination: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(CutOff) -> Next? {

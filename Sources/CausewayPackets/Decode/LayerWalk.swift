@@ -1,17 +1,18 @@
 extension PacketLayers {
     /// Finds the layers of a packet.
     ///
-    /// Never fails: what is cut off or wrong is in ``issues``, and what could be told before it is kept. Nothing is allocated.
+    /// Never fails: ``issues`` records truncated or invalid parts, and the layers before them are kept. Allocates nothing.
     ///
     /// - Parameters:
-    ///   - packet: What was captured.
-    ///   - originalCount: Bytes on the wire, which may be more than were captured.
+    ///   - packet: The captured bytes.
+    ///   - linkType: The type of the outermost header.
+    ///   - originalCount: The length on the wire in bytes, which may exceed the captured length.
     public init(_ packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         self.init()
         find(in: packet, linkType: linkType, originalCount: originalCount)
     }
 
-    /// The same for another packet, in the place of the one before: for loops over many packets, which need no new value for each.
+    /// Finds the layers of another packet and replaces the earlier result. Saves a new value per packet in loops.
     @inlinable
     public mutating func find(in packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
@@ -24,7 +25,7 @@ extension PacketLayers {
         walk(packet, linkType, wireCount)
     }
 
-    /// Finds them step by step, whatever they are.
+    /// Finds the layers one by one, for packets of any form.
     @inline(never)
     mutating func walk(_ packet: borrowing ByteView, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
@@ -42,9 +43,9 @@ extension PacketLayers {
     }
 }
 
-/// The way through a packet, from the outside in.
+/// Decodes a packet layer by layer, from the outside in.
 struct LayerWalk {
-    /// Which decoder comes next.
+    /// The decoder of the next layer.
     enum Next {
         case ethernet, cooked, cooked2, loopback(bigEndian: Bool), rawIP, ipv4, ipv6
         case etherType(UInt16)
@@ -71,9 +72,9 @@ struct LayerWalk {
     }
 
     var offset = 0
-    /// Where the captured bytes of the current layer end.
+    /// Offset after the last captured byte of the current layer.
     var limit: Int
-    /// Where they ended on the wire.
+    /// Offset after the last byte of the current layer on the wire.
     var wireLimit: Int
 
     init(limit: Int, wireLimit: Int) {
@@ -81,7 +82,7 @@ struct LayerWalk {
         self.wireLimit = wireLimit
     }
 
-    /// Takes a header of `byteCount` bytes.
+    /// Records a header of `byteCount` bytes and advances past it.
     @inline(__always)
     mutating func take(
         _ kind: LayerKind, _ byteCount: Int, _ layers: inout PacketLayers
@@ -117,7 +118,7 @@ struct LayerWalk {
             guard try take(.pppoe, 6, &layers) else { return nil }
             return type == 0 ? .pppProtocol : nil
         case .ppp:
-            // Address and control may be left out.
+            // The address and control bytes are optional.
             if try p.u16(offset) == 0xFF03 { offset &+= 2 }
             return .pppProtocol
         case .pppProtocol:
@@ -137,7 +138,7 @@ struct LayerWalk {
         return nil
     }
 
-    /// IEEE 802.3: what is at most 1500 is a length, and LLC follows.
+    /// Interprets the Ethernet type field: a value of at most 1500 is a length, and LLC follows (IEEE 802.3).
     private mutating func typeOrLength(_ value: UInt16, _ layers: inout PacketLayers) -> Next? {
         guard value <= 1500 else { return .etherType(value) }
         if Int(value) <= wireLimit &- offset {
@@ -172,7 +173,7 @@ struct LayerWalk {
 
     private mutating func cookedProtocol(_ type: UInt16, hardware: UInt16, _ layers: inout PacketLayers) -> Next? {
         switch type {
-        // Frames with a length instead of a type; the kernel says which of them hold LLC.
+        // Frames with a length instead of a type: the kernel marks those that contain LLC.
         case 4: .llc
         case 0..<1536: unknown(&layers)
         default: .etherType(type)
@@ -184,7 +185,7 @@ struct LayerWalk {
     ) throws(CutOff) -> Next? {
         guard try take(.loopback, 4, &layers) else { return nil }
         var family = try p.u32(offset &- 4)
-        // A capture of the other byte order: families are small numbers, so the upper half tells.
+        // The capturing host may have the other byte order. Families are small numbers, so a set upper half reveals it.
         if !bigEndian || family & 0xFFFF_0000 != 0 { family = family & 0xFFFF_0000 != 0 ? family.byteSwapped : family }
         switch family {
         case 2: return .ipv4
@@ -218,7 +219,7 @@ struct LayerWalk {
             case 2: return .ipv6
             default: break
             }
-            // The label does not say what it carries: the first half byte tells, as routers do (RFC 4928 §3).
+            // An MPLS label does not name its payload: the first half byte does, as routers assume (RFC 4928 §3).
             switch try p.u8(offset) >> 4 {
             case 4: return .ipv4
             case 6: return .ipv6

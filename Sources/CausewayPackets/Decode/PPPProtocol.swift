@@ -1,7 +1,7 @@
-/// The number by which PPP tells what it carries (RFC 1661 §2).
+/// The protocol field of PPP (RFC 1661 §2).
 enum PPPProtocol {
-    /// The number, and of how many bytes it is: one where peers have agreed to leave out the first, which is zero then (RFC 1661 §6.5).
-    /// Whole numbers have an even first byte.
+    /// Reads the protocol number and its size in bytes: one byte if the peers negotiated protocol field compression (RFC 1661 §6.5), which
+    /// omits a first byte of zero. The first byte of a full number is even.
     static func number(_ p: borrowing ByteView, at offset: Int) throws(CutOff) -> (number: UInt16, byteCount: Int) {
         let first = try p.u8(offset)
         if first & 1 != 0 { return (UInt16(first), 1) }

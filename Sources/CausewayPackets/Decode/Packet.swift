@@ -1,20 +1,22 @@
 package import CausewayWire
 
-/// One captured packet, looked at in place: its bytes, borrowed, and where its layers lie.
+/// A captured packet, decoded in place: borrowed bytes and the positions of its layers.
 ///
 /// ```swift
 /// let packet = Packet(bytes, linkType: .ethernet)
 /// if let tcp = packet.tcp, tcp.flags.contains(.syn) { print(packet.ipv4?.source, tcp.destinationPort) }
 /// ```
 ///
-/// Looking allocates nothing but the arrays of options, where there are some. Of tunnels, ``ipv4``, ``tcp`` and so on show the innermost.
+/// Decoding allocates only the arrays of options. For a tunnel, ``ipv4``, ``tcp`` and the other headers are the innermost ones.
 public struct Packet: ~Escapable {
+    /// The captured bytes.
     public let bytes: ByteView
+    /// The positions of the layers.
     public let layers: PacketLayers
-    /// Bytes on the wire.
+    /// The length on the wire in bytes.
     public let originalCount: Int
 
-    /// Looks at `bytes`.
+    /// Finds the layers of `bytes`.
     @_lifetime(copy bytes)
     public init(_ bytes: consuming ByteView, linkType: LinkType, originalCount: Int? = nil) {
         self.layers = PacketLayers(bytes, linkType: linkType, originalCount: originalCount)
@@ -22,57 +24,63 @@ public struct Packet: ~Escapable {
         self.bytes = bytes
     }
 
-    /// What was wrong or is missing. Empty: decoded to the end.
+    /// Problems found while decoding. Empty if the packet was decoded completely.
     public var issues: PacketLayers.Issues { layers.issues }
 
+    /// The Ethernet header, or `nil` if the packet has none.
     public var ethernet: EthernetHeader? {
         guard let layer = layers.first(.ethernet) else { return nil }
         return try? EthernetHeader(bytes, at: Int(layer.offset))
     }
-    /// The outermost tag.
+    /// The outermost VLAN tag, or `nil` if the packet has none.
     public var vlan: VLANTag? {
         guard let layer = layers.first(.vlan) else { return nil }
         return try? VLANTag(bytes, at: Int(layer.offset))
     }
+    /// The ARP packet, or `nil` if the packet has none for Ethernet and IPv4.
     public var arp: ARPPacket? {
         guard let layer = layers.first(.arp) else { return nil }
         return (try? ARPPacket(bytes, at: Int(layer.offset))) ?? nil
     }
+    /// The innermost network header if it is IPv4, otherwise `nil`.
     public var ipv4: IPv4Header? {
         guard let layer = layers.innermostNetwork, layer.kind == .ipv4 else { return nil }
         return try? IPv4Header(bytes, at: Int(layer.offset))
     }
+    /// The innermost network header if it is IPv6, otherwise `nil`.
     public var ipv6: IPv6Header? {
         guard let layer = layers.innermostNetwork, layer.kind == .ipv6 else { return nil }
         return try? IPv6Header(bytes, at: Int(layer.offset))
     }
+    /// The innermost transport header if it is TCP, otherwise `nil`.
     public var tcp: TCPHeader? {
         guard let layer = layers.innermostTransport, layer.kind == .tcp else { return nil }
         return try? TCPHeader(bytes, at: Int(layer.offset))
     }
+    /// The innermost transport header if it is UDP, otherwise `nil`.
     public var udp: UDPHeader? {
         guard let layer = layers.innermostTransport, layer.kind == .udp else { return nil }
         return try? UDPHeader(bytes, at: Int(layer.offset))
     }
-    /// The ICMP header of either version.
+    /// The ICMP or ICMPv6 header, or `nil` if the packet has none.
     public var icmp: ICMPHeader? {
         guard let layer = layers.first(.icmp) ?? layers.first(.icmp6) else { return nil }
         return try? ICMPHeader(bytes, at: Int(layer.offset))
     }
-    /// What no header covers, as far as captured.
+    /// The captured bytes after the last header.
     public var payload: ByteView {
         @_lifetime(copy self) get { bytes.clamped(layers.payload) }
     }
 
-    /// The DNS message, where the ports say that there is one.
+    /// The DNS message, if a UDP port is 53, 5353 or 5355.
     package var dns: DNSMessage? {
         guard let udp, [53, 5353, 5355].contains(where: { $0 == udp.sourcePort || $0 == udp.destinationPort })
         else { return nil }
         return try? DNSMessage(parsing: payload.rawSpan)
     }
-    /// The server's name in a TLS ClientHello.
+    /// The server name of a TLS ClientHello in this packet.
     public var serverName: String? { clientHello?.serverName }
-    /// What a TLS client says first.
+    /// The TLS ClientHello that begins the TCP payload.
     var clientHello: ClientHello? {
         guard let layer = layers.innermostTransport, layer.kind == .tcp else { return nil }
         return ClientHello(payload)

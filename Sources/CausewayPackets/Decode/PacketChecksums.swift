@@ -1,16 +1,16 @@
-/// The checksums of a packet, verified.
+/// The verified checksums of a packet.
 public struct PacketChecksums: Hashable, Sendable {
-    /// Of the innermost IPv4 header.
+    /// The checksum of the innermost IPv4 header.
     public var network: ChecksumStatus = .notPresent
-    /// Of the innermost TCP, UDP, ICMP, ICMPv6 or IGMP.
+    /// The checksum of the innermost TCP, UDP, ICMP, ICMPv6 or IGMP layer.
     public var transport: ChecksumStatus = .notPresent
 }
 
 extension Packet {
-    /// Verifies the checksums of the innermost network layer and of what it carries.
+    /// Verifies the checksums of the innermost network layer and of its payload.
     ///
-    /// - Parameter offloaded: The kernel says that the network card has yet to fill in the transport's: its status is then
-    ///   ``ChecksumStatus/offloaded`` instead of ``ChecksumStatus/bad``.
+    /// - Parameter offloaded: Whether the kernel reports that the network card has yet to fill in the transport checksum. A mismatch is
+    ///   then ``ChecksumStatus/offloaded`` instead of ``ChecksumStatus/bad``.
     public func checksums(offloaded: Bool = false) -> PacketChecksums {
         var result = PacketChecksums()
         guard let network = layers.innermostNetwork else { return result }
@@ -57,7 +57,7 @@ extension Packet {
         return ((try? bytes.u16(Int(fragment.offset) + 2)) ?? 0) & 0xFFF9 != 0
     }
 
-    /// RFC 9293 §3.1, RFC 8200 §8.1.
+    /// Adds the pseudo header (RFC 9293 §3.1, RFC 8200 §8.1).
     private func addPseudoHeader(
         _ checksum: inout InternetChecksum, _ network: PacketLayers.Layer, _ kind: LayerKind, _ length: Int
     ) {

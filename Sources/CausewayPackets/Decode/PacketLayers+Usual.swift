@@ -1,11 +1,11 @@
 extension PacketLayers {
-    /// Finds the layers of what most packets are: Ethernet, perhaps one VLAN tag, an IP header without options, and TCP, UDP or ICMP
-    /// without anything wrong. Everything else is left to ``LayerWalk``, which finds the same, step by step.
+    /// Finds the layers of the most common packets: Ethernet, optionally one VLAN tag, an IP header without options, and valid TCP, UDP or
+    /// ICMP. ``LayerWalk`` decodes all other packets, with equal results.
     ///
-    /// - Returns: `false`, with nothing noted, where the packet is another one.
+    /// - Returns: `false`, with nothing recorded, if the packet has another form.
     @inline(__always)
     mutating func findUsual(_ p: borrowing ByteView, wireCount: Int) -> Bool {
-        // The link's header, IPv4's and the shortest of what follows; each longer header is asked for where it is.
+        // The link header, the IPv4 header and the shortest transport header. Longer headers are checked where they are read.
         guard p.count >= 42 else { return false }
         var type = p.unchecked16(12)
         var at = 14
@@ -16,7 +16,7 @@ extension PacketLayers {
             (at, place) = (18, 2)
         }
         if type == 0x0800 {
-            // Version and length of the header, the packet's length, and where it is a fragment: at once.
+            // Check version, header length, total length and fragment fields with one load.
             let first = p.unchecked64(at)
             guard first & 0xFF00_0000_0000_1FFF == 0x4500_0000_0000_0000 else { return false }
             let total = Int(first >> 32 & 0xFFFF)
@@ -29,7 +29,7 @@ extension PacketLayers {
         return takeUsual(p, p.unchecked8(at &+ 6), .ipv6, at, at &+ 40, at &+ 40 &+ length, place)
     }
 
-    /// Takes the last header. Its shortest form is known to be there.
+    /// Records the last header. The caller has checked the length of its shortest form.
     @inline(__always)
     private mutating func takeUsual(
         _ p: borrowing ByteView, _ number: UInt8, _ below: LayerKind, _ network: Int, _ start: Int, _ wireEnd: Int,
@@ -62,7 +62,7 @@ extension PacketLayers {
 }
 
 extension ByteView {
-    /// Bytes that the caller knows to be there.
+    /// Loads bytes without a check. The caller has checked the range.
     @inline(__always)
     fileprivate func unchecked8(_ offset: Int) -> UInt8 {
         assert(offset >= 0 && offset < count)

@@ -1,58 +1,63 @@
-/// What one layer of a packet is.
+/// The protocol of one layer of a packet.
 public enum LayerKind: UInt8, Sendable, CaseIterable {
     case none, ethernet, linuxCooked, linuxCooked2, loopback, vlan, llc, snap, mpls, pppoe, ppp
     case arp, ipv4, ipv6, hopByHop, destinationOptions, routing, fragment, authentication, mobility
     case icmp, icmp6, igmp, udp, tcp, sctp, gre, vxlan, geneve
-    /// What no decoder here takes further; see the issues for why.
+    /// Bytes that are not decoded further; ``PacketLayers/issues`` gives the reason.
     case payload
 }
 
-/// Where the layers of a packet lie: offsets only, no copies. The same for every packet, so keeping one costs no allocation.
+/// The positions of the layers of a packet, as offsets into its bytes. The size is fixed, so that a value needs no allocation.
 public struct PacketLayers: Sendable {
-    /// One layer: its header from `offset` on.
+    /// One layer: a header that begins at `offset`.
     public struct Layer: Sendable {
+        /// The protocol of the layer.
         public var kind: LayerKind
-        /// Bytes of its header.
+        /// Length of the header in bytes.
         public var byteCount: UInt16
-        /// Bytes from the packet's beginning.
+        /// Offset of the header from the beginning of the packet, in bytes.
         public var offset: UInt32
     }
 
-    /// What was wrong with a packet. A packet without issues was decoded to its end.
+    /// Problems found while decoding a packet. A packet without issues was decoded completely.
     public struct Issues: OptionSet, Sendable, Hashable {
+        /// The bits of the set.
         public let rawValue: UInt16
+        /// Creates a set from its bits.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
-        /// Fewer bytes were captured than a header needs or a length field promises.
+        /// The capture has fewer bytes than a header needs or a length field states.
         public static let cutOff = Issues(rawValue: 1)
-        /// A version field that contradicts the layer before.
+        /// A version field contradicts the layer before.
         public static let badVersion = Issues(rawValue: 2)
-        /// A header length too small for its header, or larger than the packet.
+        /// A header length is too small for the header, or exceeds the packet.
         public static let badHeaderLength = Issues(rawValue: 4)
-        /// A length field that promises more, or less, than there is.
+        /// A length field states more or fewer bytes than the packet has.
         public static let badLength = Issues(rawValue: 8)
-        /// More layers than ``PacketLayers/capacity``: what follows the last one is payload.
+        /// The packet has more than ``PacketLayers/capacity`` layers. The bytes after the last recorded layer count as payload.
         public static let tooManyLayers = Issues(rawValue: 16)
-        /// A protocol that is not decoded here.
+        /// The protocol is not supported.
         public static let unknownProtocol = Issues(rawValue: 32)
-        /// A fragment that is not the first one: its content has no header of its own.
+        /// The packet is a fragment other than the first: its payload begins without a transport header.
         public static let laterFragment = Issues(rawValue: 64)
     }
 
-    /// The most layers that are told apart.
+    /// The maximum number of recorded layers.
     public static let capacity = 16
 
-    /// Each layer as one number, all written where they are: what is made elsewhere would have to be copied for every packet.
+    /// Each layer packed into one integer and written in place, which saves a copy per packet.
     private var storage: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    /// The number of layers.
     public private(set) var count = 0
+    /// Problems found while decoding.
     public internal(set) var issues: Issues = []
-    /// What no header covers: the application's bytes, as far as captured, without link-layer padding.
+    /// The captured bytes after the last header, without link-layer padding.
     public internal(set) var payload: Range<Int> = 0..<0
-    /// Bytes of payload that were on the wire, captured or not.
+    /// Length of the payload on the wire in bytes, captured or not.
     public internal(set) var payloadOriginalCount = 0
     private var network: UInt8 = 0xFF
     private var transport: UInt8 = 0xFF
 
-    /// Of no packet yet: see ``find(in:linkType:originalCount:)``.
+    /// Creates an empty value. See ``find(in:linkType:originalCount:)``.
     public init() {}
 
     @inline(__always)
@@ -73,13 +78,13 @@ public struct PacketLayers: Sendable {
             byteCount: UInt16(truncatingIfNeeded: packed >> 8), offset: UInt32(truncatingIfNeeded: packed >> 32))
     }
 
-    /// The layer at `position`, from the outermost.
+    /// The layer at `position`, counted from the outermost.
     public subscript(position: Int) -> Layer {
         precondition(position >= 0 && position < count, "there are \(count) layers")
         return layer(position)
     }
 
-    /// Adds a layer, unless there are too many.
+    /// Adds a layer. Returns `false` if there are too many.
     @inline(__always)
     mutating func append(_ kind: LayerKind, _ offset: Int, _ byteCount: Int) -> Bool {
         guard count < Self.capacity else {
@@ -91,14 +96,16 @@ public struct PacketLayers: Sendable {
         return true
     }
 
-    /// All of a packet of Ethernet, IP and one more, which may have a VLAN tag: `place` is 2 then, and 1 otherwise.
+    /// Records all layers of a packet that consists of Ethernet, IP and one transport layer.
+    ///
+    /// `place` is 2 if the packet has a VLAN tag, otherwise 1.
     @inline(__always)
     mutating func note(
         _ place: Int, _ kind: LayerKind, _ offset: Int, _ upper: LayerKind, _ upperOffset: Int, _ upperByteCount: Int,
         until end: Int, _ wireEnd: Int
     ) {
         storage[0] = Self.packed(.ethernet, 0, 14)
-        // Where there is no tag, what follows is written over it: that costs less than to ask.
+        // Without a tag, the next store overwrites this one. That costs less than a branch.
         storage[1] = Self.packed(.vlan, 14, 4)
         storage[place] = Self.packed(kind, offset, upperOffset &- offset)
         storage[place &+ 1] = Self.packed(upper, upperOffset, upperByteCount)
@@ -111,7 +118,7 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// The transport that carried the tunnel does not belong to the inner packet.
+    /// Forget the transport layer of the outer packet: it does not belong to the inner packet.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }
@@ -122,7 +129,7 @@ public struct PacketLayers: Sendable {
     /// The innermost transport layer.
     public var innermostTransport: Layer? { transport < count ? layer(Int(transport)) : nil }
 
-    /// The outermost layer of `kind`.
+    /// Returns the outermost layer of `kind`.
     public func first(_ kind: LayerKind) -> Layer? {
         for position in 0..<count where UInt8(truncatingIfNeeded: storage[position]) == kind.rawValue {
             return layer(position)

@@ -1,19 +1,26 @@
-/// A UDP header (RFC 768). For building, what is `nil` is filled in.
+/// A UDP header (RFC 768). ``PacketBuilder`` fills in the fields that are `nil`.
 public struct UDPHeader: Hashable, Sendable {
+    /// Length of the header in bytes.
     public static let byteCount = 8
+    /// The source port.
     public var sourcePort: UInt16
+    /// The destination port.
     public var destinationPort: UInt16
-    /// Bytes of header and content. `nil`: what there is.
+    /// Length of header and payload in bytes. `nil`: computed by the builder.
     public var length: UInt16?
-    /// `nil`: the right one. Zero means none was computed, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
+    /// The checksum. `nil`: computed by the builder. Zero means no checksum, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
     public var checksum: UInt16?
 
+    /// Creates a header. The builder computes the length and the checksum.
     @inlinable
     public init(sourcePort: UInt16, destinationPort: UInt16) {
         self.sourcePort = sourcePort
         self.destinationPort = destinationPort
     }
 
+    /// Reads a header at `offset`.
+    ///
+    /// - Throws: ``CutOff`` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)
@@ -22,37 +29,56 @@ public struct UDPHeader: Hashable, Sendable {
     }
 }
 
-/// A TCP header (RFC 9293 §3.1). For building, what is `nil` is filled in.
+/// A TCP header (RFC 9293 §3.1). ``PacketBuilder`` fills in the fields that are `nil`.
 public struct TCPHeader: Hashable, Sendable {
+    /// The source port.
     public var sourcePort: UInt16
+    /// The destination port.
     public var destinationPort: UInt16
+    /// The sequence number of the first payload byte, or of the SYN.
     public var sequence: UInt32 = 0
+    /// The next sequence number that the sender expects from its peer.
     public var acknowledgement: UInt32 = 0
-    /// In units of four bytes. `nil`: what the options need.
+    /// Length of the header in units of four bytes. `nil`: computed from the options.
     public var dataOffset: UInt8?
+    /// The control bits.
     public var flags: Flags
+    /// The receive window, not scaled.
     public var window: UInt16 = 1024
-    /// `nil`: the right one.
+    /// The checksum. `nil`: computed by the builder.
     public var checksum: UInt16?
+    /// The urgent pointer, valid if the URG flag is set.
     public var urgentPointer: UInt16 = 0
-    /// Filled up with zeros to a multiple of four bytes when written; at most 40.
+    /// The options, at most 40 bytes. The builder pads them with zeros to a multiple of four bytes.
     public var options: [UInt8] = []
 
-    /// The control bits, with the three of congestion notification (RFC 3168 §6.1, RFC 3540 §9).
+    /// The control bits, including the three for congestion notification (RFC 3168 §6.1, RFC 3540 §9).
     public struct Flags: OptionSet, Hashable, Sendable {
+        /// The bits of the set.
         public let rawValue: UInt16
+        /// Creates a set from its bits.
         @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+        /// FIN: the sender has no more data.
         @inlinable public static var fin: Flags { Flags(rawValue: 1) }
+        /// SYN: synchronizes sequence numbers.
         @inlinable public static var syn: Flags { Flags(rawValue: 2) }
+        /// RST: aborts the connection.
         @inlinable public static var rst: Flags { Flags(rawValue: 4) }
+        /// PSH: passes the data to the application without delay.
         @inlinable public static var psh: Flags { Flags(rawValue: 8) }
+        /// ACK: the acknowledgement number is valid.
         @inlinable public static var ack: Flags { Flags(rawValue: 16) }
+        /// URG: the urgent pointer is valid.
         @inlinable public static var urg: Flags { Flags(rawValue: 32) }
+        /// ECE: echoes a congestion mark (RFC 3168 §6.1).
         @inlinable public static var ece: Flags { Flags(rawValue: 64) }
+        /// CWR: the sender reduced its congestion window (RFC 3168 §6.1).
         @inlinable public static var cwr: Flags { Flags(rawValue: 128) }
+        /// NS: the ECN nonce sum (RFC 3540 §9).
         @inlinable public static var ns: Flags { Flags(rawValue: 256) }
     }
 
+    /// Creates a header. The builder computes the data offset and the checksum.
     @inlinable
     public init(sourcePort: UInt16, destinationPort: UInt16, flags: Flags) {
         self.sourcePort = sourcePort
@@ -60,9 +86,12 @@ public struct TCPHeader: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// Bytes of header.
+    /// Length of the header in bytes, including padded options.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
+    /// Reads a header at `offset`.
+    ///
+    /// - Throws: ``CutOff`` if the bytes end before the header.
     public init(_ bytes: borrowing ByteView, at offset: Int) throws(CutOff) {
         sourcePort = try bytes.u16(offset)
         destinationPort = try bytes.u16(offset &+ 2)

@@ -1,7 +1,7 @@
-/// Reads capture files: pcap of both byte orders, with micro- or nanoseconds, the modified form, and pcapng.
+/// Reads capture files: pcap in either byte order with microseconds or nanoseconds, the modified pcap form, and pcapng.
 ///
-/// A machine without I/O: bytes are fed in portions of any size, packets come out. It holds no more than one portion and one packet.
-/// Compressed files are recognized and refused with a message.
+/// The reader does no I/O: the caller feeds bytes in portions of any size and takes packets. It holds at most one portion and one packet. A
+/// compressed file is refused with an error that names the program.
 ///
 /// ```swift
 /// var reader = CaptureFileReader()
@@ -9,7 +9,7 @@
 /// while let packet = try reader.next() { use(packet, reader.bytes) }
 /// ```
 public struct CaptureFileReader: Sendable {
-    /// The largest packet, in bytes. What claims to be larger is taken for damage; tcpdump's limit.
+    /// The maximum size of a packet in bytes, as in tcpdump. A larger size counts as damage of the file.
     public static let largestPacket = 262_144
 
     enum Format: Sendable {
@@ -20,18 +20,19 @@ public struct CaptureFileReader: Sendable {
     }
 
     var buffer: [UInt8] = []
-    /// Bytes of the buffer that are done with.
+    /// The number of bytes at the start of the buffer that have been read.
     var position = 0
-    /// The place of the buffer's beginning in the file.
+    /// The offset of the buffer in the file, in bytes.
     private var base = 0
     private var isFinished = false
     var format = Format.unknown
     var section = PcapngSection()
     private var packet: Range<Int> = 0..<0
 
+    /// Creates a reader at the beginning of a file.
     public init() {}
 
-    /// Adds bytes of the file.
+    /// Adds the next bytes of the file.
     public mutating func feed(_ portion: borrowing ByteView) {
         dropUsed()
         let count = portion.count
@@ -39,10 +40,10 @@ public struct CaptureFileReader: Sendable {
         unsafe portion.bytes.withUnsafeBytes { bytes in unsafe buffer.append(contentsOf: bytes) }
     }
 
-    /// Adds bytes of the file.
+    /// Adds the next bytes of the file.
     public mutating func feed(_ portion: [UInt8]) { feed(ByteView(portion.span)) }
 
-    /// Says that the file ends here.
+    /// Marks the end of the file.
     public mutating func finish() { isFinished = true }
 
     private mutating func dropUsed() {
@@ -53,15 +54,15 @@ public struct CaptureFileReader: Sendable {
         packet = 0..<0
     }
 
-    /// The bytes of the packet that ``next()`` gave last.
+    /// The bytes of the packet that ``next()`` returned last.
     public var bytes: ByteView {
         @_lifetime(borrow self) get { ByteView(buffer.span).clamped(packet) }
     }
 
-    /// The place in the file of what is read next.
+    /// The offset in the file of the bytes that are read next.
     var fileOffset: Int { base + position }
 
-    /// The link type of the file, or of its latest interface; `nil` before one is known.
+    /// The link type of the file, or of its latest interface; `nil` until it is known.
     public var linkType: LinkType? {
         switch format {
         case .pcap(let header): header.linkType
@@ -70,7 +71,7 @@ public struct CaptureFileReader: Sendable {
         }
     }
 
-    /// The limit that the capture was made with, in bytes.
+    /// The maximum number of bytes captured per packet (snap length); `nil` until it is known.
     public var snapLength: Int? {
         switch format {
         case .pcap(let header): header.snapLength
@@ -79,9 +80,9 @@ public struct CaptureFileReader: Sendable {
         }
     }
 
-    /// The next packet, or `nil` where more bytes are needed, or the file is over.
+    /// Returns the next packet, or `nil` if the reader needs more bytes or the file has ended.
     ///
-    /// - Throws: ``CaptureFileError``; from then on always the same.
+    /// - Throws: ``CaptureFileError``. Every later call throws the same error.
     public mutating func next() throws(CaptureFileError) -> CapturedPacket? {
         packet = 0..<0
         do throws(CaptureFileError) {
@@ -134,7 +135,7 @@ public struct CaptureFileReader: Sendable {
         return true
     }
 
-    /// The program whose files begin so, if any.
+    /// The compression program whose files begin with these bytes, or `nil`.
     private static func compressor(_ magic: UInt32) -> String? {
         if magic & 0xFFFF == 0x8B1F { return "gzip" }
         if magic & 0xFF_FFFF == 0x68_5A42 { return "bzip2" }
@@ -146,7 +147,7 @@ public struct CaptureFileReader: Sendable {
         }
     }
 
-    /// Four bytes in the order of little-endian hosts.
+    /// Reads a little-endian 32-bit word.
     func word(at offset: Int) -> UInt32? {
         guard offset >= 0, offset + 4 <= buffer.count else { return nil }
         return unsafe buffer.span.bytes.unsafeLoadUnaligned(

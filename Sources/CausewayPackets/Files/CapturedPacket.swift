@@ -1,42 +1,48 @@
-/// When a packet was captured.
+/// The time at which a packet was captured.
 ///
-/// The fraction is kept as the file gives it, so that nothing is lost and nonsense stays visible.
+/// The fraction is kept as the file states it, without rounding and even if it is invalid.
 public struct CaptureTime: Hashable, Sendable {
-    /// Seconds since 1970, UTC.
+    /// Seconds since 1970-01-01 00:00 UTC.
     public var seconds: Int64
-    /// Microseconds or nanoseconds, as ``isNanoseconds`` says. May exceed a second in damaged files.
+    /// Microseconds or nanoseconds, see ``isNanoseconds``. May exceed a second in damaged files.
     public var fraction: UInt32
+    /// Whether ``fraction`` counts nanoseconds instead of microseconds.
     public var isNanoseconds: Bool
 
+    /// Creates a time with a fraction in nanoseconds.
     public init(seconds: Int64, nanoseconds: UInt32) {
         self.seconds = seconds
         self.fraction = nanoseconds
         self.isNanoseconds = true
     }
 
+    /// Creates a time with a fraction in microseconds.
     public init(seconds: Int64, microseconds: UInt32) {
         self.seconds = seconds
         self.fraction = microseconds
         self.isNanoseconds = false
     }
 
-    /// Nanoseconds within the second.
+    /// The fraction in nanoseconds.
     public var nanoseconds: UInt64 { isNanoseconds ? UInt64(fraction) : UInt64(fraction) * 1000 }
-    /// Microseconds within the second.
+    /// The fraction in microseconds.
     public var microseconds: UInt64 { isNanoseconds ? UInt64(fraction) / 1000 : UInt64(fraction) }
 }
 
-/// What is known of a captured packet besides its bytes.
+/// The metadata of a captured packet.
 public struct CapturedPacket: Hashable, Sendable {
+    /// The time of capture.
     public var time: CaptureTime
-    /// Bytes on the wire.
+    /// The length on the wire in bytes.
     public var originalCount: Int
+    /// The link-layer type of the packet.
     public var linkType: LinkType
-    /// The interface, by its number in the file's section.
+    /// The index of the interface in the file's section.
     public var interface = 0
-    /// Bytes captured.
+    /// The number of captured bytes.
     public var capturedCount: Int
 
+    /// Creates the metadata of a packet of the first interface.
     public init(time: CaptureTime, originalCount: Int, capturedCount: Int, linkType: LinkType) {
         self.time = time
         self.originalCount = originalCount
@@ -45,19 +51,20 @@ public struct CapturedPacket: Hashable, Sendable {
     }
 }
 
-/// Why a capture file could not be read on.
+/// The reason why a capture file cannot be read further.
 public enum CaptureFileError: Error, Hashable, Sendable {
-    /// The first bytes are those of no capture file.
+    /// The file does not begin like a capture file.
     case notACapture
-    /// The file is compressed, by the program that is named.
+    /// The file is compressed. The value names the program.
     case compressed(String)
-    /// The file says something that cannot be. `offset` is in bytes from its beginning.
+    /// The file contains an invalid value. `offset` is in bytes from the beginning of the file.
     case malformed(String, offset: Int)
-    /// The file ends within a packet. What came before is whole.
+    /// The file ends within a packet. All packets before it are complete.
     case truncated(offset: Int)
 }
 
 extension CaptureFileError: CustomStringConvertible {
+    /// The error as a message for people.
     public var description: String {
         switch self {
         case .notACapture: "not a capture file: neither pcap nor pcapng"

@@ -2,14 +2,14 @@
 struct PcapHeader: Sendable {
     static let byteCount = 24
 
-    /// Which of the forms a file has.
+    /// A variant of the pcap format.
     struct Kind: Sendable {
         var isBigEndian: Bool
         var isNanoseconds: Bool
-        /// Bytes of each packet's header: the modified form has eight more.
+        /// Length of each packet's header in bytes. The modified form has eight more.
         var packetHeaderByteCount: Int
 
-        /// - Parameter magic: The first four bytes as little-endian hosts read them.
+        /// - Parameter magic: The first four bytes of the file, read as a little-endian number.
         init?(magic: UInt32) {
             let plain: [(UInt32, Bool, Int)] = [
                 (0xA1B2_C3D4, false, 16), (0xA1B2_3C4D, true, 16), (0xA1B2_CD34, false, 24),
@@ -33,7 +33,7 @@ struct PcapHeader: Sendable {
         self.kind = kind
         let swap = { (value: UInt32) in kind.isBigEndian ? value.byteSwapped : value }
         snapLength = Int(swap(reader.word(at: reader.position + 16) ?? 0))
-        // The upper half may tell of check sequences.
+        // The upper half may describe frame check sequences.
         linkType = LinkType(fileValue: swap(reader.word(at: reader.position + 20) ?? 0) & 0xFFFF)
     }
 }
@@ -57,7 +57,7 @@ extension CaptureFileReader {
             header.kind.isNanoseconds
             ? CaptureTime(seconds: seconds, nanoseconds: field(1))
             : CaptureTime(seconds: seconds, microseconds: field(1))
-        // Some writers store more than they say that they keep: the rest is not meant to be seen.
+        // Some writers store more bytes than the snap length states. The surplus is dropped.
         let kept = header.snapLength > 0 ? min(captured, header.snapLength) : captured
         let packet = CapturedPacket(
             time: time, originalCount: Int(field(3)), capturedCount: kept, linkType: header.linkType)
@@ -67,16 +67,24 @@ extension CaptureFileReader {
     }
 }
 
-/// Writes pcap files: gives the bytes, its owner stores them.
+/// Encodes pcap files. The caller stores the returned bytes.
 public struct PcapWriter: Sendable {
+    /// The link type of all packets in the file.
     public let linkType: LinkType
+    /// Whether the file has nanoseconds instead of microseconds.
     public let isNanoseconds: Bool
+    /// Whether the file is big-endian.
     public let isBigEndian: Bool
+    /// The snap length in the file's header, in bytes.
     public let snapLength: UInt32
 
+    /// Creates a writer for one file.
+    ///
     /// - Parameters:
-    ///   - snapLength: What the header says that packets were cut at, in bytes.
-    ///   - isBigEndian: Most significant byte first. Every reader takes both.
+    ///   - linkType: The link type of all packets.
+    ///   - snapLength: The snap length for the file's header, in bytes.
+    ///   - isNanoseconds: Whether to store nanoseconds instead of microseconds.
+    ///   - isBigEndian: Whether to write the most significant byte first. Readers accept both.
     public init(
         linkType: LinkType, snapLength: UInt32 = 262_144, isNanoseconds: Bool = false, isBigEndian: Bool = false
     ) {
@@ -86,7 +94,7 @@ public struct PcapWriter: Sendable {
         self.isBigEndian = isBigEndian
     }
 
-    /// What a file begins with.
+    /// Returns the file header.
     public func header() -> [UInt8] {
         var output: [UInt8] = []
         append(isNanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4, to: &output)
@@ -105,7 +113,7 @@ public struct PcapWriter: Sendable {
             same
             ? packet.time.fraction
             : UInt32(truncatingIfNeeded: isNanoseconds ? packet.time.nanoseconds : packet.time.microseconds)
-        // At once: each time has its cost.
+        // One append for the whole header: an append per field costs more.
         let header = (
             ordered(UInt32(truncatingIfNeeded: packet.time.seconds)), ordered(fraction),
             ordered(UInt32(truncatingIfNeeded: bytes.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
@@ -114,7 +122,7 @@ public struct PcapWriter: Sendable {
         unsafe bytes.bytes.withUnsafeBytes { bytes in
             output.append(addingCapacity: byteCount) { room in
                 unsafe room.withUnsafeMutableBufferPointer { buffer, count in
-                    // There is room for both behind what is there, and what is stored has no padding.
+                    // In bounds: `append(addingCapacity:)` provides the room. The stored tuple has no padding.
                     let place = unsafe UnsafeMutableRawBufferPointer(
                         rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
                     unsafe place.storeBytes(of: header, as: (UInt32, UInt32, UInt32, UInt32).self)

@@ -1,57 +1,67 @@
-/// One block of a pcapng file, in full: what is read is written again byte by byte.
+/// One complete block of a pcapng file. Reading and writing it again yields identical bytes.
 public struct PcapngBlock: Hashable, Sendable {
-    /// What a block holds.
+    /// The content of a block, by block type.
     public enum Content: Hashable, Sendable {
-        /// A new section, with its own byte order and interfaces. `length` is -1 where the file does not say it.
+        /// The start of a section, with its own byte order and interfaces. `length` is -1 if the file does not state it.
         case section(major: UInt16, minor: UInt16, length: Int64)
         case interface(linkType: LinkType, reserved: UInt16, snapLength: UInt32)
-        /// A packet with its interface and the stamp in that interface's units. `data` as captured.
+        /// A packet, its interface and its timestamp in that interface's units. `data` has the captured bytes.
         case packet(interface: UInt32, stamp: UInt64, originalCount: UInt32, data: [UInt8])
-        /// The form before ``packet(interface:stamp:originalCount:data:)``, with a count of drops.
+        /// The obsolete form of ``packet(interface:stamp:originalCount:data:)``, with a count of dropped packets.
         case obsoletePacket(interface: UInt16, drops: UInt16, stamp: UInt64, originalCount: UInt32, data: [UInt8])
-        /// A packet without a time, of the first interface.
+        /// A packet of the first interface, without a timestamp.
         case simplePacket(originalCount: UInt32, data: [UInt8])
         case nameResolution(records: [Record])
         case interfaceStatistics(interface: UInt32, stamp: UInt64)
-        /// Any other block: its body as it stands, without options told apart.
+        /// A block of another type. `body` includes its options.
         case other(type: UInt32, body: [UInt8])
     }
 
-    /// A name resolution record: 1 is IPv4, 2 IPv6; the value is the address and then names, each with a zero behind it.
+    /// A name resolution record: the value is an address followed by names, each terminated by a zero byte.
     public struct Record: Hashable, Sendable {
+        /// The kind of address: 1 is IPv4, 2 is IPv6.
         public var type: UInt16
+        /// The address and the names.
         public var value: [UInt8]
+        /// Creates a record.
         public init(type: UInt16, value: [UInt8]) {
             self.type = type
             self.value = value
         }
     }
 
-    /// An option: 1 is a comment in any block.
+    /// An option of a block.
     public struct Option: Hashable, Sendable {
+        /// The option code; 1 is a comment in every block.
         public var code: UInt16
+        /// The value, without padding.
         public var value: [UInt8]
+        /// Creates an option.
         public init(code: UInt16, value: [UInt8]) {
             self.code = code
             self.value = value
         }
+        /// Creates a comment.
         public static func comment(_ text: String) -> Option { Option(code: 1, value: Array(text.utf8)) }
     }
 
+    /// The content of the block.
     public var content: Content
+    /// The options of the block.
     public var options: [Option]
-    /// Whether an end-of-options mark follows the options, which is not required.
+    /// Whether an end-of-options mark follows the options. The mark is optional.
     public var endsOptions: Bool
-    /// Bytes behind what is understood, kept for rewriting.
+    /// Bytes after the decoded part, kept for writing.
     var rest: [UInt8] = []
 
+    /// Creates a block. An end-of-options mark follows the options, if there are any.
     public init(_ content: Content, options: [Option] = []) {
         self.content = content
         self.options = options
         endsOptions = !options.isEmpty
     }
 
-    /// The comments.
+    /// The text of all comments.
     public var comments: [String] {
         options.filter { $0.code == 1 }.map { String(decoding: $0.value, as: UTF8.self) }
     }
@@ -60,7 +70,7 @@ public struct PcapngBlock: Hashable, Sendable {
 extension PcapngBlock {
     /// Reads all blocks of a file.
     ///
-    /// - Throws: ``CaptureFileError``; `blocks` then holds those before the damage.
+    /// - Throws: ``CaptureFileError`` if the file is damaged. `blocks` then contains the blocks before the damage.
     public static func readAll(_ file: [UInt8], into blocks: inout [PcapngBlock]) throws(CaptureFileError) {
         var isBigEndian = false
         var offset = 0
@@ -154,7 +164,7 @@ extension PcapngBlock {
     }
 }
 
-/// A place in a pcapng file, with the byte order of the section.
+/// A position in a pcapng file, with the byte order of the section.
 struct PcapngCursor {
     let file: [UInt8]
     var offset: Int
@@ -182,7 +192,7 @@ struct PcapngCursor {
     mutating func u16() -> UInt16 { UInt16(number(2)) }
     mutating func u32() -> UInt32 { UInt32(number(4)) }
     mutating func u64() -> UInt64 { number(8) }
-    /// Upper half first, in either byte order.
+    /// Reads a timestamp: the upper half comes first in either byte order.
     mutating func stamp() -> UInt64 { UInt64(u32()) << 32 | UInt64(u32()) }
 
     mutating func take(_ count: Int) -> [UInt8] {
@@ -191,7 +201,7 @@ struct PcapngCursor {
         return taken
     }
 
-    /// Bytes that are filled up with zeros to a multiple of four; `nil` where they do not fit or are filled up otherwise.
+    /// Reads bytes that are padded with zeros to a multiple of four; `nil` if they do not fit or the padding is not zero.
     mutating func padded(_ count: Int) -> [UInt8]? {
         let length = (count + 3) / 4 * 4
         guard length <= end - offset else { return nil }

@@ -1,4 +1,4 @@
-/// What the packets of a pcapng section need to be understood.
+/// The state of a pcapng section that is needed to interpret its packets.
 struct PcapngSection: Sendable {
     var isBigEndian = false
     var interfaces: [Interface] = []
@@ -6,12 +6,12 @@ struct PcapngSection: Sendable {
     struct Interface: Sendable {
         var linkType: LinkType
         var snapLength: UInt32
-        /// Units of time stamps: a power of ten, or of two where the highest bit is set.
+        /// The unit of timestamps: a negative power of ten, or of two if the highest bit is set.
         var resolution: UInt8 = 6
-        /// Seconds to add to time stamps.
+        /// Seconds to add to timestamps.
         var timeOffset: Int64 = 0
 
-        /// The time that a stamp of 64 bits tells.
+        /// Converts a 64-bit timestamp.
         func time(_ stamp: UInt64) -> CaptureTime {
             let exponent = Int(resolution & 0x7F)
             if resolution == 6 { return split(stamp, 1_000_000, scale: nil) }
@@ -44,7 +44,7 @@ struct PcapngSection: Sendable {
 }
 
 extension CaptureFileReader {
-    /// The largest block, in bytes; the limit of other readers.
+    /// The maximum size of a block in bytes, as in other readers.
     static let largestBlock = 16 * 1024 * 1024
 
     mutating func nextPcapng() throws(CaptureFileError) -> Found? {
@@ -111,7 +111,7 @@ extension CaptureFileReader {
         guard body.count >= 8 else {
             throw .malformed("an interface block of \(body.count) bytes", offset: fileOffset)
         }
-        // A file that adds interfaces without end must not fill the memory.
+        // Limit the memory that a file with endless interfaces can use.
         guard section.interfaces.count < 65_536 else { throw .malformed("too many interfaces", offset: fileOffset) }
         var interface = PcapngSection.Interface(
             linkType: LinkType(fileValue: UInt32(short(at: body.lowerBound))),
@@ -132,7 +132,7 @@ extension CaptureFileReader {
         section.interfaces.append(interface)
     }
 
-    /// Enhanced and obsolete packet blocks agree in all but how they number interfaces.
+    /// Reads an enhanced or obsolete packet block. Both have equal fields after the interface number.
     private func packet(_ body: Range<Int>, interface number: Int) throws(CaptureFileError) -> Found? {
         guard body.count >= 20 else { throw .malformed("a packet block of \(body.count) bytes", offset: fileOffset) }
         guard section.interfaces.indices.contains(number) else {

@@ -1,14 +1,14 @@
-/// Writes pcapng files: gives the bytes, its owner stores them.
+/// Encodes pcapng files. The caller stores the appended bytes.
 ///
-/// Blocks as ``PcapngBlock/readAll(_:into:)`` gave them are written as they were, whatever else they hold. For new files, begin with
-/// ``begin(_:to:)``.
+/// Blocks from ``PcapngBlock/readAll(_:into:)`` are written back unchanged. A new file starts with ``begin(_:to:)``.
 public struct PcapngWriter: Sendable {
     /// The byte order of the next section.
     public var isBigEndian: Bool
 
+    /// Creates a writer. The first section has the given byte order.
     public init(isBigEndian: Bool = false) { self.isBigEndian = isBigEndian }
 
-    /// Appends a section and one interface, whose packets have stamps in nanoseconds.
+    /// Appends a section and one interface with nanosecond timestamps.
     public func begin(
         _ linkType: LinkType, snapLength: UInt32 = 262_144, name: String? = nil, filter: String? = nil,
         to output: inout [UInt8]
@@ -20,14 +20,14 @@ public struct PcapngWriter: Sendable {
         var options: [PcapngBlock.Option] = []
         if let name { options.append(.init(code: 2, value: Array(name.utf8))) }
         options.append(.init(code: 9, value: [9]))
-        // 0: what follows is a filter in the usual language.
+        // 0: the filter string is in the language of libpcap.
         if let filter { options.append(.init(code: 11, value: [0] + Array(filter.utf8))) }
         append(
             PcapngBlock(.interface(linkType: linkType, reserved: 0, snapLength: snapLength), options: options),
             to: &output)
     }
 
-    /// Appends a packet of an interface that ``begin(_:snapLength:name:filter:to:)`` described.
+    /// Appends a packet of the interface that ``begin(_:snapLength:name:filter:to:)`` described.
     public func append(
         _ packet: CapturedPacket, _ bytes: borrowing ByteView, comment: String? = nil, to output: inout [UInt8]
     ) {

@@ -1,11 +1,11 @@
-/// Finds where a program loads a byte and goes one way for some values of it, and another for all others.
+/// Recognizes a byte load followed by comparisons that branch one way for some values and another way for all others.
 enum FilterByteSet {
-    /// Eight values, of which some may be the same, and where the program goes on.
+    /// The offset of the byte, eight values (possibly repeated), and the targets for a match and a mismatch.
     typealias Found = (at: UInt32, bytes: UInt64, jt: Int, jf: Int)
 
     static func branch(_ instructions: [FilterInstruction], _ position: Int) -> Found? {
         let load = instructions[position]
-        // What is one comparison needs no set.
+        // A single comparison needs no set.
         guard load.code == FilterProgram.Code.loadByte, load.k < 1 << 20, position + 1 < instructions.count,
             isJump(instructions[position + 1]), leadsToJumps(instructions, position + 1)
         else { return nil }
@@ -36,7 +36,7 @@ enum FilterByteSet {
         }
     }
 
-    /// Where comparisons lead for a value. Jumps lead forward only, so this ends.
+    /// The position that the comparisons lead to for a value. Terminates because jumps lead forward only.
     private static func way(_ instructions: [FilterInstruction], _ start: Int, _ value: UInt32) -> Int {
         var position = start
         while position < instructions.count, isJump(instructions[position]) {

@@ -1,47 +1,47 @@
-/// Up to two windows of eight bytes, and a byte that is one of some, compared at once; and where to go on.
+/// A group of comparisons evaluated in one step: up to two masked 8-byte windows and one byte against a set.
 ///
-/// What costs in a filter is to find out what comes next. So comparisons that lead to the same place are one decision: all of them hold,
-/// or any of them does. A filter of usual length is two to four decisions.
+/// Comparisons with the same target are merged into one decision: all of them must hold, or any of two. Dispatching is the expensive part
+/// of a filter, and a typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
-    /// Places that end the program; all others are indices of decisions.
+    /// Targets that end the program. All other targets are indices of decisions.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
-    /// Only the program itself can judge.
+    /// The decisions cannot judge this packet: the program has to run.
     static let open: Int32 = -3
 
-    /// The windows: where they begin, the bits that count, and the values of those, as they lie in memory.
+    /// The windows: offset, mask and expected value, in memory order.
     var firstAt: Int32 = 0
     var secondAt: Int32 = 0
     var firstMask: UInt64 = 0
     var firstValue: UInt64 = 0
     var secondMask: UInt64 = 0
     var secondValue: UInt64 = 0
-    /// Up to eight values of the byte at `byteAt`; that is negative where none is compared.
+    /// Up to eight accepted values of the byte at `byteAt`, which is negative if no byte is compared.
     var bytes: UInt64 = 0
     var byteAt: Int32 = -1
-    /// Where the byte is whose low half tells how far all is moved; negative where it stays.
+    /// Offset of the byte whose low half gives the IP header length that all offsets are moved by; negative if they are fixed.
     var header: Int32 = -1
-    /// The first byte behind all that is compared, before that is moved.
+    /// Offset after the last compared byte, before the offsets are moved.
     var reach: Int32 = 0
-    /// How many of the windows have to agree.
+    /// How many of the two windows must match: 2 or 1.
     var needed: Int32 = 2
     var jt: Int32 = 0
     var jf: Int32 = 0
 
-    /// How a packet goes on from the decision at `place`.
+    /// Returns the next target for a packet, after the decision at `place`.
     ///
-    /// Every field is asked for where it lies: a decision that is taken out of the span is loaded as a whole, most of it for nothing.
+    /// Reads each field in place: copying the decision would load all of its fields.
     @inline(__always)
     static func next(_ steps: Span<FilterDecision>, _ place: Int, _ bytes: RawSpan) -> Int32 {
         var base = 0
         let header = Int(steps[place].header)
         if header >= 0 {
             guard header < bytes.byteCount else { return open }
-            // In bounds by the line above.
+            // In bounds: the guard above checks the offset.
             let byte = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: header, as: UInt8.self)
             base = Int(byte & 15) << 2
         }
-        // One comparison for all loads below: none is negative, and none ends behind `reach`.
+        // One bounds check for all loads below: no offset is negative, and no load ends after `reach`.
         guard base &+ Int(steps[place].reach) <= bytes.byteCount else { return open }
         let first = unsafe bytes.unsafeLoadUnaligned(
             fromUncheckedByteOffset: base &+ Int(steps[place].firstAt), as: UInt64.self)
@@ -49,7 +49,7 @@ struct FilterDecision: Hashable, Sendable {
             fromUncheckedByteOffset: base &+ Int(steps[place].secondAt), as: UInt64.self)
         let firstDiffers = (first ^ steps[place].firstValue) & steps[place].firstMask
         let secondDiffers = (second ^ steps[place].secondValue) & steps[place].secondMask
-        // By branches, which the processor foresees, and not by selections, which all that follows would wait for.
+        // Branches, which the processor predicts, instead of conditional moves, which add latency.
         if _fastPath(steps[place].needed == 2) {
             guard _fastPath(firstDiffers | secondDiffers == 0) else { return steps[place].jf }
         } else {
@@ -63,7 +63,7 @@ struct FilterDecision: Hashable, Sendable {
         return steps[place].jt
     }
 
-    /// Whether one of eight bytes is `byte`: where they are equal the difference has a byte of zeros.
+    /// Whether one of eight packed bytes equals `byte`: then the XOR has a zero byte.
     @inline(__always)
     static func holds(_ bytes: UInt64, _ byte: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -72,14 +72,14 @@ struct FilterDecision: Hashable, Sendable {
     }
 }
 
-/// A filter as decisions: for those that only compare fields with numbers, which most do.
+/// A filter as a graph of decisions. Available for filters that only compare fields with constants, as most do.
 struct FilterDecisions: Hashable, Sendable {
     let steps: [FilterDecision]
     let start: Int32
-    /// What a packet that is taken is answered with.
+    /// The return value for an accepted packet.
     let answer: UInt32
 
-    /// None for a program that does more than compare, and for one that becomes too long.
+    /// Converts a program. The result is empty if the program does more than compare, or if the graph becomes too large.
     init(_ instructions: [FilterInstruction]) {
         var making = FilterDecisionMaking(instructions)
         let start = making.start()
@@ -87,14 +87,14 @@ struct FilterDecisions: Hashable, Sendable {
         steps = start == nil ? [] : making.steps
     }
 
-    /// Runs over a packet.
+    /// Evaluates a packet.
     ///
-    /// - Returns: Where that ends: `taken`, `refused` or `open`.
+    /// - Returns: `taken`, `refused` or `open`.
     @inline(__always)
     func end(_ packet: borrowing ByteView) -> Int32 {
         let (steps, bytes) = (steps.span, packet.rawSpan)
         var place = start
-        // Every decision leads to one that was made before it, so this ends.
+        // Terminates because a decision leads only to decisions that were created before it.
         while place >= 0 { place = FilterDecision.next(steps, Int(place), bytes) }
         return place
     }

@@ -1,17 +1,17 @@
-/// Finds the decisions of a program.
+/// Converts a filter program into decisions.
 struct FilterDecisionMaking {
-    /// A field that is compared with a number.
+    /// A comparison of a field with a constant.
     struct Comparison: Hashable {
         var at: UInt32
         var width: UInt32
-        /// Whether `at` counts from behind the IP header.
+        /// Whether `at` counts from the end of the IP header.
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
-        /// Of a byte instead of mask and value: eight values that it may have.
+        /// Eight accepted values of a byte, instead of mask and value.
         var bytes: UInt64?
 
-        /// Whether this holds where `fact` does; `nil` where that says nothing of it.
+        /// Whether this comparison holds, given that `fact` holds; `nil` if `fact` does not determine it.
         func follows(from fact: Comparison) -> Bool? {
             guard at == fact.at, width == fact.width, bytes == nil, fact.bytes == nil else { return nil }
             guard !isMoved, !fact.isMoved else { return nil }
@@ -20,17 +20,17 @@ struct FilterDecisionMaking {
         }
     }
 
-    /// What is known of the registers where the program has come to.
+    /// The known contents of the registers at a position of the program.
     struct Registers: Hashable {
-        /// Where the header is whose length moves what is compared; negative where that is unknown.
+        /// Offset of the IP header whose length is in the index register; negative if unknown.
         var header: Int32 = -1
-        /// The field that was loaded last, with its mask; `nil` where it may be one or another.
+        /// The field that was loaded last, with its mask; `nil` if it depends on the path.
         var loaded: Comparison?
     }
 
     private struct Branch {
         var test: Comparison
-        /// Behind it, whichever way that leads.
+        /// The registers after the comparison, for both targets.
         var registers: Registers
         var jt: Int
         var jf: Int
@@ -43,7 +43,7 @@ struct FilterDecisionMaking {
     }
 
     private static let maximum = 64
-    /// Fields that lie farther back are left to the program.
+    /// Fields at larger offsets are left to the program.
     private static let farthest: UInt32 = 1 << 20
 
     private let instructions: [FilterInstruction]
@@ -54,10 +54,10 @@ struct FilterDecisionMaking {
 
     init(_ instructions: [FilterInstruction]) { self.instructions = instructions }
 
-    /// The place of the first decision; `nil` where there is a part that only the program itself can do.
+    /// Returns the index of the first decision; `nil` if only the program can evaluate the filter.
     mutating func start() -> Int32? { place(0, Registers(), []) }
 
-    /// The place of the decision that is made at a position of the program, where some comparisons are known to hold.
+    /// Returns the index of the decision for a position of the program, given comparisons that are known to hold.
     private mutating func place(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> Int32? {
         switch end(position, registers, facts) {
         case .answered(let place): return place
@@ -77,7 +77,7 @@ struct FilterDecisionMaking {
         case unknown
     }
 
-    /// Where the program really goes on from a position: behind jumps and what is known already.
+    /// Follows jumps and comparisons with a known result from a position.
     private mutating func end(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> End {
         var (position, registers) = (position, registers)
         while position < instructions.count {
@@ -85,7 +85,7 @@ struct FilterDecisionMaking {
             switch instruction.code {
             case FilterProgram.Code.jump: position = Int(instruction.jt)
             case FilterProgram.Code.xHeaderLength:
-                // Only a decision that is moved by it finds out whether the header is there.
+                // Only a decision with moved offsets checks that the header is in the packet.
                 guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
                 registers.header = Int32(instruction.k)
                 position += 1
@@ -119,7 +119,7 @@ struct FilterDecisionMaking {
         guard let step = FilterStep.joined(instructions, position) else { return again(position, registers) }
         guard step.k < Self.farthest else { return nil }
         let isMoved = step.code == FilterStep.halfAtXEqual || step.code == FilterStep.byteAtXEqual
-        // Where the header is unknown, so is what lies behind it.
+        // Offsets relative to an unknown header cannot be compared.
         if isMoved, registers.header < 0 { return nil }
         let width: UInt32 =
             switch step.code {
@@ -137,7 +137,7 @@ struct FilterDecisionMaking {
         return code == FilterProgram.Code.loadHalfAtX || code == FilterProgram.Code.loadByteAtX
     }
 
-    /// One more comparison of what was loaded already.
+    /// Returns another comparison of the field that was loaded before.
     private func again(_ position: Int, _ registers: Registers) -> Branch? {
         guard let field = registers.loaded else { return nil }
         let jump = instructions[position]
@@ -156,22 +156,22 @@ struct FilterDecisionMaking {
         let width = UInt32.max >> (32 - field.width * 8)
         var test = field
         (test.mask, test.value) = (field.mask & tested & width, value)
-        // A number with bits that the mask removes is never found.
+        // A value with bits outside the mask never matches.
         guard value & ~test.mask == 0 else { return nil }
-        // A register with a header that changed since is not what was loaded behind it.
+        // After a change of the header register, the accumulator no longer matches a field relative to that header.
         let loaded = field.isMoved ? nil : field
         return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
     }
 
     private mutating func make(_ branch: Branch, _ facts: [Comparison]) -> Int32? {
-        // Counted before what follows is made, so that this bounds the depth too.
+        // Counted before the successors are created, so that this also bounds the recursion depth.
         begun += 1
         guard begun <= Self.maximum else { return nil }
         var shape = FilterDecisionShape(branch.test)
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)
         var (jf, refused) = (branch.jf, branch.registers)
-        // All of them: as long as what fails leads to the same place.
+        // Merge comparisons that must all hold: as long as a mismatch leads to the same target.
         while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
             isTogether(next, branch), shape.add(next.test)
         {
@@ -179,7 +179,7 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Or any of two, of which either leads to the same place.
+        // Or merge two alternatives that lead to the same target.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {
@@ -196,13 +196,13 @@ struct FilterDecisionMaking {
         return Int32(steps.count - 1)
     }
 
-    /// Whether two comparisons are moved by the same header, or not at all.
+    /// Whether the offsets of two comparisons are moved by the same header, or both are fixed.
     private func isTogether(_ one: Branch, _ other: Branch) -> Bool {
         one.test.isMoved == other.test.isMoved
             && (!one.test.isMoved || one.registers.header == other.registers.header)
     }
 
-    /// What is known where the program came from either of two places.
+    /// The register contents that two paths have in common.
     private func common(_ one: Registers, _ other: Registers) -> Registers {
         Registers(
             header: one.header == other.header ? one.header : -1,

@@ -1,4 +1,4 @@
-/// What is compared in a decision, while comparisons are put into it.
+/// A decision under construction: merges comparisons into windows.
 struct FilterDecisionShape {
     private var windows: [FilterWindow] = []
     private var byte: (at: UInt32, values: UInt64)?
@@ -6,7 +6,7 @@ struct FilterDecisionShape {
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
-    /// Has one more comparison hold besides those that are here; `false` where there is no room.
+    /// Adds a comparison that must hold too. Returns `false` if the decision has no room for it.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
         if let values = test.bytes {
             guard byte == nil else { return false }
@@ -19,7 +19,7 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Has it be enough that one of two holds, of which the other is here.
+    /// Turns the decision into "either comparison": the existing one or this one. Returns `false` if that is not possible.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))
@@ -29,7 +29,7 @@ struct FilterDecisionShape {
 
     var decision: FilterDecision {
         var decision = FilterDecision()
-        // Without a window one stands where the byte is, of which nothing counts.
+        // Without a window, use one with an empty mask next to the byte.
         let all = windows.isEmpty ? [FilterWindow(behind: (byte?.at ?? 0) + 1)] : windows
         (decision.firstAt, decision.firstMask, decision.firstValue) = all[0].asInMemory
         (decision.secondAt, decision.secondMask, decision.secondValue) = all[all.count - 1].asInMemory
@@ -43,13 +43,13 @@ struct FilterDecisionShape {
     }
 }
 
-/// A window while comparisons are put into it: its numbers are as the network orders them.
+/// An 8-byte window under construction, in network byte order.
 struct FilterWindow {
     private var at: Int
     private var mask: UInt64
     private var value: UInt64
 
-    /// The one that ends where a field does, or the first one; nothing of it counts.
+    /// Creates a window with an empty mask that ends where a field ends, or begins at offset 0.
     init(behind last: UInt32) { (at, mask, value) = (max(0, Int(last) - 8), 0, 0) }
 
     init(_ test: FilterDecisionMaking.Comparison) {
@@ -60,7 +60,7 @@ struct FilterWindow {
 
     var end: Int32 { Int32(at + 8) }
 
-    /// Where it begins, the bits that count, and their values as they lie in memory.
+    /// The offset, the mask and the expected value, in memory order.
     var asInMemory: (at: Int32, mask: UInt64, value: UInt64) { (Int32(at), mask.bigEndian, value.bigEndian) }
 
     private static func placed(_ test: FilterDecisionMaking.Comparison, _ at: Int) -> (UInt64, UInt64) {
@@ -68,13 +68,13 @@ struct FilterWindow {
         return (UInt64(test.mask) << behind, UInt64(test.value) << behind)
     }
 
-    /// Puts a comparison in; `false` where it is too far away from those that are here.
+    /// Adds a comparison. Returns `false` if the field is too far from those in the window.
     mutating func take(_ test: FilterDecisionMaking.Comparison) -> Bool {
         var moved = self
         let last = Int(test.at) + Int(test.width)
         if last > at + 8 {
             let distance = last - 8 - at
-            // What moves out of the window may be nothing that it compares.
+            // Bytes that leave the window must not be compared.
             guard distance < 8, mask >> UInt64(64 - distance * 8) == 0 else { return false }
             moved.at += distance
             (moved.mask, moved.value) = (mask << UInt64(distance * 8), value << UInt64(distance * 8))

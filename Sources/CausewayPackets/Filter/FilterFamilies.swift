@@ -1,4 +1,4 @@
-/// The numbers that protocol families have on the systems that capture: each kind of BSD has its own for IPv6.
+/// The numbers of protocol families on the capturing systems. IPv6 has another number on each BSD.
 struct FilterFamilies: Sendable, Equatable {
     var ipv4: [UInt32]
     var ipv6: [UInt32]
@@ -7,15 +7,15 @@ struct FilterFamilies: Sendable, Equatable {
     /// Linux; NetBSD, OpenBSD and BSD/OS; FreeBSD; macOS and iOS.
     private static let inet6: [UInt32] = [10, 24, 28, 30]
 
-    /// In network byte order, or of one byte.
+    /// Families in network byte order, or of one byte.
     static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
-    /// In the byte order of the host that captured, which nothing in a packet tells.
+    /// Families in the byte order of the capturing host, which the packet does not state.
     static let anyOrder = FilterFamilies(
         ipv4: [inet, inet.byteSwapped], ipv6: inet6 + inet6.map(\.byteSwapped))
-    /// Solaris, whose numbers these links have on every system.
+    /// Families of Solaris, which links of type ipnet use on every system.
     static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [26])
 
-    /// Whether the family that is loaded is the one of an Ethernet type.
+    /// A test whether the loaded family matches an Ethernet type.
     func node(_ type: UInt32, _ load: FilterLoad) -> FilterNode {
         switch type {
         case 0x800: Self.node(ipv4, load)

@@ -1,6 +1,6 @@
-/// Makes a program of a filter's tree.
+/// Generates the program for a filter's tree.
 ///
-/// All jumps lead forward. What the registers hold is known at every place, so that nothing is loaded twice in a row.
+/// All jumps lead forward. The generator tracks the register contents, so that no value is loaded twice in a row.
 struct FilterGenerator {
     typealias Code = FilterProgram.Code
     typealias Label = Int
@@ -18,15 +18,15 @@ struct FilterGenerator {
     private var instructions: [FilterInstruction] = []
     private var chains: [FilterProgram.Chain] = []
     private var targets: [Int32] = []
-    /// What every jump to a label leaves in the registers.
+    /// The common register contents of all jumps to each label.
     private var arrivals: [Registers?] = []
     private var registers = Registers.unknown
     private var isTooComplex = false
 
-    /// Slots of the kernel's scratch memory: the lower half for computing, the upper for places.
+    /// Slots of the kernel's scratch memory: the lower half for arithmetic, the upper half for positions of headers.
     private static let computingSlots = 8
 
-    /// - Returns: `nil` where the expression needs more scratch memory than there is.
+    /// - Returns: The program; `nil` if the expression needs more scratch memory than BPF has.
     static func program(_ node: FilterNode, keeping snapLength: UInt32) -> FilterProgram? {
         var generator = FilterGenerator()
         let (yes, no) = (generator.label(), generator.label())
@@ -68,14 +68,14 @@ struct FilterGenerator {
         instructions.append(FilterInstruction(code: Code.jump, k: 0, jt: Int32(label), jf: Int32(label)))
     }
 
-    /// Puts places for labels, and leaves out jumps to the next instruction.
+    /// Resolves labels and removes jumps to the next instruction.
     private func finish() -> FilterProgram {
         var result = instructions
         for index in result.indices where result[index].code & 7 == 5 {
             result[index].jt = targets[Int(result[index].jt)]
             result[index].jf = targets[Int(result[index].jf)]
         }
-        // A jump to a jump goes where that one goes.
+        // A jump to another jump goes directly to its target.
         for index in result.indices.reversed() where result[index].code & 7 == 5 {
             if result[Int(result[index].jt)].code == Code.jump { result[index].jt = result[Int(result[index].jt)].jt }
             if result[Int(result[index].jf)].code == Code.jump { result[index].jf = result[Int(result[index].jf)].jt }
@@ -129,7 +129,7 @@ struct FilterGenerator {
         case .mark(let slot, let expression):
             compute(expression, 0)
             put(Code.store, UInt32(slot + Self.computingSlots))
-            // What was loaded by way of this place may have meant another one.
+            // A value that was loaded relative to the old contents of this slot is no longer valid.
             registers = .unknown
             jump(yes)
         case .chain(let version6, let at, let slot, let proto):
@@ -149,7 +149,7 @@ struct FilterGenerator {
         _ mask: UInt32, _ comparison: FilterComparison, _ value: UInt32, _ yes: Label, _ no: Label
     ) {
         if comparison == .equal, value == 0, mask != .max { return branch(Code.jumpAny, mask, no, yes) }
-        // One bit: the same test without changing the accumulator.
+        // A single bit: test it without changing the accumulator.
         if comparison == .equal, value == mask, mask.nonzeroBitCount == 1 { return branch(Code.jumpAny, mask, yes, no) }
         if mask != .max { applyMask(mask) }
         branch(Self.code(comparison), value, yes, no)
@@ -163,7 +163,7 @@ struct FilterGenerator {
         }
     }
 
-    /// A search tree: as many comparisons as the number of ranges has bits.
+    /// Generates a binary search over sorted ranges.
     private mutating func search(_ ranges: ArraySlice<ClosedRange<UInt32>>, _ yes: Label, _ no: Label) {
         guard let first = ranges.first else { return jump(no) }
         if ranges.count == 1 {
@@ -202,7 +202,7 @@ struct FilterGenerator {
         }
     }
 
-    /// Makes the index register point to a place. May use the accumulator.
+    /// Loads a position into the index register. May change the accumulator.
     private mutating func setX(_ place: FilterPlace) {
         guard registers.x != place else { return }
         switch (place.slot, place.header) {
@@ -237,7 +237,7 @@ struct FilterGenerator {
         branch(Self.code(comparison) | Code.viaX, 0, yes, no)
     }
 
-    /// Leaves a number in the accumulator; slots from `depth` on may be used.
+    /// Computes an expression into the accumulator. May use slots from `depth` on.
     private mutating func compute(_ expression: FilterExpression, _ depth: Int) {
         guard depth < Self.computingSlots else {
             isTooComplex = true

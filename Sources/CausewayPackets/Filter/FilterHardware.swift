@@ -1,6 +1,6 @@
-/// Hardware addresses, and what is sent to many.
+/// Tests for hardware addresses, broadcast and multicast.
 extension FilterLayout {
-    /// Addresses of six bytes; `nil` where the link has none.
+    /// A test for six-byte addresses; `nil` if the link has none.
     func hardware(_ bits: UInt64, _ direction: FilterDirection) -> FilterNode? {
         switch addresses {
         case .none, .short: nil
@@ -11,14 +11,14 @@ extension FilterLayout {
         }
     }
 
-    /// Addresses of one byte; `nil` where the link has none.
+    /// A test for one-byte addresses; `nil` if the link has none.
     func shortHardware(_ number: UInt32, _ direction: FilterDirection) -> FilterNode? {
         guard case .short(let destination, let source, _) = addresses else { return nil }
         return directed(
             direction, .equal(linkHeader(1, source), number), .equal(linkHeader(1, destination), number))
     }
 
-    /// Six bytes of the link's header.
+    /// A test for six bytes of the link header.
     func address(_ bits: UInt64, _ offset: Int) -> FilterNode {
         .all([
             .equal(linkHeader(4, offset + 2), UInt32(truncatingIfNeeded: bits)),
@@ -26,7 +26,7 @@ extension FilterLayout {
         ])
     }
 
-    /// What is asked of a frame's header, where a packet has one.
+    /// Adds the condition that the packet has a link header, for tunnels that may carry IP without one.
     func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {

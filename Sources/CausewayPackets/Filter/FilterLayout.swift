@@ -1,68 +1,68 @@
-/// Where a packet's headers lie for the part of an expression that is being read.
+/// The positions of a packet's headers for the part of the expression that is parsed.
 ///
-/// `vlan`, `mpls`, `pppoes`, `geneve` and `vxlan` change it for everything that stands behind them, as the language wants it.
+/// `vlan`, `mpls`, `pppoes`, `geneve` and `vxlan` change the positions for the rest of the expression, as the language specifies.
 struct FilterLayout: Sendable {
-    /// How a link tells what it carries.
+    /// How a link header states the type of its payload.
     enum Link: Sendable, Equatable {
         case ethernet
-        /// Linux's cooked headers: an Ethernet type at a place of its own.
+        /// Linux cooked headers: an Ethernet type at another offset.
         case cooked
-        /// An Ethernet type, and nothing else.
+        /// An Ethernet type only.
         case etherType
-        /// A protocol family of four bytes, in any of its numbers as read in network byte order.
+        /// A four-byte protocol family, as read in network byte order.
         case loopback(FilterFamilies)
-        /// A protocol family of one byte.
+        /// A one-byte protocol family.
         case family(FilterFamilies)
-        /// An IP header comes first; `only` tells which version, if just one can come.
+        /// An IP header without a link header. `only` is the IP version if the link type fixes it.
         case rawIP(only: Int?)
         case ppp
-        /// PPP as BSD/OS has it, whose headers of IP may be compressed.
+        /// PPP of BSD/OS, whose IP headers may be compressed.
         case pppBSD
         /// Cisco's HDLC.
         case hdlc
         case frameRelay
         case arcnet
-        /// IEEE 802.2 always: six bytes before the type.
+        /// Always IEEE 802.2: six bytes before the type.
         case llc
-        /// IEEE 802.11: 802.2 in frames of data.
+        /// IEEE 802.11: data frames contain IEEE 802.2.
         case wireless
-        /// Any packet of Juniper's is of every type: the header does not tell.
+        /// Juniper: the header does not state a type, so that a packet matches every type.
         case juniper
         case mpls
-        /// No place of a type is known: only bytes and lengths can be asked for.
+        /// The position of a type is unknown: only bytes and lengths can be tested.
         case opaque
     }
 
-    /// Where hardware addresses lie, from the link's header on.
+    /// The positions of hardware addresses, relative to the link header.
     enum Addresses: Sendable, Equatable {
         case none
-        /// Six bytes each.
+        /// Six-byte addresses.
         case long(destination: Int, source: Int)
-        /// One byte each, and the one that means everybody.
+        /// One-byte addresses, with the broadcast address.
         case short(destination: Int, source: Int, everybody: UInt32)
-        /// IEEE 802.11: it depends on the frame.
+        /// IEEE 802.11: the positions depend on the frame.
         case wireless
     }
 
     var linkType: LinkType
     var link: Link
-    /// Where the type of the network layer stands.
+    /// Offset of the network layer's type.
     var typeAt: Int
-    /// Where the network layer begins.
+    /// Offset of the network layer.
     var networkAt: Int
-    /// The slot that holds the place from which the two above count; `nil`: the packet's beginning.
+    /// The slot with the position that the two offsets above are relative to; `nil` means the beginning of the packet.
     var slot: Int?
-    /// Where the link's header begins, and the slot that this counts from.
+    /// Offset of the link header, and the slot with the position that it is relative to.
     var linkAt = 0
     var linkSlot: Int?
     var addresses = Addresses.none
     var labels = 0
     var slots = 0
-    /// What must be computed before a slot can be used, with the slot.
+    /// Code that computes the position in a slot, for each slot.
     var preludes: [(slot: Int, node: FilterNode)] = []
-    /// What must hold of every packet.
+    /// A condition for every packet.
     var condition: FilterNode?
-    /// Whether the kernel can be asked what it knows besides the packet's bytes.
+    /// Whether the kernel runs the filter and can provide metadata besides the packet's bytes.
     var isLive: Bool
 
     init(_ linkType: LinkType, isLive: Bool) {
@@ -72,7 +72,7 @@ struct FilterLayout: Sendable {
         (linkAt, addresses) = FilterLinks.addresses(linkType)
         if link == .wireless { findWirelessHeaders() }
         if linkType == .pflog {
-            // The header tells its own length, which is rounded up.
+            // The header states its own length, which is rounded up to a multiple of four.
             let padded = FilterExpression.binary(
                 .binary(.byte(0), .add, .number(3)), .and, .number(0xFFFF_FFFC))
             preludes = [(0, .mark(slot: 0, padded))]
@@ -80,34 +80,34 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot that `networkAt` counts from, where the type lies elsewhere.
+    /// The slot that `networkAt` is relative to, if it differs from that of the type.
     private var networkSlot: Int?
-    /// What must hold for a link's header to be there at all: some tunnels carry IP itself as well as frames.
+    /// The condition for a link header to exist: some tunnels carry either frames or IP packets.
     private(set) var frameCondition: FilterNode?
 
     func load(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: offset, place: FilterPlace(slot: slot))
     }
-    /// The place that the network layer is found from.
+    /// The position that network layer offsets are relative to.
     var networkPlace: FilterPlace { FilterPlace(slot: networkSlot ?? slot) }
-    /// From the network header on.
+    /// A load relative to the network header.
     func network(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: networkAt + offset, place: networkPlace)
     }
-    /// From behind the IPv4 header on.
+    /// A load relative to the end of the IPv4 header.
     func transport(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(
             size: size, offset: networkAt + offset, place: FilterPlace(slot: networkPlace.slot, header: networkAt))
     }
-    /// From the link's header on.
+    /// A load relative to the link header.
     func linkHeader(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: linkAt + offset, place: FilterPlace(slot: linkSlot))
     }
 
-    /// A frame of Ethernet begins at a slot.
+    /// Continues with an Ethernet frame at the position in a slot.
     ///
-    /// - Parameter networkSlot: Where the network layer is counted from, if not from there: the two are the same place where there is a
-    ///   frame, and are not where the network layer comes without one.
+    /// - Parameter networkSlot: The slot that network layer offsets are relative to, if not `slot`. The positions are equal if the packet
+    ///   has a frame, and differ if the network layer comes without a frame.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
         (self.slot, linkSlot, linkAt, self.networkSlot) = (slot, slot, 0, networkSlot)
         frameCondition = networkSlot.map {
@@ -117,7 +117,7 @@ struct FilterLayout: Sendable {
         addresses = .long(destination: 0, source: 6)
     }
 
-    /// What is computed first, for those places that an expression uses.
+    /// Prepends the code that computes the positions which an expression uses.
     func completed(_ node: FilterNode) -> FilterNode {
         var used = node.slots
         for prelude in preludes.reversed() where used.contains(prelude.slot) { used.formUnion(prelude.node.slots) }

@@ -1,6 +1,6 @@
-/// Where the headers of each link type lie.
+/// The positions of the headers of each link type.
 enum FilterLinks {
-    /// How a link tells its type, where that stands, and where the network layer begins.
+    /// Returns how a link type states its payload type, the offset of that type, and the offset of the network layer.
     static func place(_ linkType: LinkType) -> (FilterLayout.Link, typeAt: Int, networkAt: Int) {
         switch linkType {
         case .ethernet: (.ethernet, 12, 14)
@@ -38,7 +38,7 @@ enum FilterLinks {
         }
     }
 
-    /// Where the link's header begins, and the addresses in it.
+    /// Returns the offset of the link header and the addresses in it.
     static func addresses(_ linkType: LinkType) -> (linkAt: Int, FilterLayout.Addresses) {
         let ethernet = FilterLayout.Addresses.long(destination: 0, source: 6)
         return switch linkType {
@@ -55,7 +55,7 @@ enum FilterLinks {
         }
     }
 
-    /// Where the network layer begins behind Juniper's headers, by the number of the link type.
+    /// Offset of the network layer after Juniper's headers, by link type number.
     private static let juniper: [UInt16: Int] = [
         // Bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE over ATM.
         130: 4, 131: 4, 134: 4, 179: 4, 180: 4, 181: 4, 137: 4, 135: 8, 164: 12, 133: 12, 178: 32, 167: 32, 168: 6,
@@ -63,7 +63,7 @@ enum FilterLinks {
 }
 
 extension FilterLayout {
-    /// Whether a packet came in or went out.
+    /// A test whether the packet was received or sent.
     func bound(isIn: Bool) throws(FilterMeaningError) -> FilterNode {
         func byte(_ offset: Int, mask: UInt32 = .max, _ incoming: UInt32, _ outgoing: UInt32) -> FilterNode {
             .equal(FilterLoad(size: 1, offset: offset), isIn ? incoming : outgoing, mask: mask)
@@ -75,7 +75,7 @@ extension FilterLayout {
         case .slip, .pppDirected: return byte(0, 0, 1)
         case .ipnet: return .equal(FilterLoad(size: 2, offset: 2), isIn ? 2 : 1)
         case .pflog: return byte(60, 1, 2)
-        // Marvell's command: to the processor, or from it. Broadcom's operation: leaving the switch, or entering it.
+        // Marvell's command: to the CPU, or from it. Broadcom's operation: egress from the switch, or ingress.
         case .dsa: return byte(12, mask: 0xC0, 0, 0x40)
         case .dsaExtended: return byte(16, mask: 0xC0, 0, 0x40)
         case .broadcomTag: return byte(12, mask: 0xE0, 0, 0x20)

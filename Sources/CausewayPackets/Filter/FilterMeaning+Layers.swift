@@ -1,4 +1,4 @@
-/// Primitives that change where everything behind them is looked for.
+/// Primitives that change the header positions for the rest of the expression.
 extension FilterLayout {
     mutating func vlan(_ number: UInt32?) throws(FilterMeaningError) -> FilterNode {
         guard link == .ethernet || link == .cooked || link == .wireless else {
@@ -15,7 +15,7 @@ extension FilterLayout {
         if link != .cooked {
             typeAt += 4
         } else {
-            // Behind the first tag the type stands where Ethernet has it.
+            // After the first tag, the type is where Ethernet has it.
             link = .ethernet
             typeAt = networkAt + 2
         }
@@ -54,7 +54,7 @@ extension FilterLayout {
         return .all(nodes)
     }
 
-    /// Geneve (RFC 8926) and VXLAN (RFC 7348): the frame inside has a place that only the packet knows.
+    /// Enters a Geneve (RFC 8926) or VXLAN (RFC 7348) tunnel. The position of the inner frame depends on the packet.
     mutating func overlay(isGeneve: Bool, _ network: UInt32?) throws(FilterMeaningError) -> FilterNode {
         if let network, network > 0xFF_FFFF { throw .init("a virtual network has at most 24 bits, not \(network)") }
         let tunnel = FilterTunnel(isGeneve: isGeneve, network: network, slot: slots)
@@ -68,7 +68,7 @@ extension FilterLayout {
         return .any([version4, version6])
     }
 
-    /// What must hold for an LLC header, and where its control field is.
+    /// The condition for an LLC header, and the offset of its control field.
     private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
         switch link {
         case .ethernet:
@@ -98,7 +98,7 @@ extension FilterLayout {
         throw .init("there is no LLC type '\(name)'")
     }
 
-    /// What `proto[...]` counts from, and what must hold for it.
+    /// The position that `proto[...]` is relative to, and the condition for it.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
         case .link: return (FilterPlace(slot: linkSlot), linkAt, .constant(true))

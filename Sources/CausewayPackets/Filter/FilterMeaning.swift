@@ -1,8 +1,8 @@
-/// What the primitives of the filter language mean for a layout.
+/// Translates the primitives of the filter language for a layout.
 extension FilterLayout {
     static let transports: [(FilterProtocol, UInt32)] = [(.udp, 17), (.tcp, 6), (.sctp, 132)]
 
-    /// The packet is IPv4, or IPv6, and carries a protocol.
+    /// A test for a protocol over IPv4 or IPv6.
     func ipProtocol(_ number: UInt32, version4: Bool = true, version6: Bool = true) -> FilterNode {
         var nodes: [FilterNode] = []
         if version4 { nodes.append(.all([type(0x800), .equal(network(1, 9), number)])) }
@@ -13,7 +13,7 @@ extension FilterLayout {
         return nodes.count == 1 ? nodes[0] : .any(nodes)
     }
 
-    /// A protocol's name by itself.
+    /// A test for a protocol's name without an argument.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
         case .sctp: ipProtocol(132)
@@ -56,7 +56,7 @@ extension FilterLayout {
         }
     }
 
-    /// IPv4 hosts: in IP's headers, and where nothing else is asked for in ARP's too.
+    /// A test for IPv4 hosts: in IP headers, and in ARP packets unless the qualifiers exclude them.
     func host(_ address: UInt32, mask: UInt32, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let ip = FilterHosts.Form(
             condition: type(0x800), source: network(4, 12), destination: network(4, 16))
@@ -74,7 +74,7 @@ extension FilterLayout {
             FilterHosts(forms: forms, direction: qualifiers.direction, mask: mask, addresses: [address & mask]))
     }
 
-    /// IPv6 hosts and networks.
+    /// A test for IPv6 hosts and networks.
     func host6(high: UInt64, low: UInt64, length: Int, _ qualifiers: FilterQualifiers) -> FilterNode? {
         guard qualifiers.proto == nil || qualifiers.proto == .ip6 else { return nil }
         let words = [high >> 32, high & 0xFFFF_FFFF, low >> 32, low & 0xFFFF_FFFF].map { UInt32($0) }
@@ -102,9 +102,9 @@ extension FilterLayout {
         }
     }
 
-    /// DECnet nodes, whose header may have a short or a long form, with or without a byte of padding.
+    /// A test for DECnet nodes. The header has a short or a long form, with or without a padding byte.
     func decnetHost(_ address: UInt32, _ direction: FilterDirection) -> FilterNode {
-        // The address is sent with its least significant byte first.
+        // The address is in little-endian order.
         let swapped = (address & 0xFF) << 8 | address >> 8
         func one(_ short: Int, _ long: Int) -> FilterNode {
             .any([
@@ -117,7 +117,7 @@ extension FilterLayout {
         return .all([type(0x6003), directed(direction, one(3, 15), one(1, 7))])
     }
 
-    /// Ports of the transports that have them.
+    /// A test for ports of the transports that have ports.
     func ports(_ range: ClosedRange<UInt32>, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let numbers: [UInt32]
         switch qualifiers.proto {
@@ -146,11 +146,11 @@ extension FilterLayout {
         return .any([version6, version4])
     }
 
-    /// No fragment but the first holds a transport's header.
+    /// Only the first fragment contains a transport header.
     var firstFragment: FilterNode { .equal(network(2, 6), 0, mask: 0x1FFF) }
 }
 
-/// Why a primitive means nothing here; the parser knows the place.
+/// The reason why a primitive is not valid for a layout. The parser adds the position.
 struct FilterMeaningError: Error {
     var message: String
     init(_ message: String) { self.message = message }

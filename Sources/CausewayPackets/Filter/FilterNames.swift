@@ -1,4 +1,4 @@
-/// The names that a filter expression may use for numbers.
+/// Names that a filter expression may use instead of numbers.
 enum FilterNames {
     static let constants: [String: UInt32] = [
         "icmptype": 0, "icmpcode": 1, "icmp6type": 0, "icmp6code": 1, "tcpflags": 13,
@@ -41,7 +41,7 @@ enum FilterNames {
 
     static let isoProtocols: [String: UInt32] = ["clnp": 0x81, "esis": 0x82, "isis": 0x83]
 
-    /// The services that people name in filters, and that a scan tells by name.
+    /// The ports of services that have names in filters and in scan reports.
     static let services: [String: UInt32] = Dictionary(
         PortNames.table.map { ($0.0, UInt32($0.1)) }, uniquingKeysWith: { first, _ in first })
 }

@@ -1,16 +1,16 @@
-/// A place in a packet, from which loads count their offsets.
+/// A position in a packet that load offsets are relative to.
 struct FilterPlace: Hashable, Sendable {
-    /// A scratch slot that holds a place found in the packet; `nil`: the packet's beginning.
+    /// A scratch slot with a position found in the packet; `nil` means the beginning of the packet.
     var slot: Int?
-    /// Where an IPv4 header lies whose length is added.
+    /// Offset of an IPv4 header whose length is added to the position.
     var header: Int?
 
     static let packet = FilterPlace()
 }
 
-/// A number taken from a packet.
+/// A load of a number from a packet.
 struct FilterLoad: Hashable, Sendable {
-    /// Bytes: 1, 2 or 4.
+    /// The number of bytes: 1, 2 or 4.
     var size: Int
     var offset: Int
     var place = FilterPlace.packet
@@ -20,16 +20,16 @@ enum FilterComparison: Hashable, Sendable {
     case equal, greater, greaterOrEqual
 }
 
-/// What a filter computes with.
+/// An arithmetic expression.
 indirect enum FilterExpression: Hashable, Sendable {
     case number(UInt32)
-    /// Bytes on the wire.
+    /// The length of the packet on the wire, in bytes.
     case length
-    /// A number at a computed offset from a place.
+    /// A load at a computed offset from a position.
     case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
     case binary(FilterExpression, FilterOperator, FilterExpression)
     case negative(FilterExpression)
-    /// How far from the packet's beginning a place is.
+    /// The offset of a position from the beginning of the packet.
     case place(FilterPlace)
 
     var constant: UInt32? {
@@ -37,7 +37,7 @@ indirect enum FilterExpression: Hashable, Sendable {
         return nil
     }
 
-    /// Numbers of the packet's beginning.
+    /// A byte at a fixed offset from the beginning of the packet.
     static func byte(_ offset: Int) -> FilterExpression {
         .load(size: 1, offset: offset, place: .packet, index: .number(0))
     }
@@ -62,22 +62,22 @@ enum FilterOperator: String, Hashable, Sendable {
     case right = ">>"
 }
 
-/// A filter as a tree: what was written, with all names and defaults resolved for a link type.
+/// A filter as a tree, with all names and defaults resolved for a link type.
 indirect enum FilterNode: Hashable, Sendable {
     case constant(Bool)
-    /// The load, masked, compares to the value.
+    /// Compares the masked load with the value.
     case test(FilterLoad, mask: UInt32, FilterComparison, UInt32)
-    /// The load, masked, is in one of the ranges, which are sorted and apart.
+    /// Tests whether the masked load is in one of the ranges, which are sorted and disjoint.
     case member(FilterLoad, mask: UInt32, [ClosedRange<UInt32>])
     case relation(FilterExpression, FilterComparison, FilterExpression)
     case all([FilterNode])
     case any([FilterNode])
     case not(FilterNode)
-    /// True; notes a place that only the packet knows, such as where a tunnelled frame begins.
+    /// Stores a position that depends on the packet, such as that of a tunnelled frame. Always true.
     case mark(slot: Int, FilterExpression)
-    /// The chain of headers from a network header on holds a protocol.
+    /// Tests whether the chain of headers that starts at a network header contains a protocol.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
-    /// Hosts of one kind: direction, mask and addresses, kept apart so that many become one search.
+    /// A set of hosts, kept unexpanded so that several sets can be merged into one search.
     case hosts(FilterHosts)
 
     static func equal(_ load: FilterLoad, _ value: UInt32, mask: UInt32 = .max) -> FilterNode {
@@ -85,9 +85,9 @@ indirect enum FilterNode: Hashable, Sendable {
     }
 }
 
-/// IPv4 hosts or networks that a filter names, with what else must hold.
+/// A set of IPv4 hosts or networks, with further conditions.
 struct FilterHosts: Hashable, Sendable {
-    /// What must hold, and where source and destination lie then.
+    /// A condition, and the offsets of source and destination if it holds.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad
@@ -98,7 +98,7 @@ struct FilterHosts: Hashable, Sendable {
     var mask: UInt32
     var addresses: [UInt32]
 
-    /// The tests this stands for.
+    /// The equivalent elementary tests.
     var expanded: FilterNode {
         let ranges = FilterRanges.merged(addresses.map { $0...$0 })
         let nodes = forms.map { form in
@@ -120,14 +120,14 @@ struct FilterHosts: Hashable, Sendable {
         }
     }
 
-    /// Whether this and `other` differ in their addresses only, so that "or" makes one set of them.
+    /// Whether `or` can merge this set with `other`: all fields except the addresses are equal.
     func joins(_ other: FilterHosts) -> Bool {
         forms == other.forms && direction == other.direction && mask == other.mask && direction != .both
     }
 }
 
 enum FilterRanges {
-    /// Sorted, with neighbours and overlaps made one.
+    /// Returns the ranges sorted, with adjacent and overlapping ranges merged.
     static func merged(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         var result: [ClosedRange<UInt32>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -149,12 +149,12 @@ enum FilterAddressKind: String, Hashable, Sendable {
     case host, net, port, portrange, proto, protochain, gateway
 }
 
-/// What stands before a name or number in an expression, and is inherited by those behind `and` and `or`.
+/// The qualifiers before a name or number. Names and numbers after `and` or `or` inherit them.
 struct FilterQualifiers: Hashable, Sendable {
     var proto: FilterProtocol?
     var direction = FilterDirection.unspecified
     var kind: FilterAddressKind?
-    /// Which of 802.11's addresses, where one is named.
+    /// The named 802.11 address, such as `ra`.
     var wireless: String?
 }
 
@@ -174,7 +174,7 @@ enum FilterProtocol: String, Hashable, Sendable, CaseIterable {
 }
 
 extension FilterNode {
-    /// Makes sets of hosts that stand beside each other in an "or", and unfolds those that remain.
+    /// Merges sets of hosts that are joined by "or", and expands the others.
     var optimized: FilterNode {
         switch self {
         case .any(let nodes):
@@ -190,7 +190,7 @@ extension FilterNode {
             return Self.folded(result.map(\.optimized), neutral: false) { .any($0) }
         case .all(let nodes): return Self.folded(nodes.map(\.optimized), neutral: true) { .all($0) }
         case .not(let node):
-            // Once: each "not" within another would double the work.
+            // Evaluated once: otherwise each nested "not" would double the work.
             switch node.optimized {
             case .constant(let value): return .constant(!value)
             case .not(let inner): return inner
@@ -209,7 +209,7 @@ extension FilterNode {
         return result
     }
 
-    /// Drops constants that change nothing; one that decides makes the whole constant.
+    /// Removes neutral constants. A deciding constant replaces the whole node.
     private static func folded(
         _ nodes: [FilterNode], neutral: Bool, _ make: ([FilterNode]) -> FilterNode
     ) -> FilterNode {

@@ -1,12 +1,12 @@
-/// Comparisons of computed numbers.
+/// Parses comparisons of arithmetic expressions.
 extension FilterParser {
-    /// A number that is computed, with what must hold for it to make sense.
+    /// An arithmetic expression, with the condition for its loads to be valid.
     struct Computed {
         var expression: FilterExpression
         var conditions: [FilterNode] = []
     }
 
-    /// A comparison, if a parenthesis begins one; otherwise nothing is taken.
+    /// Parses a comparison that begins with a parenthesis. Consumes nothing if there is none.
     mutating func relationIfAny() throws(FilterError) -> FilterNode? {
         let start = position
         guard let left = try? sum(0), comparison() != nil else {
@@ -56,7 +56,7 @@ extension FilterParser {
         }
     }
 
-    /// Operators by how tightly they bind, the loosest first.
+    /// Binary operators by precedence, lowest first.
     private static let levels: [[FilterOperator]] = [
         [.or], [.xor], [.and], [.left, .right], [.add, .subtract], [.multiply, .divide, .modulo],
     ]

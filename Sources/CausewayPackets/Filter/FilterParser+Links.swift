@@ -1,6 +1,6 @@
-/// Words that certain links have: frames of 802.11, signals of SS7.
+/// Parses keywords of certain links: 802.11 frames and SS7 signals.
 extension FilterParser {
-    /// `type`, `subtype` and `dir`; `nil` where something else comes.
+    /// Parses `type`, `subtype` and `dir`; `nil` if the next word is another.
     mutating func wirelessFrame() throws(FilterError) -> FilterNode? {
         let first = token
         guard let word = word(), FilterKeywords.wireless.contains(word) else { return nil }
@@ -23,7 +23,7 @@ extension FilterParser {
         }
     }
 
-    /// A type, and a subtype where one follows.
+    /// Parses a type, and a subtype if one follows.
     private mutating func frameType() throws(FilterError) -> FilterNode {
         let type = try nameOrNumber(FilterWirelessNames.types, mask: 0x0C, "a type: mgt, ctl or data")
         guard take(word: "subtype") else { return .equal(layout.linkHeader(1, 0), type, mask: 0x0C) }
@@ -50,7 +50,7 @@ extension FilterParser {
         }
     }
 
-    /// A kind of unit, or a field with the numbers it may have.
+    /// Parses a kind of signal unit, or a field with its values.
     mutating func signal(_ word: String) throws(FilterError) -> FilterNode {
         let first = token
         advance()

@@ -1,7 +1,7 @@
 import CausewayTypes
 import CausewayWire
 
-/// Names of hosts, ports and protocols.
+/// Resolves names of hosts, ports and protocols.
 extension FilterParser {
     func name(
         _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers

@@ -1,9 +1,9 @@
 import CausewayTypes
 import CausewayWire
 
-/// Primitives: names and numbers with their qualifiers, and words with a meaning of their own.
+/// Parses primitives: names and numbers with qualifiers, and keywords.
 extension FilterParser {
-    /// One name, address or number.
+    /// Parses one name, address or number.
     mutating func primitive(_ qualifiers: FilterQualifiers) throws(FilterError) -> FilterNode {
         let first = token
         switch token.kind {
@@ -152,7 +152,7 @@ extension FilterParser {
             guard qualifiers.proto != .link else { return try fail("a number is no hardware address", at: first) }
             return try host(number, .max, first, qualifiers)
         case .net:
-            // "net 10" means the network whose first part is 10.
+            // "net 10" means the network 10.0.0.0/8.
             var (address, mask) = (number, UInt32.max)
             while address != 0, address & 0xFF00_0000 == 0 {
                 address <<= 8
@@ -177,7 +177,7 @@ extension FilterParser {
         return node
     }
 
-    /// An area and a node.
+    /// Parses a DECnet address: an area and a node.
     func decnetHost(
         _ text: String, _ first: FilterToken, _ qualifiers: FilterQualifiers
     ) throws(FilterError) -> FilterNode {

@@ -1,6 +1,6 @@
-/// Words with a meaning of their own.
+/// Parses keywords with their own syntax.
 extension FilterParser {
-    /// Words that are filters by themselves; `nil` where `word` is none.
+    /// Parses a keyword that is a complete filter; `nil` if `word` is not one.
     mutating func special(_ word: String) throws(FilterError) -> FilterNode? {
         let first = token
         if let link = FilterKeywords.unsupported[word] {
@@ -82,7 +82,7 @@ extension FilterParser {
         return number
     }
 
-    /// `byte N op V`: one byte of the packet.
+    /// Parses `byte N op V`: a comparison of one byte of the packet.
     private mutating func byte() throws(FilterError) -> FilterNode {
         let offset = try literal()
         guard case .symbol(let symbol) = token.kind, ["=", "==", "<", ">", "&", "|"].contains(symbol) else {

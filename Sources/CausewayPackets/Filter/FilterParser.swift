@@ -1,4 +1,4 @@
-/// Reads a filter expression and gives it its meaning for a link type.
+/// Parses a filter expression for a link type.
 struct FilterParser {
     let tokens: [FilterToken]
     var position = 0
@@ -6,7 +6,7 @@ struct FilterParser {
     let settings: FilterSettings
     private var depth = 0
     var nesting = 0
-    /// Deeper nesting is refused: nobody writes it, and it must not exhaust the stack.
+    /// Maximum nesting depth, to protect the stack.
     private static let deepest = 100
 
     init(_ expression: String, _ layout: FilterLayout, _ settings: FilterSettings) throws(FilterError) {
@@ -65,7 +65,7 @@ struct FilterParser {
         return node
     }
 
-    /// "and" and "or" bind alike, from left to right.
+    /// Parses "and" and "or", which have equal precedence and associate to the left.
     private mutating func expression() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
         depth += 1
         defer { depth -= 1 }
@@ -84,7 +84,7 @@ struct FilterParser {
         return (node, qualifiers)
     }
 
-    /// Whether what comes is a name or number that inherits its qualifiers, behind any number of "not" and parentheses.
+    /// Whether a name or number with inherited qualifiers comes next, after any number of "not" and parentheses.
     private func beginsValue() -> Bool {
         var distance = 0
         while isNot(distance) || peek(distance).kind == .symbol("(") { distance += 1 }
@@ -92,14 +92,14 @@ struct FilterParser {
         case .word(let word, let escaped): return escaped || !FilterKeywords.all.contains(word)
         case .ipv4, .ipv6, .mac, .shortMAC: return true
         case .number:
-            // A number with an operator behind it is computed with.
+            // A number followed by an operator belongs to an arithmetic expression.
             if case .symbol(let symbol) = peek(distance + 1).kind { return [")", "&&", "||"].contains(symbol) }
             return true
         case .symbol, .end: return false
         }
     }
 
-    /// Names and numbers with given qualifiers: one, its negation, or some in parentheses.
+    /// Parses names and numbers with given qualifiers: a single one, a negation, or a group in parentheses.
     private mutating func value(_ qualifiers: FilterQualifiers) throws(FilterError) -> FilterNode {
         depth += 1
         defer { depth -= 1 }
@@ -148,7 +148,7 @@ struct FilterParser {
         return try qualified()
     }
 
-    /// A primitive that begins with a protocol, a direction or a kind.
+    /// Parses a primitive that begins with a protocol, a direction or a kind.
     private mutating func qualified() throws(FilterError) -> (FilterNode, FilterQualifiers?) {
         let first = token
         if layout.link == .opaque, layout.addresses == .none { return try unknownLink(first) }
@@ -178,7 +178,7 @@ struct FilterParser {
             advance()
         }
         let isAddressed = qualifiers.direction != .unspecified || qualifiers.wireless != nil || qualifiers.kind != nil
-        // What a link without known types has are addresses.
+        // A link without known types still has addresses.
         if layout.link == .opaque, qualifiers.proto != .link || !isAddressed || qualifiers.kind == .proto {
             return try unknownLink(first)
         }
@@ -228,13 +228,13 @@ enum FilterJoint {
         switch self {
         case .and: .all([first, second])
         case .or:
-            // Long chains become one list, so that the tree stays flat.
+            // Flatten long chains into one list, so that the tree stays shallow.
             if case .any(let nodes) = first { .any(nodes + [second]) } else { .any([first, second]) }
         }
     }
 }
 
-/// Words that name no host.
+/// Reserved words that cannot be host names.
 enum FilterKeywords {
     static let wirelessDirections: Set<String> = [
         "addr1", "addr2", "addr3", "addr4", "address1", "address2", "address3", "address4", "ra", "ta",

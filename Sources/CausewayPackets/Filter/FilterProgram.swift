@@ -1,20 +1,20 @@
-/// One instruction, encoded as the kernel's classic BPF wants it, but with jumps of any length.
+/// One classic BPF instruction, but with jumps of any length.
 struct FilterInstruction: Hashable, Sendable {
     var code: UInt16
     var k: UInt32
-    /// Where to go on if a comparison holds, and if not: places in the program.
+    /// Targets for a true and a false comparison, as indices into the program.
     var jt: Int32 = 0
     var jf: Int32 = 0
 }
 
-/// A filter made ready for one link type: runs over packets in memory, and converts into a program for the kernel.
+/// A compiled filter for one link type. Runs over packets in memory, and converts to a kernel program.
 struct FilterProgram: Hashable, Sendable {
-    /// Loads from here on ask the kernel for what it knows besides the bytes.
+    /// Loads from this offset on read the kernel's metadata instead of packet bytes.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
 
-    /// What classic BPF cannot: following a chain of headers of any length.
+    /// A header chain of any length to follow, which classic BPF cannot express.
     struct Chain: Hashable, Sendable {
         var version6: Bool
         var at: Int
@@ -22,9 +22,9 @@ struct FilterProgram: Hashable, Sendable {
         var proto: UInt32
     }
 
-    /// What the kernel tells of a packet besides its bytes.
+    /// The kernel's metadata of a packet.
     struct KernelFacts: Sendable {
-        /// 0 to this host, 4 from it; between them broadcasts, multicasts and what is meant for others.
+        /// 0 for packets to this host, 4 for packets it sent; values between for broadcasts, multicasts and packets to other hosts.
         var direction: UInt8
         var interface: UInt32
 
@@ -39,9 +39,9 @@ struct FilterProgram: Hashable, Sendable {
 
     let instructions: [FilterInstruction]
     let chains: [Chain]
-    /// What runs here: the same, with a load and the comparison behind it as one step.
+    /// The program for the evaluator, with loads and following comparisons fused.
     private let steps: [FilterStep]
-    /// The same once more, where it only compares fields with numbers: most packets need no more.
+    /// The program as decisions, which judge most packets.
     let decisions: FilterDecisions
 
     init(instructions: [FilterInstruction], chains: [Chain] = []) {
@@ -76,7 +76,7 @@ struct FilterProgram: Hashable, Sendable {
         static let jumpAny: UInt16 = 0x45
         static let viaX: UInt16 = 0x08
         static let answer: UInt16 = 0x06
-        /// Ours, never given to the kernel: the accumulator becomes 1 if the chain holds, else 0.
+        /// A private code that the kernel never receives: sets the accumulator to 1 if the chain matches, else to 0.
         static let chain: UInt16 = 0xFFF0
 
         static func arithmetic(_ operation: FilterOperator) -> UInt16 {
@@ -95,9 +95,9 @@ struct FilterProgram: Hashable, Sendable {
         }
     }
 
-    /// Runs the program. Loads outside the packet refuse it, as in the kernel.
+    /// Runs the program. A load outside the packet rejects it, as in the kernel.
     ///
-    /// - Returns: How many bytes of the packet to keep; 0 refuses it.
+    /// - Returns: The number of bytes of the packet to keep; 0 rejects it.
     @inline(__always)
     func run(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         switch decisions.end(packet) {
@@ -107,14 +107,14 @@ struct FilterProgram: Hashable, Sendable {
         }
     }
 
-    /// Runs the program instruction by instruction, whatever it does.
+    /// Runs the program instruction by instruction. Works for every program.
     @inline(never)
     func interpret(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         let program = steps.span
         var scratch = InlineArray<16, UInt32>(repeating: 0)
         var (a, x): (UInt32, UInt32) = (0, 0)
         var position = 0
-        // Jumps lead forward only, so this ends.
+        // Terminates because jumps lead forward only.
         while position < program.count {
             let instruction = program[position]
             position &+= 1
@@ -202,7 +202,7 @@ struct FilterProgram: Hashable, Sendable {
         return 0
     }
 
-    /// `nil` for a division by zero, and for what is no operator.
+    /// Returns `nil` for a division by zero or an unknown operator.
     private static func compute(_ code: UInt16, _ a: UInt32, _ b: UInt32) -> UInt32? {
         switch code & ~8 {
         case Code.arithmetic(.add): return a &+ b
@@ -233,7 +233,7 @@ extension FilterProgram.Chain {
         try follow(packet, try packet.u8(start + 6), from: start + 40)
     }
 
-    /// Extension headers and authentication headers, up to the protocol that is looked for.
+    /// Follows extension and authentication headers up to the wanted protocol.
     private func follow(_ packet: borrowing ByteView, _ first: UInt8, from start: Int) throws(CutOff) -> Bool {
         var (next, offset) = (first, start)
         while true {

@@ -1,8 +1,8 @@
-/// Signalling System 7 on MTP2: kinds of units, and the fields of its routing label.
+/// Tests for Signalling System 7 over MTP2: kinds of signal units, and the fields of the routing label.
 ///
-/// The label's numbers are packed from the least significant bit of its first byte on, so that they are put together here.
+/// The label packs its numbers from the least significant bit of the first byte on.
 extension FilterLayout {
-    /// Where the byte with the length stands.
+    /// Offset of the byte with the length.
     private var signalAt: Int? {
         switch linkType {
         case .mtp2: 2
@@ -11,7 +11,7 @@ extension FilterLayout {
         }
     }
 
-    /// Fill-in, link status and message units, with 7 and with 12 bits of sequence numbers.
+    /// A test for fill-in, link status or message units, with 7-bit or 12-bit sequence numbers.
     func signalUnit(_ name: String) -> FilterNode? {
         guard let at = signalAt else { return nil }
         let isLong = name.hasPrefix("h")
@@ -26,7 +26,7 @@ extension FilterLayout {
         }
     }
 
-    /// A field by its name, and the most it can hold.
+    /// Returns a field by name, with its maximum value.
     func signalField(_ name: String) -> (FilterExpression, limit: UInt32)? {
         guard let at = signalAt else { return nil }
         let isLong = name.hasPrefix("h")

@@ -1,9 +1,8 @@
-/// An instruction as the evaluator runs it.
+/// An instruction in the form that the evaluator runs.
 ///
-/// Most of a filter are loads with a comparison behind them. Together they are one step: finding out what comes next costs more than
-/// doing it.
+/// A load and the comparison after it are fused into one step, because dispatching costs more than executing.
 struct FilterStep: Hashable, Sendable {
-    /// Codes of steps that are more than one instruction; all others have the instruction's code.
+    /// Codes of fused steps. All other steps have the instruction's code.
     static let byteEqual: UInt16 = 0x22
     static let halfEqual: UInt16 = 0x0A
     static let wordEqual: UInt16 = 0x12
@@ -14,20 +13,20 @@ struct FilterStep: Hashable, Sendable {
     var k: UInt32
     var jt: Int32
     var jf: Int32
-    /// What is kept of the number that was loaded, what of that is tested, and what it has to be.
+    /// The mask of the loaded value, the bits to test, and the expected value.
     var mask: UInt32 = .max
     var tested: UInt32 = .max
     var value: UInt32 = 0
 
-    /// Where to go on. By a branch, which the processor foresees, and not by a selection, which all that follows would wait for: that
-    /// is what the hint is for, whichever way it points.
+    /// Returns the next position. The hint makes the compiler emit a branch, which the processor predicts, instead of a conditional move,
+    /// which adds latency.
     @inline(__always)
     func next(_ holds: Bool) -> Int {
         if _fastPath(holds) { return Int(jt) }
         return Int(jf)
     }
 
-    /// A step for each instruction, in the same places: what was taken into a step stays behind it, for jumps that lead there.
+    /// Returns one step per instruction, at equal positions. A fused comparison also stays as a separate step, for jumps to it.
     static func steps(_ instructions: [FilterInstruction]) -> [FilterStep] {
         instructions.indices.map { joined(instructions, $0) ?? FilterStep(instructions[$0]) }
     }
@@ -36,7 +35,7 @@ struct FilterStep: Hashable, Sendable {
         (code, k, jt, jf) = (instruction.code, instruction.k, instruction.jt, instruction.jf)
     }
 
-    /// `nil` where there is no load with a comparison behind it.
+    /// Returns the fused step, or `nil` if no comparison follows a load.
     static func joined(_ instructions: [FilterInstruction], _ place: Int) -> FilterStep? {
         typealias Code = FilterProgram.Code
         var step = FilterStep(instructions[place])
@@ -57,7 +56,7 @@ struct FilterStep: Hashable, Sendable {
         let jump = instructions[next]
         switch jump.code {
         case Code.jumpEqual: (step.value, step.jt, step.jf) = (jump.k, jump.jt, jump.jf)
-        // Any of some bits: not none of them.
+        // "Any of these bits" is the negation of "none of these bits".
         case Code.jumpAny: (step.tested, step.jt, step.jf) = (jump.k, jump.jf, jump.jt)
         default: return nil
         }

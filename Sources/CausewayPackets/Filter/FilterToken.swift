@@ -1,25 +1,25 @@
 import CausewayTypes
 
-/// A word of a filter expression.
+/// A token of a filter expression.
 struct FilterToken: Sendable {
     enum Kind: Hashable, Sendable {
-        /// A word, or a name behind a backslash, which is then no keyword.
+        /// A word. `escaped` marks a name after a backslash, which is not a keyword.
         case word(String, escaped: Bool)
         case number(UInt32)
-        /// A dotted IPv4 address of one to four parts: the bits as far as given, and how many those are.
+        /// A dotted IPv4 address with one to four parts: the given bits and their number.
         case ipv4(UInt32, width: Int, text: String)
         case ipv6(high: UInt64, low: UInt64)
         case mac(UInt64)
-        /// `$` and two digits: an address of one byte.
+        /// `$` and two digits: a one-byte address.
         case shortMAC(UInt32)
         case symbol(String)
         case end
     }
     var kind: Kind
-    /// In characters from the expression's beginning.
+    /// Position in characters from the beginning of the expression.
     var position: Int
 
-    /// As the expression's writer would recognize it.
+    /// The token as written in the expression.
     var text: String {
         switch kind {
         case .word(let word, _): "'\(word)'"
@@ -34,7 +34,7 @@ struct FilterToken: Sendable {
     }
 }
 
-/// Cuts a filter expression into tokens.
+/// Splits a filter expression into tokens.
 struct FilterLexer {
     private let characters: [Character]
     private var position = 0
@@ -82,7 +82,7 @@ struct FilterLexer {
         let one = characters[position]
         guard "()[]!<>=+-*/%&|^".contains(one) else {
             guard one == ":" else { return nil }
-            // A colon begins an IPv6 address, or stands in an index.
+            // A colon begins an IPv6 address, or separates the parts of an index.
             let follows = position + 1 < characters.count ? characters[position + 1] : " "
             guard follows != ":" else { return nil }
             position += 1
@@ -92,8 +92,9 @@ struct FilterLexer {
         return String(one)
     }
 
-    /// Letters, digits, and what stands inside names and addresses. A hyphen belongs to a name but not to a number, which it is
-    /// subtracted from, unless hardware addresses or ranges are written with it.
+    /// Whether a character belongs to the current word: letters, digits, and separators inside names and addresses.
+    ///
+    /// A hyphen belongs to a name but not to a number, where it is the minus sign, except in hardware addresses and ranges.
     private func isWordCharacter(_ text: String) -> Bool {
         let character = characters[position]
         if character.isLetter || character.isNumber || character == "." || character == "_" { return true }
@@ -110,7 +111,8 @@ struct FilterLexer {
         return true
     }
 
-    /// Inside brackets a colon separates offset and size; in an address, hexadecimal digits stand on both sides.
+    /// Whether a colon belongs to an address. Inside brackets, a colon separates offset and size; in an address, hexadecimal digits are on
+    /// both sides.
     private func isAddressColon(_ text: String) -> Bool {
         guard text.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else { return false }
         var depth = 0
@@ -164,7 +166,7 @@ struct FilterLexer {
         var bits: UInt32 = 0
         for part in parts {
             guard let value = UInt8(part) else {
-                // An area and a node of DECnet look like this.
+                // Two parts may be a DECnet area and node.
                 if parts.count == 2 { return .word(text, escaped: false) }
                 throw FilterError("'\(text)' is no IPv4 address", at: position)
             }
@@ -173,7 +175,7 @@ struct FilterLexer {
         return .ipv4(bits, width: parts.count * 8, text: text)
     }
 
-    /// Decimal, octal with a 0 in front, hexadecimal with 0x.
+    /// Parses a decimal number, an octal number with prefix 0, or a hexadecimal number with prefix 0x.
     private static func number(_ text: String, at position: Int) throws(FilterError) -> UInt32 {
         let lower = text.lowercased()
         let value: UInt32?

@@ -1,22 +1,22 @@
 /// A tunnel over UDP with its own header: its conditions, and the offset of its payload.
 struct FilterTunnel {
     var isGeneve: Bool
-    /// The virtual network, if only one is meant.
+    /// The required virtual network, or `nil` for any.
     var network: UInt32?
-    /// The first slot that may be used.
+    /// The first slot to use.
     var slot: Int
 
-    /// Geneve carries frames, or IP without one: then the type and the network layer are counted from two places.
+    /// The number of slots. Geneve carries frames or bare IP packets, so that type and network layer need two positions.
     var slotCount: Int { isGeneve ? 2 : 1 }
 
     private static let udpLength = 8
     private static let headerLength = 8
-    /// Transparent Ethernet bridging, as Geneve's protocol type.
+    /// The protocol type of Geneve for Ethernet frames (transparent Ethernet bridging).
     private static let bridging: UInt32 = 0x6558
-    /// From a frame's beginning to its type, and to what follows.
+    /// Offset of the type in a frame, and length of the frame's header.
     private static let (frameTypeAt, frameLength): (UInt32, UInt32) = (12, 14)
 
-    /// - Parameter at: A load of some bytes from the beginning of UDP's header on.
+    /// - Parameter at: Creates a load at an offset from the UDP header.
     func nodes(_ at: (Int, Int) -> FilterLoad) -> [FilterNode] {
         let header = Self.udpLength
         let port: UInt32 = isGeneve ? 6081 : 4789
@@ -31,13 +31,14 @@ struct FilterTunnel {
         return nodes + [content(of: start, place, isFrame: .equal(at(2, header + 2), Self.bridging))]
     }
 
-    /// Where Geneve's content lies, behind options whose length the header tells in units of four bytes.
+    /// Computes the position of Geneve's payload after the options. The header states their length in units of four bytes.
     private func content(of start: FilterLoad, _ place: FilterExpression, isFrame: FilterNode) -> FilterNode {
         let first = FilterExpression.load(size: 1, offset: start.offset, place: start.place, index: .number(0))
         let options = FilterExpression.binary(.binary(first, .and, .number(0x3F)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // Without a frame, Geneve's own type is where a frame's would be, and what follows lies as if a frame were before it.
+        // Without a frame, Geneve's protocol type takes the place of the frame's type, so the positions are set as if a frame header
+        // preceded.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

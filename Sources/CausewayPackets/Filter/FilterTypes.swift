@@ -1,6 +1,6 @@
-/// How each link tells what it carries.
+/// Tests for the payload type of each link.
 extension FilterLayout {
-    /// The packet is of an Ethernet type, or, below 1501, of an LLC service access point.
+    /// A test for an Ethernet type, or for an LLC service access point if `type` is below 1501.
     func type(_ type: UInt32) -> FilterNode {
         switch link {
         case .ethernet: ethernet(type)
@@ -11,7 +11,7 @@ extension FilterLayout {
         case .rawIP(let only): rawIP(type, only)
         case .ppp: ppp(type)
         case .pppBSD:
-            // Headers of IP may be compressed, or not although they could be.
+            // IP headers may be compressed (three protocol numbers).
             type == 0x800 ? .member(load(2, typeAt), mask: .max, [0x21...0x21, 0x2D...0x2D, 0x2F...0x2F]) : ppp(type)
         case .hdlc: .equal(load(2, typeAt), type == 0xFE ? 0xFEFE : type)
         case .frameRelay: frameRelay(type)
@@ -24,7 +24,7 @@ extension FilterLayout {
         }
     }
 
-    /// Where ISO's protocols tell which one it is.
+    /// Offset of the byte that identifies an ISO protocol.
     private var isoAt: Int {
         switch link {
         case .llc, .wireless: typeAt - 3
@@ -82,7 +82,7 @@ extension FilterLayout {
         return numbers[type].map { .equal(load(1, typeAt), $0) } ?? .constant(false)
     }
 
-    /// IEEE 802.2, with SNAP behind it where the type is one of Ethernet's.
+    /// A test for IEEE 802.2, followed by SNAP if the type is an Ethernet type.
     private func llcType(_ type: UInt32) -> FilterNode {
         let data = typeAt - 6
         switch type {
@@ -92,7 +92,7 @@ extension FilterLayout {
         }
     }
 
-    /// The bottom of the stack, and the version that the first half byte tells.
+    /// A test for the bottom of the label stack, and for the IP version in the first half byte.
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {

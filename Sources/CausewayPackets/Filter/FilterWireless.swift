@@ -1,17 +1,17 @@
-/// IEEE 802.11: headers whose length depends on the frame, behind others whose length they tell.
+/// IEEE 802.11: headers of variable length, after capture headers of variable length.
 extension FilterLayout {
-    /// Slots for where the 802.11 header begins and where it ends.
+    /// Computes slots with the beginning and the end of the 802.11 header.
     mutating func findWirelessHeaders() {
         switch linkType {
         case .wireless: break
         case .wirelessRadio, .wirelessPPI: beginsBehind([.mark(slot: 0, .littleEndian16(2))])
         case .wirelessAVS: beginsBehind([.mark(slot: 0, .word(4))])
         default:
-            // Prism's header has a fixed length, but some drivers give AVS's under the same number.
+            // Prism's header has a fixed length, but some drivers use its link type for AVS headers.
             let isAVS = FilterNode.equal(FilterLoad(size: 4, offset: 0), 0x8021_1000, mask: 0xFFFF_F000)
             beginsBehind([.any([.all([isAVS, .mark(slot: 0, .word(4))]), .mark(slot: 0, .number(144))])])
         }
-        // PPI tells in its own header which link type follows; only 802.11 is known here.
+        // PPI headers state the link type that follows. Only 802.11 is supported.
         if linkType == .wirelessPPI { condition = .equal(FilterLoad(size: 4, offset: 4), 0x6900_0000) }
         let payload = slots
         slots += 1
@@ -24,7 +24,8 @@ extension FilterLayout {
         (linkSlot, slots) = (0, 1)
     }
 
-    /// 24 bytes, two more with quality of service; radiotap tells whether they are padded to four.
+    /// Computes the payload position: 24 bytes of header, two more with quality of service. Radiotap states whether the header is padded to
+    /// a multiple of four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
@@ -41,20 +42,20 @@ extension FilterLayout {
         ])
         let rounded = FilterExpression.binary(
             .binary(.place(FilterPlace(slot: payload)), .add, .number(3)), .and, .number(0xFFFF_FFFC))
-        // True in any case: what is marked again only where it is padded.
+        // Always true. The second mark applies only to padded headers.
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 
-    /// A bit of the byte that tells the frame's type.
+    /// A test for a bit of the byte with the frame's type.
     private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
     private var isControl: FilterNode { isSet(4) }
     private var isToDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 1)) }
     private var isFromDistribution: FilterNode { .not(.equal(linkHeader(1, 1), 0, mask: 2)) }
 
-    /// The frame is one of data, whose payload begins with LLC.
+    /// A test for a data frame, whose payload begins with LLC.
     var carriesData: FilterNode { .all([.not(isControl), isSet(8)]) }
 
-    /// Whom the frame comes from: the address lies elsewhere the more access points it passed.
+    /// A test for the source address. Its position depends on the To DS and From DS bits.
     func wirelessSource(_ test: (Int) -> FilterNode) -> FilterNode {
         let relayed = FilterNode.any([
             .all([isToDistribution, test(24)]), .all([.not(isToDistribution), test(16)]),
@@ -72,10 +73,10 @@ extension FilterLayout {
         return .all([.not(isControl), .any([.all([isSet(8), ofData]), .all([.not(isSet(8)), test(4)])])])
     }
 
-    /// One of the addresses by its place or its part: `addr1` to `addr4`, `ra`, `ta`; `nil` where the link has none.
+    /// A test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link has none.
     func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
         guard addresses == .wireless else { return nil }
-        // Of the frames for control, those that clear the air have no second address.
+        // Control frames of type CTS and ACK have no second address.
         let hasSecond = FilterNode.not(
             .all([
                 .equal(linkHeader(1, 0), 4, mask: 0x0C),
@@ -94,12 +95,12 @@ extension FilterLayout {
     }
 }
 
-/// The names that 802.11's types, subtypes and directions have in expressions.
+/// The names of 802.11 types, subtypes and directions in expressions.
 enum FilterWirelessNames {
     static let types: [String: UInt32] = ["mgt": 0, "management": 0, "ctl": 4, "control": 4, "data": 8]
     static let directions: [String: UInt32] = ["nods": 0, "tods": 1, "fromds": 2, "dstods": 3]
 
-    /// By type.
+    /// Subtypes by type.
     static let subtypes: [UInt32: [String: UInt32]] = [
         0: [
             "assocreq": 0x00, "assoc-req": 0x00, "assocresp": 0x10, "assoc-resp": 0x10, "reassocreq": 0x20,
@@ -118,7 +119,7 @@ enum FilterWirelessNames {
         ],
     ]
 
-    /// Type and subtype of a name that needs no type before it.
+    /// Returns type and subtype for a name that is unique without a type.
     static func subtype(_ name: String) -> (type: UInt32, subtype: UInt32)? {
         for type in subtypes.keys.sorted() {
             if let subtype = subtypes[type]?[name] { return (type, subtype) }

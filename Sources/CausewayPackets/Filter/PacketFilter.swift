@@ -1,36 +1,38 @@
 package import CausewayWire
 
-/// What an expression may refer to besides packets.
+/// Settings for compiling a filter expression.
 package struct FilterSettings: Sendable {
-    /// The network's mask, for `ip broadcast`.
+    /// The netmask of the network, for `ip broadcast`.
     package var netmask: UInt32?
-    /// Asked for the addresses of a host by name. Nothing is known by default: a filter makes no look-ups by itself.
+    /// Resolves a host name to its addresses. By default no name resolves: a filter makes no look-ups.
     package var resolve: @Sendable (String) -> [InternetAddress] = { _ in [] }
-    /// Bytes that the program says to keep of a packet that matches.
+    /// The number of bytes to keep of a matching packet.
     package var snapLength: UInt32 = 262_144
-    /// The filter is for the kernel, which can be asked for direction and interface.
+    /// Whether the filter runs in the kernel, which provides direction and interface.
     package var isLive = false
 
     package init() {}
 }
 
-/// A filter in the language of pcap (`tcp port 80 and not host 10.0.0.1`), for one link type.
+/// A packet filter in the language of libpcap (`tcp port 80 and not host 10.0.0.1`), compiled for one link type.
 ///
 /// ```swift
 /// let filter = try PacketFilter("udp port 53 or icmp", linkType: .ethernet)
 /// if filter.matches(bytes) { ... }
 /// ```
 ///
-/// Many hosts joined by "or" are searched as a tree, so that hundreds cost no more than a few comparisons.
+/// Hosts joined by "or" become a binary search: a test for hundreds of hosts takes a few comparisons.
 public struct PacketFilter: Hashable, Sendable {
+    /// The expression that was compiled.
     public let expression: String
+    /// The link type that the filter applies to.
     public let linkType: LinkType
     let node: FilterNode
     let program: FilterProgram
 
-    /// Compiles an expression; an empty one matches everything.
+    /// Compiles an expression. An empty expression matches every packet.
     ///
-    /// - Throws: ``FilterError``, which tells the place and what was expected there.
+    /// - Throws: ``FilterError`` with the position and what was expected there.
     public init(_ expression: String, linkType: LinkType) throws(FilterError) {
         try self.init(expression, linkType: linkType, FilterSettings())
     }
@@ -51,22 +53,22 @@ public struct PacketFilter: Hashable, Sendable {
         self.program = program
     }
 
-    /// Whether a packet matches. What lies behind its end refuses it.
+    /// Returns whether a packet matches. A test of bytes beyond the end of the packet fails.
     public func matches(_ packet: borrowing ByteView, originalCount: Int? = nil) -> Bool {
         let end = program.decisions.end(packet)
         if _fastPath(end != FilterDecision.open) { return end == FilterDecision.taken }
         return interprets(packet, originalCount)
     }
 
-    /// By itself, and of the whole filter: the program would be copied for it, packet by packet, whether that is needed or not.
+    /// Runs the program. A separate function: inlined, it would copy the program for every packet.
     @inline(never)
     private func interprets(_ packet: borrowing ByteView, _ originalCount: Int?) -> Bool {
         program.interpret(packet, originalCount: originalCount ?? packet.count) != 0
     }
 
-    /// The same for a packet of a live capture, of which the kernel tells more than its bytes.
+    /// Returns whether a packet of a live capture matches, with the kernel's metadata.
     ///
-    /// - Parameter direction: As in Linux's cooked headers: 4 for what this host sent.
+    /// - Parameter direction: The packet type as in Linux's cooked headers; 4 is a packet that this host sent.
     package func matches(
         _ packet: borrowing ByteView, originalCount: Int, direction: UInt8, interface: UInt32
     ) -> Bool {
@@ -74,20 +76,21 @@ public struct PacketFilter: Hashable, Sendable {
         return program.run(packet, originalCount: originalCount, facts) != 0
     }
 
-    /// How many instructions the filter has.
+    /// The number of instructions in the program.
     public var instructionCount: Int { program.instructions.count }
 
-    /// The kernel's limit.
+    /// The maximum number of instructions that the kernel accepts.
     public static let kernelLimit = 4096
 
-    /// The program as the kernel takes it: code, jumps and operand of each instruction; `nil` where it must run here: too long, or
-    /// with `protochain`.
+    /// The program for the kernel: code, jumps and operand of each instruction.
+    ///
+    /// `nil` if the kernel cannot run the filter: the program is too long, or the expression uses `protochain`.
     public var kernelProgram: [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard program.chains.isEmpty else { return nil }
         return KernelProgram.make(program.instructions)
     }
 
-    /// The tree and the program, as text for people.
+    /// The tree and the program as text.
     public var explanation: String {
         var text = node.lines(0).joined(separator: "\n") + "\n\n"
         for (index, instruction) in program.instructions.enumerated() {
@@ -98,11 +101,11 @@ public struct PacketFilter: Hashable, Sendable {
     }
 }
 
-/// Classic BPF has one byte for a conditional jump: longer ones go by way of an unconditional one.
+/// Conversion to kernel instructions. Classic BPF has one byte for a conditional jump: a longer jump needs an extra unconditional jump.
 enum KernelProgram {
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }
-        // Which instructions need a long jump behind them, for either branch. Each addition moves what follows, so repeat.
+        // The instructions that need a long jump after them, per branch. Each insertion moves later instructions, so repeat until stable.
         var longTrue = Set<Int>()
         var longFalse = Set<Int>()
         while true {

@@ -1,9 +1,9 @@
 /// Names of well-known ports.
 public enum PortNames {
-    /// What usually listens on a port, or `nil`.
+    /// Returns the service that usually uses a port, or `nil`.
     public static func name(of port: UInt16) -> String? { byPort[port] }
 
-    /// Services that are registered for one transport only: in a filter their names mean no other.
+    /// Returns the only transport that a service is registered for. In a filter, its name matches no other transport.
     static func transport(of name: String) -> FilterProtocol? {
         if tcpOnly.contains(name) { return .tcp }
         return udpOnly.contains(name) ? .udp : nil

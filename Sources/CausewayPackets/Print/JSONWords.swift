@@ -1,4 +1,4 @@
-/// The words of JSON's members, without the way through a description, which looks names up in the program's metadata.
+/// The protocol names in JSON output as static strings. A generated description would look each name up in the type's metadata.
 extension LayerKind {
     var word: StaticString {
         switch self {

@@ -1,6 +1,6 @@
-/// The headers of a packet, each as an object.
+/// Writes the headers of a packet, each as an object.
 extension PacketJSON {
-    /// Where the members of headers are in the text, for those that are repeated beside the array.
+    /// The text ranges of header members that are repeated outside the `layers` array.
     struct Level {
         var ethernet: Range<Int>?
         var vlan: Range<Int>?
@@ -8,7 +8,7 @@ extension PacketJSON {
         var network: (kind: LayerKind, members: Range<Int>)?
         var transport: (kind: LayerKind, members: Range<Int>)?
 
-        /// Takes note of a header. What begins another level makes those before it forgotten.
+        /// Records the members of a header. A header that begins another encapsulation level discards those before it.
         mutating func note(_ kind: LayerKind, _ members: Range<Int>) {
             switch kind {
             case .ethernet: self = Level(ethernet: members)
@@ -32,7 +32,7 @@ extension PacketJSON {
             let start = out.count
             needsComma = true
             members(layer.kind, packet.bytes, Int(layer.offset))
-            // Behind the comma.
+            // The range begins after the comma.
             if out.count > start { level.note(layer.kind, start + 1..<out.count) }
             out.put("}")
         }
@@ -57,7 +57,7 @@ extension PacketJSON {
         end()
     }
 
-    /// Headers that are cut off have no members.
+    /// Writes the members of a header; none if the header is truncated.
     private mutating func members(_ kind: LayerKind, _ p: borrowing ByteView, _ at: Int) {
         switch kind {
         case .ethernet: if let header = try? EthernetHeader(p, at: at) { members(of: header) }

@@ -1,20 +1,21 @@
 import CausewayTypes
 import CausewayWire
 
-/// Packets as JSON, one object a line: for programs.
+/// Encodes packets as JSON, one object per line, for programs.
 ///
-/// `layers` has an object for every header, from the outermost, with its name as `layer`. The members beside it (`ethernet`, `vlan`, `arp`,
-/// `ipv4`, `ipv6`, `tcp`, `udp`, `icmp`) repeat those of the innermost level of encapsulation, so that they belong together. What was cut
-/// off or wrong is in `issues`, checksums say what they are worth. Times are decimal seconds, exact, as a string.
+/// `layers` has one object per header, outermost first, with the protocol name in `layer`. The members outside of it (`ethernet`, `vlan`,
+/// `arp`, `ipv4`, `ipv6`, `tcp`, `udp`, `icmp`) repeat those of the innermost encapsulation level, so that they describe one packet.
+/// `issues` lists truncated and invalid parts, and each checksum has a status. Times are exact decimal seconds, as a string.
 public struct PacketJSON: Sendable {
     var out = TextBuffer()
     var needsComma = false
-    /// Of the packet before, in quotation marks: usually this one's too.
+    /// The quoted name of the latest packet's link type, which the next packet usually shares.
     private var linkName: (type: LinkType, text: TextBuffer)?
 
+    /// Creates an encoder.
     public init() {}
 
-    /// The object for a packet, with a line break behind it.
+    /// Returns the object for a packet, followed by a line break.
     public mutating func line(
         _ packet: CapturedPacket, _ bytes: borrowing ByteView, checksumOffloaded: Bool = false
     ) -> [UInt8] {
@@ -22,7 +23,7 @@ public struct PacketJSON: Sendable {
         return out.bytes
     }
 
-    /// The same, behind what is in `buffer`: nothing is allocated for it.
+    /// Appends the object for a packet to `buffer`, without an allocation of its own.
     package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
         write(packet, bytes, false)
         out.append(to: &buffer)
@@ -131,7 +132,7 @@ public struct PacketJSON: Sendable {
     mutating func flag(_ name: StaticString, _ value: Bool) {
         if value { key(name, "true") } else { key(name, "false") }
     }
-    /// A member whose value needs no escapes.
+    /// Writes a member whose value needs no escapes.
     mutating func word(_ name: StaticString, _ value: StaticString) {
         key(name)
         quoted(value)
@@ -174,7 +175,7 @@ public struct PacketJSON: Sendable {
 }
 
 extension TCPHeader.Flags {
-    /// The letters that tools show: `S` for SYN, `.` for ACK.
+    /// The letters that capture tools print: `S` for SYN, `.` for ACK.
     public var letters: String {
         var text = TextBuffer()
         text.put(self)
@@ -183,12 +184,12 @@ extension TCPHeader.Flags {
 }
 
 extension TextBuffer {
-    /// A string in quotation marks (RFC 8259 §7).
+    /// Appends a quoted string (RFC 8259 §7).
     mutating func json(_ value: String) {
         put("\"")
         var isLead = false
         for byte in value.utf8 {
-            // The controls beyond ASCII begin with this byte: terminals obey them as they do the others.
+            // 0xC2 is the lead byte of the C1 control characters, which terminals interpret, so they are escaped too.
             let wasLead = isLead
             isLead = byte == 0xC2
             if isLead { continue }
@@ -211,7 +212,7 @@ extension TextBuffer {
         put("\"")
     }
 
-    /// The letters of flags, in the order of their bits.
+    /// Appends the letters of flags in the order of their bits.
     mutating func put(_ flags: TCPHeader.Flags) {
         let letters: InlineArray<9, UInt8> = [0x46, 0x53, 0x52, 0x50, 0x2E, 0x55, 0x45, 0x57, 0x65]
         for bit in 0..<9 where flags.rawValue >> UInt16(bit) & 1 != 0 { put(byte: letters[bit]) }

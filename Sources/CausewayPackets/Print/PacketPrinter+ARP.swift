@@ -1,6 +1,6 @@
-/// ARP and its reverse (RFC 826, RFC 903).
+/// Prints ARP and reverse ARP (RFC 826, RFC 903).
 extension PacketPrinter {
-    /// RFC 826.
+    /// Prints an ARP packet (RFC 826).
     mutating func arp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "arp"
         let (hardware, proto) = (try p.u16(0), try p.u16(2))

@@ -1,4 +1,4 @@
-/// BOOTP and DHCP (RFC 951, RFC 2131).
+/// Prints BOOTP and DHCP (RFC 951, RFC 2131).
 extension PacketPrinter {
     enum Format {
         case address, addresses, u8, u16, u32, i32, text, flag, hex, nothing, parameters, message, clientID, overload

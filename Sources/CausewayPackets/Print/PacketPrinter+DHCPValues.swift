@@ -1,4 +1,4 @@
-/// The values of DHCP's options (RFC 2132).
+/// Prints the values of DHCP options (RFC 2132).
 extension PacketPrinter {
     mutating func value(_ format: Format, _ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         switch format {
@@ -59,7 +59,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Pairs of bytes, with dots between.
+    /// Prints pairs of bytes, separated by dots.
     mutating func digits(_ p: borrowing ByteView, _ length: Int) {
         var offset = 0
         var isFirst = true

@@ -1,4 +1,4 @@
-/// DNS messages, as far as they are there. Values for programs come from the resolver's own decoder; this one prints what comes before damage.
+/// Prints DNS messages up to the first damaged part. The resolver has another decoder, which rejects damaged messages.
 extension PacketPrinter {
     private static let operations: [StaticString] = [
         "", " inv_q", " stat", " op3", " notify", " update", " op6", " op7", " op8", " updateA", " updateD",
@@ -221,7 +221,7 @@ extension PacketPrinter {
         guard try dnsName(p, offset) != nil else { throw CutOff() }
     }
 
-    /// Where a name ends, without following pointers.
+    /// Returns the offset after a name, without following compression pointers.
     func skipName(_ p: borrowing ByteView, _ start: Int) throws(CutOff) -> Int {
         var offset = start
         while true {
@@ -239,7 +239,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Names have at most 255 characters; what is longer is cut, and said to be.
+    /// A name has at most 255 characters. A longer name is truncated, and the output says so.
     private mutating func nameHasRoom(_ count: inout Int, _ isTooLong: inout Bool) -> Bool {
         count += 1
         if count > 255, !isTooLong {
@@ -249,7 +249,7 @@ extension PacketPrinter {
         return !isTooLong
     }
 
-    /// Prints a name; returns where it ends in its place, or `nil` where it cannot be followed.
+    /// Prints a name. Returns the offset after the name's own bytes, or `nil` if a pointer is invalid.
     mutating func dnsName(_ p: borrowing ByteView, _ start: Int) throws(CutOff) -> Int? {
         var (offset, end, limit) = (start, -1, start)
         var (count, isTooLong) = (0, false)
@@ -263,7 +263,7 @@ extension PacketPrinter {
             if length & 0xC0 == 0xC0 {
                 if end < 0 { end = offset + 1 }
                 let target = (length & 0x3F) << 8 | Int(try p.u8(offset))
-                // Backwards only: so it ends.
+                // Pointers may lead only backwards, so the loop terminates.
                 guard target < limit else {
                     out.put("<BAD PTR>")
                     return nil

@@ -1,4 +1,4 @@
-/// The data of DNS records.
+/// Prints the data of DNS records.
 extension PacketPrinter {
     mutating func recordData(
         _ type: UInt16, _ p: borrowing ByteView, _ start: Int, _ end: Int, _ recordClass: UInt16, _ ttl: UInt32
@@ -48,7 +48,7 @@ extension PacketPrinter {
         }
     }
 
-    /// RFC 6891 §6.1.2.
+    /// Prints EDNS options (RFC 6891 §6.1.2).
     private mutating func extensionOptions(_ p: borrowing ByteView, _ start: Int, _ end: Int) throws(CutOff) {
         let names: [UInt16: StaticString] = [
             1: "LLQ", 2: "UL", 3: "NSID", 5: "DAU", 6: "DHU", 7: "N3U", 8: "ECS", 9: "EXPIRE", 10: "COOKIE",

@@ -1,4 +1,4 @@
-/// The bytes themselves, as numbers and as text.
+/// Prints bytes as hexadecimal numbers and as text.
 extension PacketPrinter {
     mutating func dump(_ bytes: borrowing ByteView, _ headerCount: Int) {
         switch options.dump {
@@ -12,7 +12,7 @@ extension PacketPrinter {
         }
     }
 
-    /// What no printer understands.
+    /// Prints a payload that no printer supports.
     mutating func unknown(_ bytes: borrowing ByteView) {
         if bytes.count > 0 { hex(bytes, "\n\t", true) }
     }
@@ -20,7 +20,7 @@ extension PacketPrinter {
         if bytes.count > 0 { hex(bytes, indent, true) }
     }
 
-    /// Sixteen bytes a line.
+    /// Prints sixteen bytes per line.
     mutating func hex(_ bytes: borrowing ByteView, _ indent: StaticString, _ withText: Bool) {
         var offset = 0
         while offset < bytes.count {
@@ -60,7 +60,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Text from the network: what does not show is written with carets and `M-`.
+    /// Prints text from the network: non-printable bytes appear with carets and `M-`.
     mutating func visible(_ byte: UInt8) {
         var rest = byte
         if rest & 0x80 != 0 {

@@ -1,6 +1,6 @@
-/// ICMP and IGMP.
+/// Prints ICMP.
 extension PacketPrinter {
-    /// RFC 792.
+    /// Prints an ICMP message (RFC 792).
     mutating func icmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "icmp"
         let (type, code) = (try p.u8(0), (try? p.u8(1)) ?? 0)
@@ -162,7 +162,7 @@ extension PacketPrinter {
         }
     }
 
-    /// RFC 8335 §2, §3.
+    /// Prints an extended echo request or reply (RFC 8335 §2, §3).
     mutating func extendedEcho(
         _ p: borrowing ByteView, _ length: Int, _ isRequest: Bool, _ code: UInt8
     ) throws(CutOff) {
@@ -187,6 +187,6 @@ extension PacketPrinter {
 }
 
 extension InternetChecksum {
-    /// IPv4 group addresses.
+    /// Whether an IPv4 address is a multicast address.
     static func isGroup(_ address: UInt32) -> Bool { address >> 28 == 0xE }
 }

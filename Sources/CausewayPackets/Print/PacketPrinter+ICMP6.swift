@@ -1,4 +1,4 @@
-/// ICMPv6 with neighbour discovery and group membership.
+/// Prints ICMPv6, with neighbour discovery and multicast listener discovery.
 extension PacketPrinter {
     static let icmp6Names: [UInt8: StaticString] = [
         1: "destination unreachable", 2: "packet too big", 3: "time exceeded in-transit", 4: "parameter problem",
@@ -11,7 +11,7 @@ extension PacketPrinter {
         160: "extended echo request", 161: "extended echo reply",
     ]
 
-    /// RFC 4443, RFC 4861.
+    /// Prints an ICMPv6 message (RFC 4443, RFC 4861).
     mutating func icmp6(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "icmp6"
         guard length >= 4 else {
@@ -129,14 +129,14 @@ extension PacketPrinter {
         }
     }
 
-    /// RFC 2710 §3.
+    /// Prints a multicast listener message (RFC 2710 §3).
     private mutating func listener(_ p: borrowing ByteView) throws(CutOff) {
         put("max resp delay: ", try p.u16(4), " ")
         out.put("addr: ")
         try address6(p, 8)
     }
 
-    /// RFC 3810 §5.1.
+    /// Prints a version 2 multicast listener query (RFC 3810 §5.1).
     private mutating func listenerQuery2(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         out.put(" v2")
         let code = UInt32(try p.u16(4))
@@ -176,7 +176,7 @@ extension PacketPrinter {
         out.put("]")
     }
 
-    /// RFC 3810 §5.2.
+    /// Prints a version 2 multicast listener report (RFC 3810 §5.2).
     private mutating func listenerReport2(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         guard length >= 16 else { return put(" [invalid len ", length, "]") }
         let groups = Int(try p.u16(6))
@@ -210,7 +210,7 @@ extension PacketPrinter {
         }
     }
 
-    /// RFC 6550 §6, as far as its acknowledgements.
+    /// Prints RPL messages (RFC 6550 §6), including acknowledgements.
     private mutating func routingProtocol(_ p: borrowing ByteView, _ code: UInt8) throws(CutOff) {
         let names: [UInt8: StaticString] = [
             0: "DODAG Information Solicitation", 1: "DODAG Information Object", 2: "Destination Advertisement Object",

@@ -1,4 +1,4 @@
-/// What routers add to ICMP's errors (RFC 4884).
+/// Prints the extensions of ICMP error messages (RFC 4884).
 extension PacketPrinter {
     mutating func extensions(_ p: borrowing ByteView, _ offset: Int, _ length: Int) throws(CutOff) {
         let version = try p.u8(offset) >> 4
@@ -7,9 +7,9 @@ extension PacketPrinter {
         try extensionObjects(p, offset, length)
     }
 
-    /// RFC 4884 §7, RFC 5837, RFC 4950.
+    /// Prints extension objects (RFC 4884 §7, RFC 5837, RFC 4950).
     mutating func extensionObjects(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(CutOff) {
-        // The header and the first object; a probe's other bytes follow.
+        // A probe has only the header and the first object; other bytes follow.
         let isProbe = start == 8
         let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
         let found = try p.u16(start + 2)

@@ -1,6 +1,6 @@
-/// IGMP: who wants to hear which groups (RFC 3376).
+/// Prints IGMP: multicast group membership (RFC 3376).
 extension PacketPrinter {
-    /// RFC 1112, RFC 2236, RFC 3376.
+    /// Prints an IGMP message (RFC 1112, RFC 2236, RFC 3376).
     mutating func igmp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "igmp"
         if options.isQuiet { return out.put("igmp") }

@@ -1,23 +1,23 @@
-/// IPv4 and ARP.
+/// Prints IPv4 and its payload.
 extension PacketPrinter {
-    /// Addresses of the IP header that something is carried by, for checksums and for names.
+    /// The fields of an enclosing IP header that the payload's printer needs for checksums and addresses.
     struct Carrier {
         var isIPv6 = false
         var source: (UInt64, UInt64) = (0, 0)
         var destination: (UInt64, UInt64) = (0, 0)
-        /// What the header itself says that it carries.
+        /// The protocol field of the header itself.
         var next: UInt8 = 0
         var isFragmented = false
         var hopLimit: UInt8 = 0
 
-        /// The beginning of a sum over addresses, length and protocol.
+        /// Returns a checksum that starts with the pseudo header.
         func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
             var sum = InternetChecksum()
             for half in [source.0, source.1, destination.0, destination.1] {
                 sum.add(UInt32(truncatingIfNeeded: half >> 32))
                 sum.add(UInt32(truncatingIfNeeded: half))
             }
-            // IPv4 has 16 bits for it; what is larger was put together by the network card.
+            // IPv4 has 16 bits for the length; a larger packet was merged by the network card.
             sum.add(isIPv6 ? UInt32(truncatingIfNeeded: length) : UInt32(length & 0xFFFF))
             sum.add(number)
             return sum
@@ -33,11 +33,11 @@ extension PacketPrinter {
         address(carrier.destination, carrier.isIPv6)
     }
 
-    /// RFC 791.
+    /// Prints an IPv4 packet (RFC 791).
     mutating func ipv4(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ip"
         if !options.showsLink { out.put("IP ") }
-        // Packets within packets within packets: enough is enough.
+        // Limit the nesting of packets in packets.
         ipDepth += 1
         defer { ipDepth -= 1 }
         guard ipDepth < 20 else { return out.put("[nested too deeply]") }
@@ -74,7 +74,7 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // Something must be left of what it carries, if it carries anything.
+        // If the packet has a payload, at least one byte of it must be captured.
         try packet.require(headerLength + (content > headerLength ? 1 : 0), at: 0)
         try self.content(packet.from(headerLength), content - headerLength, carrier, number)
     }
@@ -121,7 +121,7 @@ extension PacketPrinter {
         out.put(")\n    ")
     }
 
-    /// A wrong checksum with the right one: what the sum would need is what the field lacks.
+    /// Prints a wrong checksum with the correct one.
     mutating func badChecksum(_ before: StaticString, _ found: UInt16, _ sum: InternetChecksum) {
         putHex(before, found)
         putHex(" (->", Self.expected(found, sum), ")!")
@@ -214,7 +214,7 @@ extension PacketPrinter {
         static let (ospf, pim, compressed, vrrp): (UInt8, UInt8, UInt8, UInt8) = (89, 103, 108, 112)
     }
 
-    /// What an IP packet carries.
+    /// Prints the payload of an IP packet.
     mutating func content(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier, _ number: UInt8
     ) throws(CutOff) {
@@ -252,7 +252,7 @@ extension PacketPrinter {
         invalid()
     }
 
-    /// RFC 3173 §3.
+    /// Prints an IPComp header (RFC 3173 §3).
     private mutating func compressed(_ p: borrowing ByteView) throws(CutOff) {
         part = "ipcomp"
         out.put("IPComp(")
@@ -262,7 +262,7 @@ extension PacketPrinter {
         out.put(")")
     }
 
-    /// RFC 4302.
+    /// Prints an authentication header (RFC 4302).
     private mutating func authentication(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
     ) throws(CutOff) {

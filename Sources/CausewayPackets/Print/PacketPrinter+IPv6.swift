@@ -1,6 +1,6 @@
-/// IPv6 and its extension headers.
+/// Prints IPv6 and its extension headers.
 extension PacketPrinter {
-    /// RFC 8200.
+    /// Prints an IPv6 packet (RFC 8200).
     mutating func ipv6(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ip6"
         if !options.showsLink { out.put("IP6 ") }
@@ -16,7 +16,7 @@ extension PacketPrinter {
         guard length >= 40 else { return broken("length", length, "<", 40) }
         let stated = Int(try p.u16(4))
         let next = try p.u8(6)
-        // Without a length and without extension headers: a packet too large for the field.
+        // A length of 0 without extension headers: the packet exceeds the length field.
         let isBig = stated == 0 && next != 0 && next != 59 && length > 65535 + 40
         let payload = isBig ? length - 40 : stated
         if payload + 40 > length {
@@ -35,7 +35,7 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // The hop-by-hop header has yet to tell the length of a jumbogram.
+        // The length of a jumbogram follows in the hop-by-hop header.
         let total = stated == 0 && next == 0 ? length : min(payload + 40, length)
         try headers(p.prefix(total), carrier, next, total, stated, length)
     }
@@ -53,7 +53,7 @@ extension PacketPrinter {
         put("), payload length ", stated, ") ")
     }
 
-    /// The chain of extension headers, and what it ends in.
+    /// Prints the chain of extension headers and the payload.
     private mutating func headers(
         _ p: borrowing ByteView, _ first: Carrier, _ firstNext: UInt8, _ total: Int, _ stated: Int, _ length: Int
     ) throws(CutOff) {
@@ -121,7 +121,7 @@ extension PacketPrinter {
         invalid()
     }
 
-    /// Returns the jumbo payload's length, 0 without one, `nil` where the header is wrong.
+    /// Prints a hop-by-hop header. Returns the jumbo payload length, 0 without one, `nil` if the header is invalid.
     private mutating func hopByHop(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) -> Int? {
         part = "hbhopt"
         out.put("HBH ")
@@ -133,7 +133,7 @@ extension PacketPrinter {
         return try optionsOf(p, offset, size)
     }
 
-    /// RFC 8200 §4.2.
+    /// Prints the options of a header (RFC 8200 §4.2). Returns the jumbo payload length.
     private mutating func optionsOf(_ p: borrowing ByteView, _ start: Int, _ size: Int) throws(CutOff) -> Int? {
         var (offset, jumbo) = (start + 2, 0)
         let shows = verbosity > 0
@@ -191,7 +191,7 @@ extension PacketPrinter {
         return jumbo
     }
 
-    /// RFC 8200 §4.4, RFC 8754.
+    /// Prints a routing header (RFC 8200 §4.4, RFC 8754).
     private mutating func routing(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         part = "rt6"
         out.put("RT6")
@@ -263,7 +263,7 @@ extension PacketPrinter {
         out.put(") ")
     }
 
-    /// RFC 8200 §4.5. Returns whether the fragment is not the first.
+    /// Prints a fragment header (RFC 8200 §4.5). Returns whether the fragment is not the first.
     private mutating func fragment(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) -> Bool {
         part = "frag6"
         out.put("frag (")

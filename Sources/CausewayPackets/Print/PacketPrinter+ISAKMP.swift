@@ -1,4 +1,4 @@
-/// The key exchange of IPsec, and what it protects.
+/// Prints the key exchange of IPsec, and the packets that IPsec protects.
 extension PacketPrinter {
     private enum Version {
         static let (one, two): (UInt8, UInt8) = (1, 2)
@@ -13,7 +13,7 @@ extension PacketPrinter {
     ]
     private static let headerLength = 28
 
-    /// RFC 2408 §3.1, RFC 7296 §3.1.
+    /// Prints a key exchange message (RFC 2408 §3.1, RFC 7296 §3.1).
     mutating func isakmp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "isakmp"
         let version = try p.u8(17)
@@ -53,7 +53,7 @@ extension PacketPrinter {
         if let name = Self.exchanges[exchange] { out.put(name) } else { put("#", exchange) }
     }
 
-    /// The sender's role, by the initiator's cookie.
+    /// Returns the sender's role, from the initiator's cookie.
     private mutating func side(_ p: borrowing ByteView, _ carrier: Carrier) throws(CutOff) -> StaticString {
         let (initiator, responder) = (try p.u64(0), try p.u64(8))
         if let known = exchangePeers[initiator] {
@@ -68,7 +68,7 @@ extension PacketPrinter {
 
     private static let keepAlive: UInt8 = 0xFF
 
-    /// RFC 3948 §2: on the port of NAT traversal four zeros tell the key exchange from what it protects.
+    /// Prints a packet on the NAT traversal port: four zero bytes distinguish the key exchange from protected packets (RFC 3948 §2).
     mutating func encapsulatedSecurity(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "isakmp"
         if length == 1, try p.u8(0) == Self.keepAlive { return out.put("isakmp-nat-keep-alive") }
@@ -80,7 +80,7 @@ extension PacketPrinter {
         try esp(p, length)
     }
 
-    /// RFC 4303 §2.
+    /// Prints an ESP header (RFC 4303 §2).
     mutating func esp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "esp"
         let (index, sequence) = (try p.u32(0), try p.u32(4))
@@ -90,7 +90,7 @@ extension PacketPrinter {
     }
 }
 
-/// The two sides of a key exchange, in the direction of its first message.
+/// The two peers of a key exchange, in the direction of its first message.
 struct ExchangePeers: Sendable {
     private let source: (UInt64, UInt64)
     private let destination: (UInt64, UInt64)

@@ -1,4 +1,4 @@
-/// ISO's network layer, of which IS-IS is what is met today (ISO 10589 §9, RFC 1195 §5).
+/// Prints the ISO network layer, which today mostly carries IS-IS (ISO 10589 §9, RFC 1195 §5).
 extension PacketPrinter {
     private enum Kind {
         static let (lanHello1, lanHello2, pointHello): (UInt8, UInt8, UInt8) = (15, 16, 17)
@@ -12,7 +12,7 @@ extension PacketPrinter {
     private static let isis: UInt8 = 0x83
     private static let (system, node, links) = (6, 7, 8)
 
-    /// Returns whether the protocol is one that is printed.
+    /// Returns whether the protocol is supported.
     mutating func iso(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         guard try p.u8(0) == Self.isis else { return false }
         part = "isis"
@@ -64,7 +64,7 @@ extension PacketPrinter {
         }
     }
 
-    /// A system's identifier; of `node` with the pseudonode, of `links` with the fragment too.
+    /// Prints a system identifier; with the pseudonode for `node`, and also with the fragment for `links`.
     private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(CutOff) {
         for index in 0..<3 {
             if index > 0 { out.put(".") }

@@ -1,4 +1,4 @@
-/// Logical link control (IEEE 802.2).
+/// Prints logical link control headers (IEEE 802.2).
 extension PacketPrinter {
     /// Service access points.
     private enum AccessPoint {
@@ -9,7 +9,7 @@ extension PacketPrinter {
             snap: "SNAP", 0xBC: "VINES", 0xE0: "IPX", 0xF0: "NetBeui", iso: "ISO NSAP", 0xFF: "Global",
         ]
     }
-    /// The lowest bit: of a destination a group, of a source an answer.
+    /// The lowest bit marks a group in a destination, and a response in a source.
     private static let lowBit: UInt8 = 1
     private enum Control {
         static let unnumbered: UInt8 = 0x03
@@ -27,7 +27,7 @@ extension PacketPrinter {
     }
     private static let bridged: UInt32 = 0x0000F8
 
-    /// IEEE 802.2, with SNAP (RFC 1042).
+    /// Prints an LLC header (IEEE 802.2), with SNAP (RFC 1042).
     mutating func llc(_ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView) throws(CutOff) {
         part = "llc"
         let (destination, source) = (try p.u8(0), try p.u8(1))
@@ -52,7 +52,7 @@ extension PacketPrinter {
         }
         if !options.showsLink { try stations(frame, destination, source) }
         try command(p, length, destination, source, control)
-        // What carries information is shown, and what only answers is not.
+        // Dump the payload of information and unnumbered frames. Supervisory frames have none.
         if isUnnumbered || control & 1 == 0 { unknown(p) }
     }
 
@@ -74,7 +74,7 @@ extension PacketPrinter {
         putHex("Unknown DSAP 0x", point, width: 2)
     }
 
-    /// Who sends to whom, where no link header has said it.
+    /// Prints the hardware addresses if the link header was not printed.
     private mutating func stations(
         _ frame: borrowing ByteView, _ destination: UInt8, _ source: UInt8
     ) throws(CutOff) {
@@ -125,7 +125,7 @@ extension PacketPrinter {
         out.put("]")
     }
 
-    /// Returns whether the protocol is known.
+    /// Prints a SNAP header. Returns whether the protocol is known.
     private mutating func snap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         let organization = try p.u24(0)
         let type = try p.u16(3)

@@ -1,4 +1,4 @@
-/// Link layers.
+/// Prints link layers.
 extension PacketPrinter {
     mutating func link(
         _ type: LinkType, _ p: borrowing ByteView, _ length: Int, _ headerCount: inout Int
@@ -33,7 +33,7 @@ extension PacketPrinter {
         }
     }
 
-    /// No link layer: the name of the network layer is shown in any case.
+    /// Prints an IP packet without a link layer. The name of the network layer is always printed.
     private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(CutOff) {
         if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
         if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }
@@ -51,7 +51,7 @@ extension PacketPrinter {
         putHex(" (0x", type, width: 4, ")")
     }
 
-    /// Returns how many bytes the header has.
+    /// Prints an Ethernet header. Returns its length in bytes.
     @discardableResult
     mutating func ethernet(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
         part = "ether"
@@ -106,7 +106,7 @@ extension PacketPrinter {
         if tag & 0x1000 != 0 { out.put(", DEI") }
     }
 
-    /// Returns whether the type is known.
+    /// Prints the payload of an Ethernet type. Returns whether the type is known.
     mutating func etherType(_ type: UInt16, _ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         switch type {
         case 0x0800: try ipv4(p, length)

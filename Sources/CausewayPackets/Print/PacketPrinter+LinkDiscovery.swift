@@ -1,10 +1,10 @@
-/// How stations of a link tell each other what they are: LLDP and CDP.
+/// Prints link discovery and authentication protocols: LLDP, CDP, EAPOL, and ATA over Ethernet.
 extension PacketPrinter {
     private enum LLDPType {
         static let (end, systemName): (UInt16, UInt16) = (0, 5)
     }
 
-    /// IEEE 802.1AB §8.
+    /// Prints LLDP (IEEE 802.1AB §8).
     mutating func lldp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "lldp"
         put("LLDP, length ", length)
@@ -27,7 +27,7 @@ extension PacketPrinter {
         static let deviceIdentifier: UInt16 = 1
     }
 
-    /// Cisco's protocol for the same.
+    /// Prints CDP, the discovery protocol of Cisco.
     mutating func cdp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "cdp"
         put("CDPv", try p.u8(0))
@@ -53,7 +53,7 @@ extension PacketPrinter {
         1: "Request", 2: "Response", 3: "Success", 4: "Failure", 5: "Initiate", 6: "Finish",
     ]
 
-    /// IEEE 802.1X §11, with EAP inside (RFC 3748 §4).
+    /// Prints EAPOL (IEEE 802.1X §11), with EAP inside (RFC 3748 §4).
     mutating func eapol(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "eap"
         let (version, type) = (try p.u8(0), try p.u8(1))
@@ -73,7 +73,7 @@ extension PacketPrinter {
 
     private static let aoeVersion: UInt8 = 1
 
-    /// ATA over Ethernet.
+    /// Prints ATA over Ethernet.
     mutating func ataOverEthernet(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "aoe"
         put("AoE length ", length)

@@ -1,4 +1,4 @@
-/// Mobility for IPv6 (RFC 6275 §6.1).
+/// Prints mobility headers of IPv6 (RFC 6275 §6.1).
 extension PacketPrinter {
     mutating func mobility(_ p: borrowing ByteView, _ offset: Int, _ total: Int) throws(CutOff) {
         part = "mobility"

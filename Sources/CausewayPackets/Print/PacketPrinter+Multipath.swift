@@ -1,6 +1,6 @@
-/// TCP's options for several paths (RFC 8684 §3, and version 0: RFC 6824 §3).
+/// Prints the TCP options of Multipath TCP (RFC 8684 §3, and version 0: RFC 6824 §3).
 extension PacketPrinter {
-    /// Returns whether the option's length is one that its kind may have.
+    /// Prints an option. Returns whether its length is valid for its kind.
     mutating func multipath(
         _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ flags: TCPHeader.Flags
     ) throws(CutOff) -> Bool {

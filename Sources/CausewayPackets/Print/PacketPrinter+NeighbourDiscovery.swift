@@ -1,4 +1,4 @@
-/// Neighbour discovery's messages (RFC 4861).
+/// Prints neighbour discovery messages (RFC 4861).
 extension PacketPrinter {
     mutating func routerAdvertisement(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         guard verbosity > 0 else { return }
@@ -21,7 +21,7 @@ extension PacketPrinter {
         if seconds == .max { out.put("infinity") } else { put("", seconds, "s") }
     }
 
-    /// RFC 4861 §4.6, RFC 8106 §5, RFC 4191 §2.3.
+    /// Prints neighbour discovery options (RFC 4861 §4.6, RFC 8106 §5, RFC 4191 §2.3).
     mutating func discoveryOptions(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(CutOff) {
         let names: [UInt8: StaticString] = [
             1: "source link-address", 2: "destination link-address", 3: "prefix info", 4: "redirected header", 5: "mtu",

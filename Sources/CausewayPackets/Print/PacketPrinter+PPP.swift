@@ -1,6 +1,6 @@
-/// PPP and PPPoE (RFC 1661, RFC 2516).
+/// Prints PPP and PPPoE (RFC 1661, RFC 2516).
 extension PacketPrinter {
-    /// RFC 2516.
+    /// Prints a PPPoE packet (RFC 2516).
     mutating func pppoe(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "pppoe"
         let first = try p.u8(0)
@@ -54,7 +54,7 @@ extension PacketPrinter {
         }
     }
 
-    /// What follows PPP's two bytes of protocol; address and control may stand before them.
+    /// Prints a PPP packet. Address and control bytes may precede the protocol field.
     mutating func ppp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ppp"
         var offset = 0

@@ -1,5 +1,5 @@
-/// QUIC's long headers (RFC 9000 §17.2). What follows them is encrypted, also in the first packet: its keys are made with digests and
-/// ciphers (RFC 9001 §5.2), which this library has none of.
+/// Prints the long headers of QUIC (RFC 9000 §17.2). The payload is encrypted, also in the first packet: its keys need digests and ciphers
+/// (RFC 9001 §5.2), which this target does not have.
 extension PacketPrinter {
     private enum Kind {
         static let (initial, early, handshake, retry): (UInt8, UInt8, UInt8, UInt8) = (0, 1, 2, 3)
@@ -11,7 +11,7 @@ extension PacketPrinter {
     private static let longestIdentifier = 20
     private static let integrityTag = 16
 
-    /// Returns whether this looks like QUIC.
+    /// Prints a packet. Returns whether it looks like QUIC.
     mutating func quic(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Bool {
         guard let first = try? p.u8(0), first & Self.fixedBit != 0 else { return false }
         guard first & Self.longHeader != 0 else {
@@ -23,7 +23,7 @@ extension PacketPrinter {
         }
         part = "quic"
         out.put("quic, ")
-        // The second version counts the types from another one on (RFC 9369 §3.2).
+        // QUIC version 2 numbers the packet types differently (RFC 9369 §3.2).
         let kind = version == Self.versionTwo ? ((first >> 4 & 3) &+ 3) & 3 : first >> 4 & 3
         out.put(Kind.names[Int(kind)])
         var offset = try identifier(", dcid ", p, 5)
@@ -47,7 +47,7 @@ extension PacketPrinter {
         for index in 0..<bytes.count { out.hex(bytes[index], width: 2) }
     }
 
-    /// A connection identifier with its length before it. Returns where the next field begins.
+    /// Prints a connection identifier after its length. Returns the offset of the next field.
     private mutating func identifier(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: Int
     ) throws(CutOff) -> Int {
@@ -59,7 +59,7 @@ extension PacketPrinter {
         return offset + 1 + count
     }
 
-    /// A number of one, two, four or eight bytes (RFC 9000 §16), and where the next field begins.
+    /// Returns a variable-length integer (RFC 9000 §16) and the offset of the next field.
     private func number(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> (value: Int, next: Int) {
         let first = try p.u8(offset)
         var value = Int(first & 0x3F)

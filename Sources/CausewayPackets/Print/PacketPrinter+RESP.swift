@@ -1,4 +1,4 @@
-/// Redis' protocol: commands and answers, element by element.
+/// Prints the protocol of Redis: commands and replies, element by element.
 extension PacketPrinter {
     private enum Kind {
         static let (line, error, integer): (UInt8, UInt8, UInt8) = (0x2B, 0x2D, 0x3A)
@@ -14,10 +14,10 @@ extension PacketPrinter {
         if limit < length { throw CutOff() }
     }
 
-    /// Prints one element; returns where the next one begins. An array is its length, and then its elements.
+    /// Prints one element. Returns the offset of the next. The elements of an array follow its length.
     private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(CutOff) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
-            // Words without a kind are a command too, as people type it.
+            // Words without a type byte are an inline command, as typed by a person.
             quoted(p, offset..<limit)
             return limit
         }

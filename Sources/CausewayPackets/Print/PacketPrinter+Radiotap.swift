@@ -1,4 +1,4 @@
-/// The radiotap header: how the wireless card received the frame that follows (radiotap.org).
+/// Prints the radiotap header with the reception parameters of a wireless frame (radiotap.org).
 extension PacketPrinter {
     private enum Field {
         static let (clock, flags, rate, channel, hopping): (Int, Int, Int, Int, Int) = (0, 1, 2, 3, 4)
@@ -8,7 +8,7 @@ extension PacketPrinter {
         static let (power, antenna, relativeSignal, relativeNoise): (Int, Int, Int, Int) = (10, 11, 12, 13)
         static let (receiveFlags, extendedChannel, modulation): (Int, Int, Int) = (14, 18, 19)
         static let (aggregate, veryHigh, more): (Int, Int, Int) = (20, 21, 31)
-        /// Bytes, and the multiple at which each field begins.
+        /// Size and alignment of each field in bytes.
         static let sizes: [Int: (count: Int, alignment: Int)] = [
             clock: (8, 8), flags: (1, 1), rate: (1, 1), channel: (4, 2), hopping: (2, 1), signal: (1, 1), noise: (1, 1),
             quality: (2, 2), attenuation: (2, 2), attenuationDecibel: (2, 2), power: (1, 1), antenna: (1, 1),
@@ -24,7 +24,7 @@ extension PacketPrinter {
     }
     private static let maximumWords = 8
 
-    /// Returns how many bytes the header has.
+    /// Prints the header. Returns its length in bytes.
     mutating func radiotap(_ p: borrowing ByteView, _ length: Int) throws(CutOff) -> Int {
         part = "802.11_radio"
         let header = Int(try little16(p, 2))
@@ -38,7 +38,7 @@ extension PacketPrinter {
         return header
     }
 
-    /// Prints the fields in their order, up to one of unknown size. Returns the flags.
+    /// Prints the fields in order, up to the first of unknown size. Returns the flags.
     private mutating func radiotapFields(_ p: borrowing ByteView) throws(CutOff) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)
@@ -59,7 +59,7 @@ extension PacketPrinter {
             try field(bit, p, offset, present)
             offset += size.count
         }
-        // Fields of further words belong to other antennas or other makers.
+        // Fields of further words belong to other antennas or to vendors.
         if words > 1 { put("[bit ", 32, "] ") }
         return flags
     }
@@ -115,7 +115,7 @@ extension PacketPrinter {
     private enum Modulation {
         static let (width, index, guardInterval): (UInt8, UInt8, UInt8) = (0x01, 0x02, 0x04)
         static let (format, correction, streams): (UInt8, UInt8, UInt8) = (0x08, 0x10, 0x20)
-        /// Tenths of a megabit a second, by index within a stream, for 20 and 40 MHz.
+        /// Bit rates in units of 100 kbit/s, by index within a stream, for 20 and 40 MHz.
         static let rates = [[65, 130, 195, 260, 390, 520, 585, 650], [135, 270, 405, 540, 810, 1080, 1215, 1350]]
     }
 

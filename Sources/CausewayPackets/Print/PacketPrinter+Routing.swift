@@ -1,4 +1,4 @@
-/// Routing protocols and those of redundant routers: a line each.
+/// Prints routing and router redundancy protocols, one line each.
 extension PacketPrinter {
     private static let ospfTypes: [UInt8: StaticString] = [
         1: "Hello", 2: "Database Description", 3: "LS-Request", 4: "LS-Update", 5: "LS-Ack",
@@ -8,18 +8,18 @@ extension PacketPrinter {
 
     private func ospfIsDigested(_ p: borrowing ByteView) -> Bool { (try? p.u16(14)) == Self.ospfCryptographic }
 
-    /// RFC 2328 §A.3.1, RFC 5340 §A.3.1.
+    /// Prints OSPF (RFC 2328 §A.3.1, RFC 5340 §A.3.1).
     mutating func ospf(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ospf"
         let (version, type) = (try p.u8(0), try p.u8(1))
         put("OSPFv", version, ", ")
         if let name = Self.ospfTypes[type] { out.put(name) } else { put("unknown packet type (", type, ")") }
-        // A digest behind the message is no part of it (RFC 2328 §D.3).
+        // The digest after the message does not count as part of it (RFC 2328 §D.3).
         let isDigested = version == 2 && ospfIsDigested(p)
         put(", length ", length - (isDigested ? Int(try p.u8(19)) : 0))
     }
 
-    /// RFC 3768 §5.1, RFC 5798 §5.1.
+    /// Prints VRRP (RFC 3768 §5.1, RFC 5798 §5.1).
     mutating func vrrp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "vrrp"
         let first = try p.u8(0)
@@ -45,7 +45,7 @@ extension PacketPrinter {
         1: "Update", 3: "Query", 4: "Reply", 5: "Hello", 6: "IPX SAP", 8: "Probe",
     ]
 
-    /// RFC 7868 §6.1.
+    /// Prints EIGRP (RFC 7868 §6.1).
     mutating func eigrp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "eigrp"
         try p.require(20, at: 0)
@@ -56,7 +56,7 @@ extension PacketPrinter {
         put(", length: ", length)
     }
 
-    /// Cisco's first own routing protocol.
+    /// Prints IGRP, the predecessor of EIGRP.
     mutating func igrp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "igrp"
         out.put("igrp:")
@@ -80,7 +80,7 @@ extension PacketPrinter {
         7: "Graft-ACK", 8: "Candidate RP Advertisement", 9: "Prune-Refresh", 10: "DF Election",
     ]
 
-    /// RFC 7761 §4.9.
+    /// Prints PIM (RFC 7761 §4.9).
     mutating func pim(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "pim"
         let first = try p.u8(0)
@@ -95,7 +95,7 @@ extension PacketPrinter {
 
     private static let bfdStates: [StaticString] = ["AdminDown", "Down", "Init", "Up"]
 
-    /// RFC 5880 §4.1.
+    /// Prints BFD (RFC 5880 §4.1).
     mutating func bfd(_ p: borrowing ByteView, _ length: Int, _ kind: StaticString) throws(CutOff) {
         part = "bfd"
         let (first, second) = (try p.u8(0), try p.u8(1))
@@ -119,7 +119,7 @@ extension PacketPrinter {
         14: "Update Acknowledge",
     ]
 
-    /// RFC 2453 §4.
+    /// Prints RIP (RFC 2453 §4).
     mutating func rip(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "rip"
         let (command, version) = (try p.u8(0), try p.u8(1))
@@ -135,7 +135,7 @@ extension PacketPrinter {
         0: "initial", 1: "learn", 2: "listen", 4: "speak", 8: "standby", 16: "active",
     ]
 
-    /// RFC 2281 §5.1.
+    /// Prints HSRP (RFC 2281 §5.1).
     mutating func hsrp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "hsrp"
         let version = try p.u8(0)

@@ -1,4 +1,4 @@
-/// SCTP (RFC 9260): its header, and which chunks follow.
+/// Prints SCTP (RFC 9260): the header and the chunk types.
 extension PacketPrinter {
     mutating func sctp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(CutOff) {
         part = "sctp"

@@ -1,6 +1,6 @@
-/// SNMP (RFC 3416), of which the names and values are shown that a message asks for or tells.
+/// Prints SNMP (RFC 3416) with the names and values in each message.
 extension PacketPrinter {
-    /// One element of ASN.1's basic encoding (ITU-T X.690 §8).
+    /// An element of the ASN.1 basic encoding rules (ITU-T X.690 §8).
     private struct Element {
         var tag: UInt8
         var content: Range<Int>
@@ -12,7 +12,7 @@ extension PacketPrinter {
         static let wideCounter: UInt8 = 0x46
         static let (noObject, noInstance, endOfView): (UInt8, UInt8, UInt8) = (0x80, 0x81, 0x82)
         static let (get, getNext, trap, getBulk): (UInt8, UInt8, UInt8, UInt8) = (0xA0, 0xA1, 0xA4, 0xA5)
-        /// Of a message's kinds, which follow each other.
+        /// The contiguous tags of message types.
         static let kinds: ClosedRange<UInt8> = 0xA0...0xA8
     }
     private static let kindNames: [StaticString] = [
@@ -38,7 +38,7 @@ extension PacketPrinter {
             out.put(name)
             out.put(" ")
         }
-        // What the third version says stands behind its security, and is mostly encrypted.
+        // In version 3, the message follows the security parameters and is mostly encrypted.
         if number != 3 { try community(p, version.content.upperBound) }
         if verbosity > 0 { out.put("} ") }
     }
@@ -90,7 +90,7 @@ extension PacketPrinter {
         "enterpriseSpecific",
     ]
 
-    /// The first version's trap (RFC 1157 §4.1.6).
+    /// Prints a version 1 trap (RFC 1157 §4.1.6).
     private mutating func trap(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         out.put(" ")
         let enterprise = try element(p, offset)
@@ -126,7 +126,7 @@ extension PacketPrinter {
         }
     }
 
-    /// An element's head; its content may be cut off.
+    /// Parses the header of an element. Its content may be truncated.
     private func element(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> Element {
         let tag = try p.u8(offset)
         let first = try p.u8(offset + 1)
@@ -177,7 +177,7 @@ extension PacketPrinter {
         put("", value)
     }
 
-    /// Text in quotation marks, or bytes where it is none.
+    /// Prints quoted text, or hexadecimal bytes if the value is not text.
     private mutating func text(_ p: borrowing ByteView) {
         var isText = true
         for index in 0..<p.count where !(0x20..<0x7F).contains(p[index]) && !(0x09...0x0D).contains(p[index]) {
@@ -201,7 +201,7 @@ extension PacketPrinter {
         }
     }
 
-    /// An object identifier: the first byte holds two numbers.
+    /// Prints an object identifier. Its first byte holds two numbers.
     private mutating func name(_ p: borrowing ByteView) {
         var value: UInt64 = 0
         var isFirst = true

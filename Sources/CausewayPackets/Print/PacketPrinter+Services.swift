@@ -1,11 +1,11 @@
-/// Protocols of UDP of which a line tells the most.
+/// Prints UDP protocols that fit on one line.
 extension PacketPrinter {
     private static let ntpModes: [StaticString] = [
         "unspecified", "symmetric active", "symmetric passive", "Client", "Server", "Broadcast", "Control Message",
         "Reserved",
     ]
 
-    /// RFC 5905 §7.3.
+    /// Prints NTP (RFC 5905 §7.3).
     mutating func ntp(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "ntp"
         let first = try p.u8(0)
@@ -21,7 +21,7 @@ extension PacketPrinter {
         20: "dhcpv4-query", 21: "dhcpv4-response",
     ]
 
-    /// RFC 8415 §8.
+    /// Prints DHCPv6 (RFC 8415 §8).
     mutating func dhcp6(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "dhcp6"
         out.put("dhcp6")
@@ -38,7 +38,7 @@ extension PacketPrinter {
         45: "CoA-NAK", 255: "Reserved",
     ]
 
-    /// RFC 2865 §3.
+    /// Prints RADIUS (RFC 2865 §3).
     mutating func radius(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "radius"
         try p.require(20, at: 0)
@@ -50,10 +50,10 @@ extension PacketPrinter {
         put(" length: ", try p.u16(2))
     }
 
-    /// First bytes of Kerberos 5 messages, by their ASN.1 tags (RFC 4120 §5.10).
+    /// The first byte of Kerberos 5 messages, from their ASN.1 tags (RFC 4120 §5.10).
     private static let kerberosTags: ClosedRange<UInt8> = 106...107
 
-    /// RFC 4120; what the messages hold is mostly encrypted.
+    /// Prints Kerberos (RFC 4120). The content is mostly encrypted.
     mutating func kerberos(_ p: borrowing ByteView) throws(CutOff) {
         part = "kerberos"
         let first = try p.u8(0)
@@ -72,7 +72,7 @@ extension PacketPrinter {
         "emergency", "alert", "critical", "error", "warning", "notice", "info", "debug",
     ]
 
-    /// RFC 3164 §4: the priority in angle brackets says who speaks, and how urgent it is.
+    /// Prints syslog: the priority in angle brackets contains facility and severity (RFC 3164 §4).
     mutating func syslog(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "syslog"
         guard try p.u8(0) == 0x3C else { return invalid() }

@@ -1,4 +1,4 @@
-/// The spanning tree protocols of bridges (IEEE 802.1D §9).
+/// Prints the spanning tree protocols of bridges (IEEE 802.1D §9).
 extension PacketPrinter {
     private enum Version {
         static let (plain, rapid, multiple, shortestPath): (UInt8, UInt8, UInt8, UInt8) = (0, 2, 3, 4)
@@ -12,7 +12,7 @@ extension PacketPrinter {
             configuration: "Config", rapid: "Rapid STP", topologyChange: "Topology Change",
         ]
     }
-    /// Bytes of a rapid message; one of configuration has one fewer.
+    /// Length of a rapid spanning tree message in bytes. A configuration message has one byte less.
     private static let rapidLength = 36
     private static let multipleLength = 105
     private static let minimumTreesLength = 53
@@ -53,7 +53,7 @@ extension PacketPrinter {
         bits(UInt32(flags), names, none: "none")
     }
 
-    /// Priority and hardware address.
+    /// Prints a bridge identifier: priority and hardware address.
     private mutating func bridge(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) {
         out.hex(try p.u16(offset), width: 4)
         out.put(".")
@@ -86,7 +86,7 @@ extension PacketPrinter {
         out.put(roles[Int(flags >> 2 & 3)])
     }
 
-    /// A time in 256ths of a second, with two digits behind the point.
+    /// Prints a time in units of 1/256 s as seconds with two decimals.
     private mutating func seconds(_ time: UInt16) {
         let hundredths = (Int(time) * 100 + 128) / 256
         put("", hundredths / 100, ".")
@@ -94,7 +94,7 @@ extension PacketPrinter {
         out.put("s")
     }
 
-    /// Several trees (IEEE 802.1Q §14), and those of shortest paths behind them.
+    /// Prints multiple spanning trees (IEEE 802.1Q §14) and shortest path trees.
     private mutating func multiple(_ p: borrowing ByteView, _ length: Int, _ version: UInt8) throws(CutOff) {
         guard length >= Self.multipleLength, try p.u8(35) == 0 else { return invalidTree() }
         let trees = Int(try p.u16(Self.rapidLength)) + 2

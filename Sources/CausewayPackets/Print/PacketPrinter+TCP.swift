@@ -1,6 +1,6 @@
-/// TCP and what it is known to carry.
+/// Prints TCP and the protocols over it.
 extension PacketPrinter {
-    /// RFC 9293.
+    /// Prints a TCP segment (RFC 9293).
     mutating func tcp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
         part = "tcp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
@@ -63,7 +63,7 @@ extension PacketPrinter {
         putHex(" (incorrect -> 0x", Self.expected(found, sum), width: 4, ")")
     }
 
-    /// Counts from the beginning of the conversation, and notes that where it is a new one.
+    /// Makes sequence numbers relative to the beginning of the conversation. Records the beginning of a new conversation.
     private mutating func relative(
         _ source: UInt16, _ destination: UInt16, _ carrier: Carrier, _ flags: TCPHeader.Flags, _ sequence: inout UInt32,
         _ acknowledgement: inout UInt32
@@ -95,7 +95,7 @@ extension PacketPrinter {
         12: "ccnew", 13: "", 19: "md5", 20: "scps", 28: "uto", 29: "tcp-ao", 30: "mptcp", 34: "tfo", 254: "exp",
     ]
 
-    /// Returns whether the options made sense.
+    /// Prints the options. Returns whether they are valid.
     private mutating func tcpOptions(
         _ p: borrowing ByteView, _ header: Int, _ flags: TCPHeader.Flags,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)
@@ -127,7 +127,7 @@ extension PacketPrinter {
         return false
     }
 
-    /// Returns whether an option's length is what its kind asks for.
+    /// Prints one option. Returns whether its length is valid for its kind.
     private mutating func tcpOption(
         _ kind: UInt8, _ p: borrowing ByteView, _ offset: Int, _ length: Int, _ header: Int, _ flags: TCPHeader.Flags,
         _ start: (sequence: UInt32, acknowledgement: UInt32, isReverse: Bool)

@@ -1,6 +1,6 @@
-/// What TCP is known to carry.
+/// Prints the protocols over TCP.
 extension PacketPrinter {
-    /// Ports whose protocols are printed.
+    /// Ports whose protocols are supported.
     private enum Port {
         static let ftp: UInt16 = 21
         static let ssh: UInt16 = 22
@@ -12,20 +12,20 @@ extension PacketPrinter {
         static let redis: UInt16 = 6379
     }
 
-    /// What follows the header, where the ports tell.
+    /// Prints the payload if a port identifies its protocol.
     mutating func tcpContent(
         _ p: borrowing ByteView, _ length: Int, _ source: UInt16, _ destination: UInt16, _ flags: TCPHeader.Flags
     ) throws(CutOff) {
         func either(_ port: UInt16) -> Bool { source == port || destination == port }
         func either(_ ports: [UInt16]) -> Bool { ports.contains(source) || ports.contains(destination) }
-        // A reset carries its reason, if anything (RFC 9293 §3.5.3).
+        // The payload of a reset is its reason (RFC 9293 §3.5.3).
         if flags.contains(.rst) {
             if verbosity > 0 { try resetReason(p, length) }
             return
         }
         if options.expectsDNS || either(Port.domain) { return try dns(p, length, isStream: true, isMulticast: false) }
         if either(Port.ssh) { return ssh(p) }
-        // What routers tell each other is far more than a line.
+        // BGP messages are too long for one line.
         if either(Port.bgp) { return out.put(": BGP") }
         if either(Port.redis) { return try resp(p, length) }
         if let proto = Self.textProtocol(either) {
@@ -43,7 +43,7 @@ extension PacketPrinter {
         return nil
     }
 
-    /// Whom a TLS client asks for, and what it wants to speak.
+    /// Prints the server name and the application protocols of a TLS ClientHello.
     private mutating func clientHello(_ hello: ClientHello) {
         out.put(": TLS ClientHello")
         if let name = hello.serverName {
@@ -63,7 +63,7 @@ extension PacketPrinter {
         if p.count < length { throw CutOff() }
     }
 
-    /// The first line says which version speaks.
+    /// Prints the first line, which states the version.
     private mutating func ssh(_ p: borrowing ByteView) {
         var index = 0
         guard p.count >= 4, p[0] == 0x53, p[1] == 0x53, p[2] == 0x48, p[3] == 0x2D else { return }

@@ -1,18 +1,18 @@
-/// Protocols of lines, of which the first one is shown.
+/// A text protocol of which the printer shows the first line.
 struct TextProtocol {
-    /// Where a status of three digits stands in an answer.
+    /// The position of the three-digit status in a response.
     enum StatusPlace { case first, second }
 
     var name: StaticString
-    /// As it is named where a line is cut off.
+    /// The protocol name in the mark for truncated packets.
     var part: StaticString
     var status = StatusPlace.first
-    /// Words that begin a request, in upper case.
+    /// The words that begin a request, in upper case.
     var words: [String]
 }
 
 extension PacketPrinter {
-    /// The first line, or all of them where verbosity asks for it; of other text, such as the rest of an answer, only the name.
+    /// Prints the first line, or all lines if the verbosity asks for it. For the rest of a message, prints only the protocol's name.
     mutating func textLines(_ proto: TextProtocol, _ p: borrowing ByteView, _ length: Int) {
         out.put(proto.name)
         guard beginsMessage(p, proto) else { return }
@@ -26,7 +26,7 @@ extension PacketPrinter {
         while offset < length, let next = textLine(p, offset, length, "\n\t") { offset = next }
     }
 
-    /// The first word is one of the protocol's, or a status is where the protocol has it.
+    /// Whether the bytes begin with a request word, or have a status where the protocol expects it.
     private func beginsMessage(_ p: borrowing ByteView, _ proto: TextProtocol) -> Bool {
         guard let (first, next) = token(p, 0) else { return false }
         if proto.words.contains(where: { isWord(p, first, $0) }) { return true }
@@ -38,7 +38,7 @@ extension PacketPrinter {
 
     private static let longestToken = 127
 
-    /// A word up to the next white space, and where the one behind it begins; `nil` where there is none.
+    /// Returns a word up to the next white space, and the offset of the word after it; `nil` if there is none.
     private func token(_ p: borrowing ByteView, _ start: Int) -> (Range<Int>, next: Int)? {
         var end = start
         while end < p.count, !isSpace(p[end]) {
@@ -53,7 +53,7 @@ extension PacketPrinter {
 
     private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Whether a word of a packet is `word`, which is in upper case.
+    /// Whether a word in the packet equals `word`, which is in upper case, without regard to case.
     private func isWord(_ p: borrowing ByteView, _ place: Range<Int>, _ word: String) -> Bool {
         guard place.count == word.utf8.count else { return false }
         var index = place.lowerBound
@@ -65,7 +65,7 @@ extension PacketPrinter {
         return true
     }
 
-    /// Three digits, behind which others than digits may follow: `220-` begins an answer of several lines.
+    /// Whether a word begins with three digits, followed by a character other than a digit: `220-` begins a multi-line response.
     private func isStatus(_ p: borrowing ByteView, _ place: Range<Int>) -> Bool {
         func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(p[index]) }
         guard place.count >= 3 else { return false }
@@ -74,7 +74,7 @@ extension PacketPrinter {
         return place.count == 3 || !isDigit(start + 3)
     }
 
-    /// Prints a line; returns where the next one begins, `nil` where this was no text, or is not whole.
+    /// Prints a line. Returns the offset of the next line; `nil` if the line is not text or is incomplete.
     private mutating func textLine(
         _ p: borrowing ByteView, _ start: Int, _ length: Int, _ before: StaticString
     ) -> Int? {
@@ -109,7 +109,7 @@ extension PacketPrinter {
         return nil
     }
 
-    /// Notes that bytes are missing from here on.
+    /// Prints the mark for missing bytes.
     mutating func cutOff() {
         out.put(" [|")
         out.put(part)

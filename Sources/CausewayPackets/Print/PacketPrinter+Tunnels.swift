@@ -1,6 +1,6 @@
-/// Packets within packets: VXLAN, Geneve, GRE and MPLS.
+/// Prints tunnels: VXLAN, Geneve, GRE and MPLS.
 extension PacketPrinter {
-    /// RFC 7348 §5.
+    /// Prints VXLAN (RFC 7348 §5).
     mutating func vxlan(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "vxlan"
         out.put("VXLAN, flags [")
@@ -11,7 +11,7 @@ extension PacketPrinter {
         try ethernet(p.from(8), length - 8)
     }
 
-    /// RFC 8926 §3.4.
+    /// Prints Geneve (RFC 8926 §3.4).
     mutating func geneve(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "geneve"
         out.put("Geneve")
@@ -77,7 +77,7 @@ extension PacketPrinter {
         }
     }
 
-    /// RFC 2784; version 1 is PPTP's (RFC 2637).
+    /// Prints GRE (RFC 2784). Version 1 is that of PPTP (RFC 2637).
     mutating func gre(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "gre"
         let flags = try p.u16(0)
@@ -148,7 +148,7 @@ extension PacketPrinter {
         if flags & 0x1000 == 0 { out.put(", no-payload") }
     }
 
-    /// RFC 3032.
+    /// Prints MPLS (RFC 3032).
     mutating func mpls(_ p: borrowing ByteView, _ length: Int) throws(CutOff) {
         part = "mpls"
         out.put("MPLS")

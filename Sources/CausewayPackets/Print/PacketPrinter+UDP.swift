@@ -1,4 +1,4 @@
-/// UDP and what it is known to carry.
+/// Prints UDP and the protocols over it.
 extension PacketPrinter {
     mutating func ports(_ carrier: Carrier, _ number: UInt8, _ source: UInt16?, _ destination: UInt16?) {
         if carrier.next == number {
@@ -14,7 +14,7 @@ extension PacketPrinter {
         out.put(": ")
     }
 
-    /// RFC 768.
+    /// Prints a UDP datagram (RFC 768).
     mutating func udp(_ p: borrowing ByteView, _ whole: Int, _ carrier: Carrier) throws(CutOff) {
         part = "udp"
         guard let source = try? p.u16(0), let destination = try? p.u16(2) else {
@@ -29,7 +29,7 @@ extension PacketPrinter {
         stated -= 8
         let length = min(whole - 8, stated)
         guard p.count >= 8 else { throw CutOff() }
-        // Over IPv4 the checksum is optional, and shown to those who ask for more.
+        // Over IPv4 the checksum is optional, and printed only with more verbosity.
         if verbosity > (carrier.isIPv6 ? 0 : 1), !carrier.isFragmented { udpChecksum(p, length, carrier) }
         let body = p.from(8)
         if !options.isQuiet, try udpContent(body.prefix(length), length, (source, destination), carrier) { return }

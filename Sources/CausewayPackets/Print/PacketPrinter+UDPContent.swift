@@ -1,6 +1,6 @@
-/// What UDP is known to carry.
+/// Prints the protocols over UDP.
 extension PacketPrinter {
-    /// Ports whose protocols are printed, whichever side has them.
+    /// Ports whose protocols are supported, as source or destination.
     private enum Port {
         static let domain: UInt16 = 53
         static let bootServer: UInt16 = 67
@@ -33,7 +33,7 @@ extension PacketPrinter {
         static let bfdLag: UInt16 = 6784
     }
 
-    /// Returns whether the ports are those of something that is printed.
+    /// Prints the payload. Returns whether a port identifies its protocol.
     mutating func udpContent(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(CutOff) -> Bool {
@@ -46,7 +46,7 @@ extension PacketPrinter {
         case Port.geneve: try geneve(p, length)
         case Port.mpls: try mpls(p, length)
         default:
-            // The well-known port is the lower one where both have a meaning.
+            // If both ports are known, the lower one is the well-known port.
             let (low, high) = (min(ports.source, ports.destination), max(ports.source, ports.destination))
             if try service(low, p, length, carrier) { return true }
             return try service(high, p, length, carrier)
@@ -81,7 +81,7 @@ extension PacketPrinter {
         return true
     }
 
-    /// RFC 3261 §7.
+    /// SIP (RFC 3261 §7).
     private static let sip = TextProtocol(
         name: "SIP", part: "sip", status: .second,
         words: [

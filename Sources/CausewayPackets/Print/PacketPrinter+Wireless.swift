@@ -1,6 +1,6 @@
-/// Wireless frames (IEEE 802.11 §9), whose numbers have their least significant byte first.
+/// Prints wireless frames (IEEE 802.11 §9), whose numbers are little-endian.
 extension PacketPrinter {
-    /// A frame's control field, and what it says of the header's length.
+    /// The frame control field, which determines the length of the header.
     private struct FrameControl {
         static let (management, control, data): (UInt16, UInt16, UInt16) = (0, 1, 2)
         let value: UInt16
@@ -21,7 +21,7 @@ extension PacketPrinter {
 
     func little16(_ p: borrowing ByteView, _ offset: Int) throws(CutOff) -> UInt16 { try p.u16(offset).byteSwapped }
 
-    /// - Parameter isPadded: The header is filled up to a multiple of four bytes.
+    /// - Parameter isPadded: Whether the header is padded to a multiple of four bytes.
     mutating func wireless(_ p: borrowing ByteView, _ length: Int, isPadded: Bool = false) throws(CutOff) {
         part = "802.11"
         let frame = FrameControl(value: try little16(p, 0))
@@ -139,7 +139,7 @@ extension PacketPrinter {
         out.put(" (")
         out.put(methods[min(Int(method), 2)])
         putHex(")-", number, ": ")
-        // Every second message answers the one before it by what it is.
+        // As tcpdump does, print the status only for odd message numbers.
         if number % 2 != 0 { self.status(status) }
     }
 
@@ -170,7 +170,7 @@ extension PacketPrinter {
         static let (name, rates, channel): (UInt8, UInt8, UInt8) = (0, 1, 3)
     }
 
-    /// The network's name, its rates and channel; what is cut off is noted behind what was there.
+    /// Prints the network's name, its rates and its channel. A mark for missing bytes follows the complete elements.
     private mutating func elements(
         _ p: borrowing ByteView, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
     ) throws(CutOff) {
@@ -206,7 +206,7 @@ extension PacketPrinter {
         if !isWhole { throw CutOff() }
     }
 
-    /// In units of 500 kbit/s; the highest bit marks a basic rate, which every station must support.
+    /// Prints rates in units of 500 kbit/s. The highest bit marks a basic rate, which every station must support.
     private mutating func rates(_ p: borrowing ByteView) {
         for index in 0..<p.count {
             out.put(index == 0 ? " [" : " ")

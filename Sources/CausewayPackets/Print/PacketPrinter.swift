@@ -1,68 +1,77 @@
-/// Prints packets as lines of text, in the form that tcpdump made everybody's habit.
+/// Prints packets as lines of text in the format of tcpdump.
 ///
-/// Addresses and ports stay numbers. A printer remembers TCP conversations, to show sequence numbers from their beginning; it keeps at most
-/// ``conversationLimit`` of them. Nothing in a packet can make it fail: where bytes are missing, the line ends with the protocol's name in
-/// brackets (`[|tcp]`), and what contradicts itself is marked `(invalid)`.
+/// Addresses and ports stay numbers. The printer keeps at most ``conversationLimit`` TCP conversations, to print relative sequence numbers.
+/// No packet makes it fail: if bytes are missing, the line ends with the protocol's name in brackets (`[|tcp]`), and contradictory fields
+/// are marked `(invalid)`.
 public struct PacketPrinter: Sendable {
-    /// How the time is shown. All are UTC.
+    /// The format of the time. All times are UTC.
     public enum TimeStyle: Sendable {
         case clock, none, seconds, sincePrevious, date, sinceFirst
     }
 
-    /// Whether and how the bytes follow the line.
+    /// The format in which the packet's bytes follow the line.
     public enum Dump: Sendable {
         case none, hex, hexWithLink, hexAndText, hexAndTextWithLink, text, textWithLink
     }
 
-    /// What to show.
+    /// Options for the output.
     public struct Options: Sendable {
-        /// 0...3.
+        /// Level of detail, 0...3.
         public var verbosity = 0
-        /// Show the link layer's header.
+        /// Whether to print the link-layer header.
         public var showsLink = false
-        /// Only the sizes of what transports carry.
+        /// Whether to print only the sizes of transport payloads.
         public var isQuiet = false
+        /// The format of the time.
         public var time = TimeStyle.clock
+        /// Whether to print the packet number.
         public var showsNumber = false
+        /// The format in which the packet's bytes follow the line.
         public var dump = Dump.none
+        /// Whether to print absolute TCP sequence numbers.
         public var absoluteSequence = false
+        /// Whether to print nanoseconds instead of microseconds.
         public var nanoseconds = false
-        /// Take what TCP and UDP carry for DNS, on any port.
+        /// Whether to print every TCP and UDP payload as DNS, on any port.
         public var expectsDNS = false
 
+        /// Creates the default options.
         public init() {}
     }
 
+    /// The maximum number of TCP conversations, and of IPsec key exchanges, that a printer keeps.
     public static let conversationLimit = 65_536
 
+    /// Options for the output.
     public var options: Options
     var out = TextBuffer()
-    /// What is named where bytes are missing.
+    /// The protocol name to print if bytes are missing.
     var part: StaticString = "link"
     var sequences = SequenceTable()
-    /// By the initiator's cookie, at most ``conversationLimit``.
+    /// The peers of key exchanges by the initiator's cookie, at most ``conversationLimit``.
     var exchangePeers: [UInt64: ExchangePeers] = [:]
     var packetNumber = 0
     var ipDepth = 0
     private var times = TimeText()
 
+    /// Creates a printer.
     public init(_ options: Options = Options()) { self.options = options }
 
     var verbosity: Int { options.verbosity }
 
-    /// The text for a packet: usually one line, more where verbosity or a dump asks for it. Ends with a line break.
+    /// Returns the text for a packet: one line, or more with verbosity or a dump. Ends with a line break.
     public mutating func line(_ packet: CapturedPacket, _ bytes: borrowing ByteView) -> [UInt8] {
         print(packet, bytes)
         return out.bytes
     }
 
-    /// The same, behind what is in `buffer`: nothing is allocated for it.
+    /// Appends the text for a packet to `buffer`, without an allocation of its own.
     package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
         print(packet, bytes)
         out.append(to: &buffer)
     }
 
-    /// Prints a packet into the printer's own buffer, which the next packet overwrites.
+    /// Prints a packet into the printer's own buffer. The next packet overwrites it.
     package mutating func print(_ packet: CapturedPacket, _ bytes: borrowing ByteView) {
         out.removeAll()
         packetNumber += 1
@@ -112,10 +121,10 @@ public struct PacketPrinter: Sendable {
         return true
     }
 
-    /// Notes that what was printed contradicts itself.
+    /// Prints the mark for contradictory fields.
     mutating func invalid() { out.put(" (invalid)") }
 
-    /// A condition that a packet breaks, with both numbers.
+    /// Prints a condition that the packet violates, with both numbers.
     mutating func broken(_ what: StaticString, _ value: Int, _ sign: StaticString, _ limit: Int) {
         out.put(" [")
         out.put(what)
@@ -142,7 +151,7 @@ public struct PacketPrinter: Sendable {
         out.put(after)
     }
 
-    /// The names of bits, with commas between, or `none`.
+    /// Prints the names of set bits, separated by commas, or `none`.
     mutating func bits(_ value: UInt32, _ names: [(UInt32, StaticString)], none: StaticString) {
         var isFirst = true
         for (bit, name) in names where value & bit == bit {

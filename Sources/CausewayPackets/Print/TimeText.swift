@@ -1,4 +1,4 @@
-/// Turns times into text. The text of a second is kept: most packets share it with the one before.
+/// Formats times. Caches the text of a second, which most packets share with the one before.
 struct TimeText: Sendable {
     private var first: CaptureTime?
     private var previous: CaptureTime?
@@ -51,7 +51,7 @@ struct TimeText: Sendable {
         out.decimal(inDay % 60, width: 2, padding: 0x30)
     }
 
-    /// The proleptic Gregorian calendar, counted in eras of 400 years that begin in March.
+    /// Appends a date of the proleptic Gregorian calendar, computed in eras of 400 years that begin in March.
     private static func date(_ seconds: Int64, _ out: inout TextBuffer) {
         let days = (seconds - (((seconds % 86400) + 86400) % 86400)) / 86400 + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
@@ -83,7 +83,7 @@ struct TimeText: Sendable {
     }
 }
 
-/// The beginnings of TCP conversations, by their addresses and ports.
+/// The initial sequence numbers of TCP conversations, by addresses and ports.
 struct SequenceTable: Sendable {
     struct Key: Hashable {
         var lowHigh: UInt64, lowLow: UInt64, highHigh: UInt64, highLow: UInt64

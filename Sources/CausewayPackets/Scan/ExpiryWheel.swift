@@ -1,4 +1,4 @@
-/// When to give up waiting for each of many probes, to ten milliseconds; nothing waits longer than a turn of the wheel.
+/// A timer wheel for the timeouts of probes, with a resolution of ten milliseconds. A timeout cannot exceed one turn of the wheel.
 struct ExpiryWheel: Sendable {
     struct Entry: Sendable {
         var probe: UInt32
@@ -7,11 +7,11 @@ struct ExpiryWheel: Sendable {
 
     static let slot: Int64 = 10_000
     private static let count = 512
-    /// The longest that an entry may lie ahead, in microseconds.
+    /// The maximum timeout, in microseconds.
     static let reach = slot * Int64(count - 2)
 
     private var slots: [[Entry]] = Array(repeating: [], count: count)
-    /// The number of the first slot that was not taken yet.
+    /// The number of the first slot that has not expired.
     private var current: Int64 = 0
     private var held = 0
 
@@ -21,7 +21,7 @@ struct ExpiryWheel: Sendable {
         held += 1
     }
 
-    /// Takes what has expired by now.
+    /// Removes the entries that have expired by `now`.
     mutating func take(_ now: Int64, into expired: inout [Entry]) {
         let last = now / Self.slot
         guard held > 0 else {
@@ -42,7 +42,7 @@ struct ExpiryWheel: Sendable {
         }
     }
 
-    /// Takes everything, to be put in again.
+    /// Removes all entries, for the caller to add again.
     mutating func takeAll() -> [Entry] {
         var all: [Entry] = []
         all.reserveCapacity(held)
@@ -54,7 +54,7 @@ struct ExpiryWheel: Sendable {
         return all
     }
 
-    /// When to look again, or `nil` when nothing is held.
+    /// The time of the next expiry, or `nil` if the wheel is empty.
     var next: Int64? {
         guard held > 0 else { return nil }
         for ahead in 0..<Int64(Self.count) where !slots[Int((current + ahead) % Int64(Self.count))].isEmpty {

@@ -1,19 +1,19 @@
 import CausewayTypes
 package import CausewayWire
 
-/// Asking the link itself who has an address: ARP (RFC 826) and neighbour solicitations (RFC 4861 §4.3).
+/// Host discovery on the local link: ARP requests (RFC 826) and neighbour solicitations (RFC 4861 §4.3).
 ///
-/// Hosts have to answer these, or nobody on the link could talk to them: a filter of theirs hides nothing here.
+/// A host cannot communicate on the link without answering these, so that its packet filter does not hide it.
 package struct NeighbourProbes: Sendable {
     private let hardware: MACAddress
 
-    /// - Parameter hardware: The interface's own address.
+    /// - Parameter hardware: The hardware address of the sending interface.
     package init(hardware: MACAddress) { self.hardware = hardware }
 
-    /// What an interface has to let through for ``answer(_:)``, in the language of pcap.
+    /// The packet filter expression for frames that ``answer(_:)`` decodes.
     package static let filter = "arp[6:2] = 2 or (icmp6 and ip6[40] = 136)"
 
-    /// A frame that asks who has an address; `nil` where the families differ.
+    /// Returns a frame that asks for the owner of an address; `nil` if the address families differ.
     package func request(_ address: InternetAddress, from source: InternetAddress) -> [UInt8]? {
         var packet = PacketBuilder()
         switch (address, source) {
@@ -23,7 +23,7 @@ package struct NeighbourProbes: Sendable {
                 ARPPacket(
                     operation: .request, senderHardware: hardware, senderAddress: source, targetAddress: address))
         case (.ipv6(let address), .ipv6(let source)):
-            // All who share the last 24 bits hear it (RFC 4291 §2.7.1).
+            // The solicited-node multicast group: all hosts with equal last 24 bits receive it (RFC 4291 §2.7.1).
             let group = IPv6Address(high: 0xFF02 << 48, low: 0x1_FF00_0000 | address.low & 0xFF_FFFF)
             packet.add(
                 EthernetHeader(
@@ -32,14 +32,14 @@ package struct NeighbourProbes: Sendable {
             packet.add(IPv6Header(source: source, destination: group, nextHeader: .icmp6, hopLimit: 255))
             packet.add(ICMPHeader(type: 135), version6: true)
             packet.add(payload: Self.bytes(address.high, 8) + Self.bytes(address.low, 8))
-            // Whom to answer: the source's link-layer address, in units of eight bytes.
+            // The source link-layer address option. Its length is in units of eight bytes.
             packet.add(payload: [1, 1] + Self.bytes(hardware.bits, 6))
         default: return nil
         }
         return packet.finish()
     }
 
-    /// Whose address a frame says is there; `nil` where it says nothing of the kind to this host.
+    /// Returns the address that a frame reports as present; `nil` if the frame is not an answer to this host.
     package func answer(_ frame: borrowing ByteView) -> InternetAddress? {
         guard let header = try? EthernetHeader(frame, at: 0) else { return nil }
         switch header.type {
@@ -50,7 +50,7 @@ package struct NeighbourProbes: Sendable {
             return .ipv4(packet.senderAddress)
         case .ipv6:
             let at = EthernetHeader.byteCount + IPv6Header.byteCount
-            // What passed a router is no neighbour's word (RFC 4861 §7.1.2).
+            // A hop limit below 255 means that a router forwarded the message, so it is not from the link (RFC 4861 §7.1.2).
             guard let ip = try? IPv6Header(frame, at: EthernetHeader.byteCount), ip.hopLimit == 255,
                 ip.nextHeader == .icmp6, let message = try? ICMPHeader(frame, at: at), message.type == 136,
                 message.code == 0, let target = try? IPv6Address(frame, at: at + ICMPHeader.byteCount)

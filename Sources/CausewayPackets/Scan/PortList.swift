@@ -1,13 +1,19 @@
-/// Ports as people name them: `22,80,8000-8100,https`, in that order, each once.
+/// A list of ports in the syntax `22,80,8000-8100,https`, in the given order, without duplicates.
 public struct PortList: Hashable, Sendable {
+    /// The ports in the order of the text.
     public private(set) var ports: [UInt16] = []
 
-    /// What was not understood, and where it begins, in bytes.
+    /// A syntax error in a port list.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The reason, for people.
         public var description: String
+        /// Offset of the invalid part, in bytes.
         public var offset: Int
     }
 
+    /// Parses a list of port numbers, ranges and service names.
+    ///
+    /// - Throws: ``Failure`` for an invalid or unknown part.
     public init(_ text: String) throws(Failure) {
         var seen = Array(repeating: false, count: 65_536)
         var offset = 0
@@ -20,9 +26,11 @@ public struct PortList: Hashable, Sendable {
         }
     }
 
-    /// The ports that are most worth asking. After those that have names come the others in order of their numbers.
+    /// Creates the list of the most common ports: first those of known services, then the others in numerical order.
     ///
-    /// - Parameter count: 1...65535.
+    /// - Parameters:
+    ///   - count: The number of ports, 1...65535.
+    ///   - technique: ``ScanTechnique/udp`` selects UDP services; all others select TCP services.
     public init(top count: Int, technique: ScanTechnique) {
         let named = technique == .udp ? Self.commonUDP : Self.commonTCP
         var seen = Array(repeating: false, count: 65_536)
@@ -53,7 +61,7 @@ public struct PortList: Hashable, Sendable {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text).flatMap { $0 > 0 ? $0 : nil } : nil
     }
 
-    /// In the order in which services are met on hosts of today.
+    /// By how common the services are today.
     private static let commonTCP: [UInt16] = [
         443, 80, 22, 8080, 8443, 53, 21, 25, 3389, 445, 139, 135, 587, 993, 995, 110, 143, 465, 3306, 5432, 23, 5900,
         111, 1723, 8000, 8888, 6379, 27_017, 9200, 9090, 3000, 5000, 2049, 389, 636, 88, 5060, 5061, 1883, 8883, 631,
@@ -74,6 +82,6 @@ public struct PortList: Hashable, Sendable {
 }
 
 extension PortNames {
-    /// The port of a service, or `nil`.
+    /// Returns the port of a service, or `nil`.
     public static func port(named name: String) -> UInt16? { table.first { $0.0 == name }?.1 }
 }

@@ -1,14 +1,18 @@
-/// Decides which port to ask next, and when; and keeps what the answers tell.
+/// Schedules the probes of a port scan and collects the findings.
 ///
-/// The scan owns no socket and reads no clock: its owner asks ``next(at:)`` for what to do, sends the probes and reports the answers.
-/// Times are measured from any fixed instant. What arrives late counts all the same; reports about nothing are ignored.
+/// The scan owns no socket and reads no clock: the caller asks ``next(at:)`` what to do, sends the probes and reports the answers. Times
+/// are measured from any fixed instant. Late answers count; answers to unknown probes are ignored.
 public struct PortSurvey: ~Copyable, Sendable {
-    /// One question: which host, which port (by their places in the lists that the owner has), and for the how manieth time, from 0.
+    /// One probe: indices into the caller's lists of hosts and ports, and the attempt, counted from 0.
     public struct Probe: Hashable, Sendable {
+        /// Index of the host in the caller's list.
         public var host: Int
+        /// Index of the port in the caller's list.
         public var port: Int
+        /// The number of the attempt, from 0.
         public var attempt: Int
 
+        /// Creates a probe.
         public init(host: Int, port: Int, attempt: Int) {
             self.host = host
             self.port = port
@@ -16,26 +20,32 @@ public struct PortSurvey: ~Copyable, Sendable {
         }
     }
 
+    /// The next action of the caller.
     public enum Step: Hashable, Sendable {
         case send(Probe)
-        /// Nothing to send before this time, unless an answer comes.
+        /// Wait until this time, or until an answer arrives.
         case wait(until: Duration)
         case finished
     }
 
+    /// The limits of a scan.
     public struct Settings: Sendable {
-        /// A cap, in probes a second.
+        /// Maximum rate in probes per second; `nil` means no limit.
         public var maximumPerSecond: Double?
-        /// Times that a silent port is asked, where its host has answered at all; else at most twice.
+        /// Maximum attempts per silent port. If its host has not answered at all, at most two.
         public var attempts = 3
-        /// Probes that may wait for an answer at the same time.
+        /// Maximum number of probes that wait for an answer.
         public var maximumWaiting = 65_536
+        /// Minimum time to wait for an answer.
         public var shortestWait: Duration = .milliseconds(50)
+        /// Maximum time to wait for the first answer of a host.
         public var longestWait: Duration = .seconds(1)
+        /// The type of probe.
         public var technique: ScanTechnique
-        /// All hosts are neighbours: those that are there answer about equally soon.
+        /// Whether all hosts are on the local link: then they answer after about equal times.
         public var isNear = false
 
+        /// Creates settings with default limits.
         public init(_ technique: ScanTechnique) { self.technique = technique }
     }
 
@@ -46,29 +56,31 @@ public struct PortSurvey: ~Copyable, Sendable {
     private let longest: Int64
     private var reasons: [UInt8]
     private var attempts: [UInt8]
-    /// In microseconds, of which differences count: it wraps after an hour.
+    /// Send times in microseconds. They wrap around after an hour; only differences are used.
     private var left: [UInt32]
     private var estimates: [RoundTripEstimate]
-    /// Of all hosts together, for those that have not answered yet.
+    /// The estimate over all hosts, for hosts that have not answered yet.
     private var common = RoundTripEstimate()
-    /// Whether a host has answered only when asked again: then silence may be a loss too.
+    /// Whether a host answered only a repeated probe: then silence may be due to loss.
     private var hasSeenLoss = false
     private var pace: ScanPace
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
     private var unasked: UInt32 = 0
-    /// Silent probes that shall be sent again, and how many of them were.
+    /// Silent probes to repeat, and the number of them already repeated.
     private var again: [UInt32] = []
     private var againTaken = 0
     private var waiting = 0
-    /// Whether answers have been found to come much sooner than was waited for.
+    /// Whether a first answer of a host has shortened its timeouts, so that running timeouts must be set again.
     private var isImpatient = false
-    /// Probes whose fate is known.
+    /// The number of probes with a final result.
     public private(set) var settled = 0
-    /// Probes given up since the owner last looked: it may forget them.
+    /// Probes that timed out since ``clearGivenUp()``. The caller may discard its state for them.
     public private(set) var givenUp: [Probe] = []
 
-    /// - Precondition: `hosts * ports` is at most ``mostProbes``.
+    /// Creates a scan of each port on each host.
+    ///
+    /// - Precondition: `hosts * ports` is at most ``maximumProbes``.
     public init(hosts: Int, ports: Int, settings: Settings) {
         precondition(hosts > 0 && ports > 0 && hosts <= Self.maximumProbes / ports, "too much for one scan")
         self.hosts = hosts
@@ -83,18 +95,20 @@ public struct PortSurvey: ~Copyable, Sendable {
         pace = ScanPace(maximumPerSecond: settings.maximumPerSecond)
     }
 
-    /// What one scan may ask: nine bytes are kept for each probe. More hosts are scanned in groups.
+    /// The maximum number of probes in one scan, which keeps nine bytes per probe. Scan more hosts in groups.
     public static let maximumProbes = 1 << 22
 
+    /// The number of probes in the scan: hosts times ports.
     public var probeCount: Int { total }
-    /// Probes a second at this moment.
+    /// The current rate in probes per second.
     public var rate: Double { pace.rate }
 
+    /// Returns the finding for a host and a port, by their indices.
     public func finding(host: Int, port: Int) -> ScanFinding {
         ScanFinding(reason(port * hosts + host), technique: settings.technique)
     }
 
-    /// What to do at this time. Calling early or twice is harmless.
+    /// Returns the next action. Calling early or twice has no effect.
     public mutating func next(at now: Duration) -> Step {
         let time = Self.microseconds(now)
         expire(time)
@@ -103,11 +117,11 @@ public struct PortSurvey: ~Copyable, Sendable {
             guard pace.take(time) else { return .wait(until: .microseconds(min(pace.next, wheel.next ?? .max))) }
             return .send(begin(id, time))
         }
-        // A slot lies behind us when its time came between two looks: then the next look is due now.
+        // A slot lies in the past if it expired since the last call: then call again immediately.
         return .wait(until: .microseconds(max(wheel.next ?? time + longest, time + 1)))
     }
 
-    /// The ports in the order of the list, each on all hosts, so that no host gets everything at once; silent ones again before new ones.
+    /// Returns the next probe: silent probes first, then each port on all hosts, which spreads the load over the hosts.
     private mutating func candidate() -> UInt32? {
         while againTaken < again.count {
             if reason(Int(again[againTaken])) == .waitingAgain { return again[againTaken] }
@@ -135,11 +149,11 @@ public struct PortSurvey: ~Copyable, Sendable {
         let estimate = estimates[index % hosts]
         var once = estimate.patience(shortest: shortest, longest: longest)
         if !estimate.isKnown, common.isKnown, settings.technique == .echo {
-            // Others have answered: this one is not there, or somewhat farther away. What comes later still counts while the scan goes on.
+            // Other hosts have answered: this one is absent, or somewhat farther away. Later answers still count while the scan runs.
             once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (settings.isNear ? 3 : 4) / 2),
                 longest)
-            // Asked once more it has had that time twice already.
+            // A repeated probe has already waited that time twice.
             return min(once << Int64(min(max(Int(attempts[index]) - 1, 0), 8)), max(longest, once))
         }
         return min(once << Int64(min(attempts[index], 8)), max(longest, once))
@@ -166,20 +180,20 @@ public struct PortSurvey: ~Copyable, Sendable {
         expired.removeAll(keepingCapacity: true)
     }
 
-    /// What was sent before anything was known waits for the longest time: too long, once an answer has shown how near the host is.
+    /// Sets running timeouts again after the first answer of a host: they were set to the maximum, which is too long.
     private mutating func hasten() {
         isImpatient = false
         for entry in wheel.takeAll() {
             let index = Int(entry.probe)
             guard reason(index) == .waiting, attempts[index] == entry.attempt else { continue }
-            // Times of sending wrap; what waits was sent within the last seconds.
+            // Send times wrap around, but a waiting probe was sent within the last seconds.
             let sent = latest - Int64(UInt32(truncatingIfNeeded: latest) &- left[index])
             wheel.add(entry, at: sent + patience(index))
         }
     }
     private var latest: Int64 = 0
 
-    /// Takes note of an answer, or of an error that the network reported.
+    /// Records an answer, or an error that the network reported.
     public mutating func answered(_ probe: Probe, _ reason: ScanFinding.Reason, at now: Duration) {
         guard let index = index(of: probe), reason.isFinal, reason != .noResponse else { return }
         let time = Self.microseconds(now)
@@ -201,27 +215,27 @@ public struct PortSurvey: ~Copyable, Sendable {
             estimates[probe.host].wasTooShort()
         } else {
             let taken = Int64(UInt32(truncatingIfNeeded: time) &- left[index])
-            // An error may come from a host's neighbour after seconds of asking who has the address: no round trip.
+            // A router reports an unreachable host only after seconds of address resolution: that is not a round-trip time.
             if reason != .hostUnreachable, reason != .addressUnreachable {
                 estimates[probe.host].learn(taken)
                 common.learn(taken)
             }
             if probe.attempt > 0 { hasSeenLoss = true }
-            // What the network or its hosts allow of ICMP is no sign of a crowded way.
+            // With UDP, silence is due to ICMP rate limits and does not indicate congestion.
             if probe.attempt > 0, settings.technique != .udp { pace.lost(time, roundTrip: taken) }
         }
         if probe.attempt == 0 { pace.answered() }
         if !wasKnown, estimates[probe.host].isKnown { isImpatient = true }
     }
 
-    /// Takes back a probe that the kernel had no room for.
+    /// Takes back a probe that the kernel had no buffer space for.
     public mutating func refused(_ probe: Probe, at now: Duration) {
         guard let index = index(of: probe), reason(index) == .waiting, probe.attempt == Int(attempts[index]) else {
             return
         }
         waiting -= 1
         pace.lost(Self.microseconds(now), roundTrip: 0)
-        // It does not count as an attempt.
+        // The failed send does not count as an attempt.
         if attempts[index] > 0 {
             attempts[index] -= 1
             reasons[index] = ScanFinding.Reason.waitingAgain.rawValue
@@ -232,7 +246,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         }
     }
 
-    /// Forgets the list of what was given up.
+    /// Clears ``givenUp``.
     public mutating func clearGivenUp() { givenUp.removeAll(keepingCapacity: true) }
 
     private func reason(_ index: Int) -> ScanFinding.Reason {

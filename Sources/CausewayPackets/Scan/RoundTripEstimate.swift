@@ -1,9 +1,9 @@
-/// How long an answer takes, learnt from those that came (RFC 6298 §2). In microseconds, because there is one for each host.
+/// Estimates a round-trip time from samples (RFC 6298 §2), in microseconds. Compact, because each host has one.
 struct RoundTripEstimate: Sendable {
     private var smoothed: Int32 = -1
     private var variation: Int32 = 0
 
-    /// Whether anything was learnt yet.
+    /// Whether there is a sample yet.
     var isKnown: Bool { smoothed >= 0 }
 
     mutating func learn(_ microseconds: Int64) {
@@ -17,13 +17,13 @@ struct RoundTripEstimate: Sendable {
         smoothed += (sample - smoothed) / 8
     }
 
-    /// An answer came after its probe had been given up: answers take longer than was thought.
+    /// Widens the estimate: an answer arrived after its timeout.
     mutating func wasTooShort() {
         guard isKnown else { return }
         variation = min(variation * 2 + 1_000, 1_000_000)
     }
 
-    /// When to stop waiting, in microseconds after sending.
+    /// The timeout, in microseconds after sending.
     func patience(shortest: Int64, longest: Int64) -> Int64 {
         guard isKnown else { return longest }
         return min(max(Int64(smoothed) + 4 * Int64(variation), shortest), longest)

@@ -1,27 +1,27 @@
-/// How ports are asked.
+/// The type of probe in a scan.
 public enum ScanTechnique: String, Hashable, Sendable {
-    /// A SYN, to which an open port says SYN-ACK and a closed one RST (RFC 9293 §3.10.7). Needs raw sockets.
+    /// A TCP SYN: an open port answers with SYN-ACK, a closed one with RST (RFC 9293 §3.10.7). Needs raw sockets.
     case syn
-    /// A connection of the kernel's, ended as soon as it is there. Needs no privilege.
+    /// A connection by the kernel, closed as soon as it is established. Needs no privilege.
     case connect
-    /// A datagram: an answer means open, ICMP's port unreachable means closed (RFC 1122 §4.1.3.1). Needs no privilege.
+    /// A UDP datagram: an answer means open, an ICMP port unreachable error means closed (RFC 1122 §4.1.3.1). Needs no privilege.
     case udp
-    /// An echo request, or on the same link a question to the neighbours: not a port but the host.
+    /// An echo request, or address resolution on the local link: tests the host instead of a port.
     case echo
 }
 
-/// What is known of a port.
+/// The result for one port.
 public struct ScanFinding: Hashable, Sendable {
-    /// What a port is, as far as its silence or its answer tells.
+    /// The state of a port.
     public enum State: String, Hashable, Sendable {
         case open, closed, filtered
-        /// Nothing came back, and an open port may be as silent as a filter.
+        /// No answer: the port is open and silent, or filtered.
         case openOrFiltered = "open|filtered"
-        /// Not asked, or not answered when the scan was stopped.
+        /// Not probed, or no answer before the scan was stopped.
         case unknown
     }
 
-    /// Why a port is taken to be what it is.
+    /// The observation that determined the state.
     public enum Reason: UInt8, CaseIterable, Sendable {
         case notAsked, waiting, waitingAgain
         case noResponse
@@ -31,7 +31,7 @@ public struct ScanFinding: Hashable, Sendable {
         case noRoute, addressUnreachable, timeExceeded
         case arpResponse, neighbourResponse
 
-        /// The word that scanners have for it.
+        /// The name of the reason in the terms of port scanners.
         public var name: String {
             switch self {
             case .notAsked: "not-asked"
@@ -57,7 +57,7 @@ public struct ScanFinding: Hashable, Sendable {
             }
         }
 
-        /// What an ICMP message about a probe says; `nil` where it says nothing about the port.
+        /// Creates the reason for an ICMP error about a probe; `nil` if the error does not concern the port.
         public init?(icmpType: UInt8, code: UInt8, isIPv6: Bool) {
             switch (isIPv6, icmpType, code) {
             case (false, 3, 0), (false, 3, 6): self = .netUnreachable
@@ -74,13 +74,16 @@ public struct ScanFinding: Hashable, Sendable {
             }
         }
 
-        /// Whether the port's fate is known.
+        /// Whether the result of the port is final.
         var isFinal: Bool { rawValue >= Reason.noResponse.rawValue }
     }
 
+    /// The state of the port.
     public var state: State
+    /// The observation that determined the state.
     public var reason: Reason
 
+    /// Creates the finding for an observation.
     public init(_ reason: Reason, technique: ScanTechnique) {
         self.reason = reason
         switch reason {

@@ -1,8 +1,8 @@
-/// How fast probes may leave: faster with every answer, at half speed after a loss, never above what the user allows.
+/// Controls the rate of probes: increases with every answer, halves after a loss, and never exceeds the user's limit.
 ///
-/// The same idea as TCP's congestion window (RFC 5681 §3.1), as a rate: a window would wait for ports that never answer.
+/// The principle of TCP's congestion window (RFC 5681 §3.1) as a rate: a window would wait for ports that never answer.
 struct ScanPace: Sendable {
-    /// Probes a second.
+    /// Probes per second.
     private(set) var rate: Double
     private let maximum: Double
     private let minimum: Double
@@ -11,7 +11,7 @@ struct ScanPace: Sendable {
     private var isStarting = true
     private var heldUntil: Int64 = 0
 
-    /// The rate before anything is known: 60 bytes each make five megabits a second.
+    /// The initial rate: with 60 bytes per probe, five megabits per second.
     static let first = 10_000.0
 
     init(maximumPerSecond: Double?) {
@@ -21,10 +21,10 @@ struct ScanPace: Sendable {
         allowance = min(16, max(1, rate / 100))
     }
 
-    /// Whether a probe may leave now, at this time in microseconds; it then counts as sent.
+    /// Whether a probe may be sent now, at this time in microseconds. If so, counts it as sent.
     mutating func take(_ now: Int64) -> Bool {
         if now > last {
-            // What was saved in five milliseconds may leave at once: that is how often a busy machine lets us run.
+            // Allow a burst of at most five milliseconds: a busy machine may not run the sender more often.
             let room = max(1, min(rate / 200, maximum / 50))
             allowance = min(allowance + Double(now - last) * rate / 1e6, max(room, 1))
             last = now
@@ -34,14 +34,14 @@ struct ScanPace: Sendable {
         return true
     }
 
-    /// When the next probe may leave.
+    /// The earliest time for the next probe.
     var next: Int64 { last + Int64(max(1, (1 - allowance) * 1e6 / rate)) }
 
     mutating func answered() {
         rate = min(maximum, isStarting ? rate * (1 + 1.0 / 64) : rate + 50)
     }
 
-    /// A probe or its answer was lost on the way. Losses come in groups, of which one counts.
+    /// Records the loss of a probe or of its answer. Losses within a round trip count once.
     mutating func lost(_ now: Int64, roundTrip: Int64) {
         guard now >= heldUntil else { return }
         isStarting = false

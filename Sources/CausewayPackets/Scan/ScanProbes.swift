@@ -1,11 +1,11 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// The bytes that ask a port, and what the bytes of an answer mean.
+/// Encodes probes, and decodes their answers.
 package struct ScanProbes: Sendable {
-    /// Who does not know it cannot make an answer up (as in RFC 6528 §3).
+    /// A random key for sequence numbers: without it a forged answer does not match (compare RFC 6528 §3).
     private let secret: UInt64
-    /// The port that the first attempt comes from; each further one comes from the next, so that answers tell which they mean.
+    /// The source port of the first attempt. Each further attempt uses the next port, so that an answer identifies its attempt.
     package let firstPort: UInt16
     package static let maximumAttempts = 16
 
@@ -21,21 +21,21 @@ package struct ScanProbes: Sendable {
         return UInt32(truncatingIfNeeded: mixed ^ mixed >> 31)
     }
 
-    /// Bytes of every SYN.
+    /// Length of every SYN in bytes.
     package static let synByteCount = 24
 
-    /// Appends a SYN without its IP header, for a host by its place in the list.
+    /// Appends a SYN without its IP header. `host` is the index of the host in the list.
     ///
-    /// It is put together from numbers: scans make so many that the steps of a ``PacketBuilder`` would be felt.
+    /// Encoded directly, because a scan sends so many that the overhead of ``PacketBuilder`` would matter.
     package func appendSyn(
         from source: InternetAddress, to destination: InternetAddress, host: Int, port: UInt16, attempt: Int,
         to bytes: inout [UInt8]
     ) {
         let ports = UInt32(firstPort &+ UInt16(truncatingIfNeeded: attempt)) << 16 | UInt32(port)
         let sequence = sequence(host: host, port: port, attempt: attempt)
-        // Six words of header, SYN, and a window as a builder's.
+        // Header length of six words, SYN, and the default window of a builder.
         let control: UInt32 = 0x6002_0400
-        // A segment size, as every real SYN has: some filters drop others (RFC 9293 §3.7.1).
+        // A maximum segment size option, as in every real SYN: some firewalls drop a SYN without it (RFC 9293 §3.7.1).
         let option: UInt32 = 0x0204_05B4
         var checksum = InternetChecksum()
         checksum.add(UInt16(6 + Self.synByteCount))
@@ -63,13 +63,13 @@ package struct ScanProbes: Sendable {
         }
     }
 
-    /// What a segment that came in says: about which port, by which attempt.
+    /// Decodes a received segment: the port and the attempt that it answers.
     ///
-    /// - Parameter host: The sender's place in the list.
+    /// - Parameter host: The index of the sender in the list.
     package func synAnswer(
         _ bytes: borrowing ByteView, at offset: Int, host: Int
     ) -> (port: UInt16, attempt: Int, reason: ScanFinding.Reason)? {
-        // The whole header has to be there; its options do not matter.
+        // The whole header must be present; its options do not matter.
         guard bytes.holds(20, at: offset), let ports = try? bytes.u32(offset),
             let acknowledged = try? bytes.u32(offset &+ 8), let control = try? bytes.u16(offset &+ 12)
         else { return nil }
@@ -82,25 +82,25 @@ package struct ScanProbes: Sendable {
         return flags.contains(.syn) ? (port, attempt, .synAck) : nil
     }
 
-    /// The ports of a segment of ours that an error repeats.
+    /// Returns the port and the attempt of a segment that an ICMP error quotes.
     package func repeated(_ bytes: borrowing ByteView, at offset: Int) -> (port: UInt16, attempt: Int)? {
         guard let source = try? bytes.u16(offset), let port = try? bytes.u16(offset &+ 2) else { return nil }
         let attempt = Int(source) - Int(firstPort)
         return (0..<Self.maximumAttempts).contains(attempt) ? (port, attempt) : nil
     }
 
-    /// What a service answers to; nothing at all for ports that no service is known for.
+    /// Returns a request that the usual service of a port answers; empty if no service is known.
     package static func datagram(for port: UInt16) -> [UInt8] {
         switch port {
         case 53, 5353, 5355:
-            // The version of a DNS server, in class CH: every server has some answer (RFC 4892 §2).
+            // The version of a DNS server in class CH: every server answers in some way (RFC 4892 §2).
             return [0x4E, 0x57, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7] + Array("version".utf8) + [4] + Array("bind".utf8)
                 + [0, 0, 16, 0, 3]
         case 123:
-            // A client's request of version 4 (RFC 5905 §7.3).
+            // An NTP version 4 client request (RFC 5905 §7.3).
             return [0x23] + Array(repeating: 0, count: 47)
         case 161:
-            // GetRequest of sysDescr with the community that everybody begins with (RFC 1157 §4.1.2).
+            // SNMP GetRequest of sysDescr with the usual default community (RFC 1157 §4.1.2).
             let name: [UInt8] = [0x30, 0x0C, 0x06, 0x08, 0x2B, 6, 1, 2, 1, 1, 1, 0, 5, 0]
             let body: [UInt8] = [2, 1, 1, 2, 1, 0, 2, 1, 0, 0x30, UInt8(name.count)] + name
             let inner: [UInt8] = [2, 1, 0, 4, 6] + Array("public".utf8) + [0xA0, UInt8(body.count)] + body
@@ -111,7 +111,7 @@ package struct ScanProbes: Sendable {
                 "M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\nST: ssdp:all\r\n\r\n"
                     .utf8)
         case 3478:
-            // A binding request (RFC 8489 §6).
+            // A STUN binding request (RFC 8489 §6).
             return [0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + Array("causeway-scan".utf8.prefix(12))
         case 5060:
             return Array(

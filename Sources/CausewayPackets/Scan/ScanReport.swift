@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// What a scan found on one host, as text and as JSON.
+/// The findings of a scan on one host, as text and as JSON.
 package struct ScanReport: Sendable {
     package struct Row: Hashable, Sendable {
         package var port: UInt16
@@ -12,7 +12,7 @@ package struct ScanReport: Sendable {
         }
     }
 
-    /// Ports that share a state and a reason beyond this number are counted, not listed.
+    /// Above this number, ports with equal state and reason are counted instead of listed.
     private static let maximumAlike = 25
 
     package var name: String
@@ -21,7 +21,7 @@ package struct ScanReport: Sendable {
     private var shown: [Row] = []
     private var alike: [(finding: ScanFinding, count: Int)] = []
 
-    /// - Parameter rows: One for each port.
+    /// - Parameter rows: One row per port.
     package init(name: String, address: InternetAddress, technique: ScanTechnique, rows: [Row]) {
         self.name = name
         self.address = address
@@ -40,7 +40,7 @@ package struct ScanReport: Sendable {
     package var openCount: Int { shown.count { $0.finding.state == .open } }
     private var transport: String { technique == .udp ? "udp" : "tcp" }
 
-    /// The table that scanners print.
+    /// The findings as a table.
     package var text: String {
         var text = "Scan report for \(name == "\(address)" ? name : "\(name) (\(address))")\n"
         if !alike.isEmpty {
@@ -68,9 +68,9 @@ package struct ScanReport: Sendable {
         return text
     }
 
-    /// One object, on one line.
+    /// Returns the findings as one JSON object on one line.
     ///
-    /// - Parameter state: Of the host itself, where that is all that is known.
+    /// - Parameter state: The state of the host itself, if no port was probed.
     package func json(state: String? = nil) -> String {
         let ports = shown.map { row in
             let service = PortNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""

@@ -1,15 +1,15 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Hosts as people name them: `192.0.2.0/24`, `192.0.2.1-20`, `192.0.2.1-192.0.3.9`, `2001:db8::/120`, an address, or a name.
+/// A target in the syntax `192.0.2.0/24`, `192.0.2.1-20`, `192.0.2.1-192.0.3.9`, `2001:db8::/120`, an address, or a name.
 package enum TargetRange: Hashable, Sendable {
-    /// Addresses from the first on.
+    /// Consecutive addresses.
     case ipv4(first: UInt32, count: Int)
     case ipv6(IPv6Address, count: Int)
-    /// To be looked up.
+    /// A host name to resolve.
     case name(String)
 
-    /// What one range may hold: a /8 is a mistake more often than not.
+    /// The maximum number of addresses in a range: a /8 is usually a mistake.
     package static let maximumHosts = 1 << 20
 
     package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -74,7 +74,7 @@ package enum TargetRange: Hashable, Sendable {
         }
     }
 
-    /// The addresses; none for a name.
+    /// The addresses of the range; empty for a name.
     package var addresses: [InternetAddress] {
         switch self {
         case .ipv4(let first, let count):

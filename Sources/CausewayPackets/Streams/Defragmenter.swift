@@ -1,13 +1,13 @@
-/// Puts IP fragments together (RFC 791 §3.2, RFC 8200 §4.5).
+/// Reassembles IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 ///
-/// A machine without a clock: it is told the time of each packet. Memory is bounded: by ``datagramLimit`` at a time and by
-/// ``lifetime``. Fragments that overlap others are refused with their datagram, for that is how filters are evaded (RFC 5722 §4).
+/// Reads no clock: the caller passes the time of each packet. Memory is limited by ``datagramLimit`` and ``lifetime``. A datagram with
+/// overlapping fragments is dropped, because attackers use overlaps to evade filters (RFC 5722 §4).
 public struct Defragmenter: Sendable {
-    /// Datagrams that wait for fragments, at most; the oldest gives way.
+    /// Maximum number of incomplete datagrams. The oldest is dropped for a new one.
     public static let datagramLimit = 256
-    /// Bytes of a datagram, at most.
+    /// Maximum size of a datagram in bytes.
     public static let largestDatagram = 65_535
-    /// Seconds that a datagram waits for its fragments.
+    /// Maximum time to wait for missing fragments, in seconds.
     public static let lifetime: Int64 = 30
 
     struct Key: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct Defragmenter: Sendable {
     }
     struct Waiting: Sendable {
         var since: Int64
-        /// What goes before the content of the first fragment.
+        /// The header of the first fragment.
         var header: [UInt8]?
         var parts: [(range: Range<Int>, bytes: [UInt8])] = []
         var total: Int?
@@ -27,14 +27,15 @@ public struct Defragmenter: Sendable {
 
     private var waiting: [Key: Waiting] = [:]
 
+    /// Creates a defragmenter without datagrams.
     public init() {}
 
-    /// How many datagrams wait for fragments.
+    /// The number of incomplete datagrams.
     public var count: Int { waiting.count }
 
-    /// Takes a packet that begins with an IP header.
+    /// Adds a packet that begins with an IP header.
     ///
-    /// - Returns: The packet as it is where it is no fragment, the whole one where this was the last fragment missing, else `nil`.
+    /// - Returns: The packet itself if it is not a fragment, the complete datagram if this was the last missing fragment, otherwise `nil`.
     public mutating func add(_ packet: borrowing ByteView, at seconds: Int64) -> [UInt8]? {
         waiting = waiting.filter { seconds - $0.value.since <= Self.lifetime }
         let layers = PacketLayers(packet, linkType: .raw)
@@ -57,7 +58,7 @@ public struct Defragmenter: Sendable {
             source: p.clamped(12, 16).array, destination: p.clamped(16, 20).array,
             identification: UInt32(try p.u16(4)), proto: try p.u8(9))
         try p.require(total, at: 0)
-        // A length within the header is nobody's fragment.
+        // Drop a packet whose total length is less than its header.
         guard headerLength >= 20, total >= headerLength else { return nil }
         let offset = Int(field & 0x1FFF) * 8
         guard
@@ -84,7 +85,7 @@ public struct Defragmenter: Sendable {
             proto: try p.u8(at))
         let offset = Int(field & 0xFFF8)
         var header = p.prefix(at).array
-        // The header before the fragment's names what the fragment header named.
+        // The header before the fragment header takes over its next-header value.
         if let place = Self.nextHeaderPlace(p, before: at) { header[place] = try p.u8(at) }
         guard
             var whole = insert(
@@ -105,7 +106,7 @@ public struct Defragmenter: Sendable {
         return offset == at ? place : nil
     }
 
-    /// Returns the header and all content where nothing is missing any more.
+    /// Adds a fragment. Returns the header and the complete payload if no fragment is missing.
     private mutating func insert(
         _ key: Key, _ bytes: [UInt8], _ offset: Int, _ hasMore: Bool, _ header: [UInt8]?, _ now: Int64
     ) -> [UInt8]? {

@@ -1,18 +1,18 @@
-/// Puts the bytes of one direction of a TCP connection in order (RFC 9293 §3.10).
+/// Reassembles the bytes of one direction of a TCP connection (RFC 9293 §3.10).
 ///
-/// Segments come in any order, twice, and overlapping; what came first counts. What waits for a gap to be filled is bounded by ``roomLimit``:
-/// beyond it the gap is given up, and its size told.
+/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte counts. The bytes after a gap are limited by
+/// ``roomLimit``: above it the gap is skipped and its size is reported.
 public struct StreamAssembler: Sendable {
-    /// Bytes that wait behind a gap, at most.
+    /// Maximum number of bytes that wait for a gap to be filled.
     public static let roomLimit = 1 << 20
 
-    /// What became known by a segment.
+    /// The result of adding a segment.
     public struct Progress: Hashable, Sendable {
-        /// Bytes that were lost before these.
+        /// The number of bytes lost before ``bytes``.
         public var skipped = 0
         /// The next bytes of the stream.
         public var bytes: [UInt8] = []
-        /// The sender has no more, or gave up.
+        /// Whether the sender closed or reset the stream.
         public var isFinished = false
     }
 
@@ -21,12 +21,13 @@ public struct StreamAssembler: Sendable {
     private var end: UInt32?
     private var isOver = false
 
+    /// Creates an assembler for one direction.
     public init() {}
 
-    /// Bytes that wait for a gap to be filled.
+    /// The number of bytes that wait for a gap to be filled.
     public var pendingCount: Int { pending.reduce(0) { $0 + $1.bytes.count } }
 
-    /// Takes a segment.
+    /// Adds a segment.
     public mutating func add(_ header: TCPHeader, _ payload: borrowing ByteView) -> Progress {
         var progress = Progress()
         guard !isOver else { return progress }
@@ -40,7 +41,7 @@ public struct StreamAssembler: Sendable {
             start &+= 1
             if next == nil { next = start }
         }
-        // A capture that begins in the middle: the first bytes that are seen are the first there are.
+        // A capture that starts inside a connection: the stream begins with the first captured byte.
         if next == nil, payload.count > 0 || header.flags.contains(.fin) { next = start }
         if header.flags.contains(.fin) { end = start &+ UInt32(truncatingIfNeeded: payload.count) }
         if payload.count > 0, let next, Self.distance(start, next) > -(1 << 30), Self.distance(start, next) < 1 << 30 {
@@ -55,7 +56,7 @@ public struct StreamAssembler: Sendable {
         return progress
     }
 
-    /// How far `a` lies behind `b` in the circle of sequence numbers.
+    /// The signed distance from `b` to `a` in sequence number space.
     private static func distance(_ a: UInt32, _ b: UInt32) -> Int { Int(Int32(bitPattern: a &- b)) }
 
     private mutating func deliver(_ progress: inout Progress) {
