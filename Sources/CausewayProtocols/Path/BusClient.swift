@@ -1,16 +1,16 @@
-/// One who hears programs over the system's message bus, without I/O: a driver carries bytes both ways.
+/// A client of the system message bus (D-Bus), without I/O. The driver carries the bytes in both directions.
 package protocol BusClient: Sendable, ~Copyable {
     associatedtype News: Equatable, Sendable
 
-    /// Why nothing will be heard any more; `nil` while something may.
+    /// The reason why the conversation ended; `nil` while it is open.
     var end: String? { get }
 
-    /// What holds now, of what was heard.
+    /// The current state, from the messages received so far.
     var news: News { get }
 
-    /// What is to be sent, once.
+    /// Returns the bytes to send and clears the buffer.
     mutating func takeOutput() -> [UInt8]
 
-    /// Takes what came from the bus, in whatever pieces.
+    /// Processes bytes from the bus. A message may arrive in several pieces.
     mutating func receive(_ bytes: [UInt8])
 }

@@ -1,46 +1,45 @@
 package import CausewayWire
 
-/// One program's conversation with a message bus: it says who it is, and then there are messages (D-Bus Specification,
-/// "Authentication Protocol").
+/// The client's side of one D-Bus connection: authentication, then messages (D-Bus Specification, "Authentication Protocol").
 ///
-/// It does no I/O: its owner carries bytes both ways. What has arrived and is no whole message yet is kept, up to
-/// ``DBusMessage/byteLimit``. After an error in the framing it is ended, and inert.
+/// It does no I/O: its owner carries the bytes in both directions. An incomplete message stays in the buffer, up to
+/// ``DBusMessage/byteLimit`` bytes. After a framing error the conversation is ended and ignores all input.
 package struct BusConversation: Sendable {
     private enum State: Sendable {
-        /// The bus has not said yet that it knows us.
+        /// Authentication is not finished.
         case introducing
         case talking
         case ended(String)
     }
 
-    /// The most bytes of a line of the introduction.
+    /// The maximum length of an authentication line, in bytes.
     private static let lineLimit = 1_024
 
     private var state = State.introducing
     private var arrived: [UInt8] = []
     private var output: [UInt8]
-    /// What is said before the bus knows us waits.
+    /// Messages to send when authentication is finished.
     private var held: [UInt8] = []
     private var lastSerial: UInt32 = 0
 
-    /// - Parameter user: Whose rights the process has: the bus asks the kernel whether that is true.
+    /// - Parameter user: The user ID of the process. The bus verifies the ID with the kernel.
     package init(user: UInt32) {
         let digits = String(user).utf8.map { "3\($0 - UInt8(ascii: "0"))" }.joined()
         output = [0] + "AUTH EXTERNAL \(digits)\r\n".utf8
     }
 
-    /// Why it is over; `nil` while it is not.
+    /// The reason why the conversation ended; `nil` while it is open.
     package var end: String? {
         if case .ended(let reason) = state { reason } else { nil }
     }
 
-    /// What is to be sent, once.
+    /// Returns the bytes to send and clears the buffer.
     package mutating func takeOutput() -> [UInt8] {
         defer { output = [] }
         return output
     }
 
-    /// Sends a message, and numbers it. Returns the number.
+    /// Queues a message with the next serial number. Returns the serial number.
     @discardableResult
     package mutating func send(_ message: DBusMessage) -> UInt32 {
         lastSerial = lastSerial == .max ? 1 : lastSerial + 1
@@ -54,7 +53,8 @@ package struct BusConversation: Sendable {
         return lastSerial
     }
 
-    /// Takes what came, in whatever pieces. Returns the messages that are whole with it; a malformed one costs only itself.
+    /// Processes received bytes, in pieces of any size. Returns the messages that are now complete. A malformed message is dropped; the
+    /// conversation continues.
     package mutating func receive(_ bytes: [UInt8]) -> [DBusMessage] {
         if end != nil { return [] }
         arrived += bytes
@@ -71,7 +71,7 @@ package struct BusConversation: Sendable {
         return messages
     }
 
-    /// How long the message is that begins there; `nil` where too little has come to tell.
+    /// The length in bytes of the message at `start`; `nil` if the header is still incomplete.
     private mutating func nextCount(from start: Int) -> Int? {
         do throws(WireError) {
             return try DBusMessage.byteCount(of: arrived.span.extracting(start..<arrived.count))

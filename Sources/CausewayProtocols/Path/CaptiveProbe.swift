@@ -1,30 +1,30 @@
 package import CausewayWire
 
-/// A question to a known web server, and what its answer tells of the network in between: whether it answers itself, as networks do
-/// that want a login first (RFC 7710 §1).
+/// Detects a captive portal: sends a request to a known web server and checks whether the network answers instead of the server, as
+/// networks do that require a login (RFC 7710 §1).
 ///
-/// It does no I/O: the owner sends ``request`` and passes on what arrives.
+/// It does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct CaptiveProbe: Sendable {
     package enum Expectation: Hashable, Sendable {
-        /// The server answers with this status.
+        /// The server answers with this status code.
         case status(Int)
-        /// The server answers with a page that holds this text.
+        /// The server answers with a page that contains this text.
         case text(String)
     }
 
     package enum Verdict: Equatable, Sendable {
-        /// The server itself has answered.
+        /// The known server answered: there is no portal.
         case open
-        /// Somebody else has, and may have named a page.
+        /// The network answered instead of the server. `portal` is the URL of its login page, if the network names one.
         case captive(portal: String?)
-        /// Neither can be said. The text tells what arrived.
+        /// The response shows neither. The text describes the response.
         case unclear(String)
     }
 
-    /// Bytes of a page that are looked at.
+    /// The maximum number of bytes of the page to examine.
     private static let pageLimit = 64 << 10
 
-    /// Of version 1.0, so that a page comes in one piece (RFC 9112 §6.1).
+    /// The request uses HTTP/1.0, so that the server does not send the page in chunks (RFC 9112 §6.1).
     package let request: [UInt8]
     private let expectation: Expectation
     private var scanner = UpgradeHeadScanner()
@@ -32,18 +32,18 @@ package struct CaptiveProbe: Sendable {
     private var page: [UInt8] = []
 
     /// - Parameters:
-    ///   - authority: What stands in the URL: `example.com:8080`.
+    ///   - authority: The host and port of the URL: `example.com:8080`.
     ///   - target: The path with the query: `/generate_204`.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package init(authority: String, target: String, expecting expectation: Expectation) throws(UpgradeError) {
         self.expectation = expectation
         request = try PlainRequest.bytes(
             authority: authority, target: target, version: "1.0", ["Cache-Control: no-cache"])
     }
 
-    /// Takes what has arrived.
+    /// Processes received bytes.
     ///
-    /// - Returns: The verdict as soon as there is one; nothing may be given after that.
+    /// - Returns: The verdict, as soon as there is one. Do not call this method again after a verdict.
     package mutating func take(_ bytes: [UInt8]) -> Verdict? {
         var rest = bytes[...]
         if head == nil {
@@ -62,12 +62,12 @@ package struct CaptiveProbe: Sendable {
         return page.count == Self.pageLimit || page.count >= length ?? .max ? .captive(portal: nil) : nil
     }
 
-    /// The server has ended the connection.
+    /// The server closed the connection.
     package mutating func end() -> Verdict {
         head == nil ? .unclear("the connection ended before an answer") : .captive(portal: nil)
     }
 
-    /// What the head alone tells.
+    /// The verdict if the response header is enough for one.
     private func verdict(on head: AnswerHead) -> Verdict? {
         if case .status(head.status) = expectation { return .open }
         switch head.status {
@@ -76,7 +76,7 @@ package struct CaptiveProbe: Sendable {
             return .captive(portal: nil)
         case 201..<300: return .captive(portal: nil)
         case 300..<400: return .captive(portal: head.fields.onlyValue(of: "Location"))
-        // RFC 6585 §6.
+        // Network Authentication Required (RFC 6585 §6).
         case 511: return .captive(portal: nil)
         default: return .unclear("status \(head.status)")
         }

@@ -1,16 +1,16 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The path of a connection that is ready, at one moment.
+/// The current path of an established connection.
 package struct ConnectionPath: Equatable, Sendable {
-    /// The interface that the connection's packets use; `nil` when none can.
+    /// The interface that sends the connection's packets; `nil` if there is none.
     package var interface: NWInterface?
     /// Whether packets can flow.
     package var isViable: Bool
-    /// Whether a new connection to the same endpoint would use an interface that is preferred to this one's.
+    /// Whether a new connection to the same endpoint would use a better interface than this connection.
     package var hasBetter: Bool
-    /// Whether the kernel would now send the packets over another network than that of their source address: bound to the
-    /// interface, the connection stays where it works.
+    /// Whether the kernel now routes the packets over another interface than the one with their source address. The connection must then be
+    /// bound to its own interface, where it still works.
     package var strays: Bool
     package var isExpensive = false
     package var isConstrained = false
@@ -19,24 +19,24 @@ package struct ConnectionPath: Equatable, Sendable {
     package var gateways: [InternetAddress] = []
     package var hasNameServers = false
 
-    /// Of a connection that needs no network, as between processes of one host.
+    /// The path of a connection inside the host, for example between two processes. It needs no network.
     package static let local = ConnectionPath(interface: nil, isViable: true, hasBetter: false, strays: false)
     package static let none = ConnectionPath(interface: nil, isViable: false, hasBetter: false, strays: false)
 }
 
-/// A connection whose path is followed.
+/// A connection whose path is monitored.
 package struct FollowedConnection: Equatable, Sendable {
     package var local: InternetAddress
     package var remote: InternetAddress
     package var constraints: PathConstraints
-    /// Whether the program chose the endpoint, and could connect to it anew. A server's side cannot.
+    /// Whether the connection is a client: the program chose the endpoint and can connect to it again. A server cannot.
     package var mayMove: Bool
-    /// Whether the endpoint is a name, which may have addresses of the other family.
+    /// Whether the endpoint is a name, which may also have addresses of the other family.
     package var isNamed: Bool
-    /// Whether its packets left over another interface than the one with its address when it became ready, as the host's routing
-    /// was set up to.
+    /// Whether the packets left over another interface than the one with the local address when the connection became ready. The host's
+    /// routing tables can demand this.
     package var isForeign = false
-    /// The index of the interface that had its address when it became ready.
+    /// The index of the interface that had the local address when the connection became ready.
     package var home: Int?
 
     package init(
@@ -51,7 +51,7 @@ package struct FollowedConnection: Equatable, Sendable {
 }
 
 extension NetworkModel {
-    /// Notes how the host routes a connection that has just become ready.
+    /// Records how the host routes a connection that has just become ready.
     package func follow(_ connection: FollowedConnection) -> FollowedConnection {
         var connection = connection
         guard let home = holder(of: connection.local), !home.isHostItself else { return connection }
@@ -59,7 +59,7 @@ extension NetworkModel {
         guard case .route(let route, let hop) = route(for: question(connection)), route.kind != .local else {
             return connection
         }
-        // A client's socket that is bound to an interface has that one's address, whatever is preferred.
+        // A client socket that is bound to an interface uses the address of that interface, even if the kernel prefers another one.
         let isAsRouted =
             !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
         connection.isForeign = hop.interfaceIndex != home.index && isAsRouted
@@ -79,18 +79,18 @@ extension NetworkModel {
             strays: strays)
     }
 
-    /// The path of a connection that consists of several (RFC 8684): that of the oldest one that works. One is enough.
+    /// The path of a connection with several subflows (RFC 8684): the path of the oldest subflow that works.
     package func path(of subflows: [FollowedConnection]) -> ConnectionPath {
         let paths = subflows.map { path(of: $0) }
         let working = paths.filter(\.isViable)
         guard var path = working.first ?? paths.first else { return .none }
-        // Where one of them uses the best interface, a new connection would gain nothing.
+        // If one subflow uses the best interface, a new connection would not be better.
         path.hasBetter = (working.isEmpty ? paths : working).allSatisfy(\.hasBetter)
         return path
     }
 
-    /// Whether a connection's interface has been given another address instead of the connection's: then the peer's packets have
-    /// nowhere to arrive, until somebody gives the old address back.
+    /// Whether the connection's interface has lost the local address and has another one now. Packets from the peer cannot arrive until the
+    /// interface gets the old address again.
     package func isRenumbered(_ connection: FollowedConnection) -> Bool {
         guard let home = connection.home.flatMap({ interface(index: $0) }), holder(of: connection.local) == nil else {
             return false
@@ -100,7 +100,7 @@ extension NetworkModel {
         }
     }
 
-    /// The path of what comes over an interface, whatever it is.
+    /// The path of traffic that arrives over an interface, without regard to routes.
     package func path(on known: NWInterface) -> ConnectionPath {
         guard let interface = interface(index: known.index) else {
             return ConnectionPath(interface: known, isViable: true, hasBetter: false, strays: false)
@@ -116,7 +116,7 @@ extension NetworkModel {
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
-    /// The interface that the packets leave over.
+    /// The interface that sends the packets.
     private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
         let asked = question(connection)
         if case .route(let route, let hop) = route(for: asked) {
@@ -125,7 +125,7 @@ extension NetworkModel {
             if hop.interfaceIndex == home.index { return home }
         }
         guard !home.isHostItself, !connection.isForeign, asked.interfaceIndex == nil else { return nil }
-        // Another network is preferred now, or nothing leads anywhere but over this one.
+        // The kernel now prefers another network, or has no other route: check for a route over the connection's own interface.
         var bound = asked
         bound.interfaceIndex = home.index
         guard case .route(let route, _) = route(for: bound), route.kind == .unicast else { return nil }
@@ -149,7 +149,7 @@ extension NetworkModel {
         _ connection: FollowedConnection, than carrier: Interface?, isKernelChoice: Bool = false
     ) -> Bool {
         guard connection.mayMove, carrier?.isLoopback != true else { return false }
-        // The kernel would send another connection's packets where it sends this one's.
+        // The kernel would send the packets of a new connection over the same interface.
         if let carrier, isKernelChoice, !policy(connection.remote.family).asksForSources,
             connection.constraints.permits(carrier)
         {
@@ -159,7 +159,7 @@ extension NetworkModel {
             return remote.interface.index != carrier?.index
         }
         guard connection.isNamed else { return false }
-        // This address cannot be reached any more; another one of the name may.
+        // This address is now unreachable, but another address of the name may be reachable.
         return waysToEverywhere(connection.constraints).contains { $0.interface.index != carrier?.index }
     }
 }

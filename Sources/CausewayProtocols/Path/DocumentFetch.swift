@@ -1,28 +1,28 @@
 package import CausewayWire
 
-/// Takes one document off a web server (RFC 9112): a request, and an answer of a bounded length.
+/// Downloads one document from a web server (RFC 9112): one request and one response of limited length.
 ///
-/// It does no I/O: the owner sends ``request`` and passes on what arrives.
+/// It does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct DocumentFetch: Sendable {
     package struct Document: Equatable, Sendable {
         package var content: [UInt8]
-        /// Seconds for which it may be kept (RFC 9111 §5.2.2); `nil` where the server says nothing of it.
+        /// Seconds for which the document may be cached (RFC 9111 §5.2.2); `nil` if the server does not say.
         package var freshness: Int?
     }
 
     package enum Outcome: Equatable, Sendable {
         case document(Document)
-        /// It is there, as the server writes it.
+        /// A redirect, with the target URL as the server wrote it.
         case elsewhere(String)
         case refused(status: Int)
         case tooLong
-        /// The answer is not HTTP, ended early, or is coded in a way that was not asked for.
+        /// The response is not HTTP, ended early, or has a content coding that the request did not ask for.
         case malformed
     }
 
     private enum Phase {
         case head
-        /// The content ends with the connection, or after so many bytes.
+        /// The content ends after `left` bytes; if `left` is `nil`, at the end of the connection.
         case content(left: Int?)
         case chunks(ChunkReader)
         case over
@@ -35,19 +35,19 @@ package struct DocumentFetch: Sendable {
     private var document = Document(content: [])
 
     /// - Parameters:
-    ///   - authority: What stands in the URL: `example.com:8080`.
+    ///   - authority: The host and port of the URL: `example.com:8080`.
     ///   - target: The path with the query.
-    ///   - limit: The most bytes of the document.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
+    ///   - limit: The maximum length of the document, in bytes.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package init(authority: String, target: String, limit: Int) throws(UpgradeError) {
         self.limit = limit
         request = try PlainRequest.bytes(
             authority: authority, target: target, version: "1.1", ["Accept-Encoding: identity"])
     }
 
-    /// Takes what has arrived.
+    /// Processes received bytes.
     ///
-    /// - Returns: The outcome as soon as there is one; what comes after that means nothing.
+    /// - Returns: The outcome, as soon as there is one. Ignore the results of later calls.
     package mutating func take(_ bytes: [UInt8]) -> Outcome? {
         var rest = bytes[...]
         while true {
@@ -77,7 +77,7 @@ package struct DocumentFetch: Sendable {
         }
     }
 
-    /// The server has ended the connection.
+    /// The server closed the connection.
     package mutating func end() -> Outcome? {
         switch phase {
         case .over: return nil
@@ -99,7 +99,7 @@ package struct DocumentFetch: Sendable {
 
     private mutating func begin(_ head: AnswerHead) -> Outcome? {
         switch head.status {
-        // An interim answer: another one follows (RFC 9110 §15.2).
+        // An interim response: another response follows (RFC 9110 §15.2).
         case 100..<200:
             scanner = UpgradeHeadScanner()
             return nil
@@ -140,13 +140,13 @@ package struct DocumentFetch: Sendable {
     }
 }
 
-/// Takes apart what comes in chunks (RFC 9112 §7.1).
+/// Decodes the chunked transfer coding (RFC 9112 §7.1).
 struct ChunkReader: Sendable {
     private enum Phase {
         case size, content(left: Int), end, trailer
     }
 
-    /// Bytes of the longest line of a size with its extensions, and of a trailer.
+    /// The maximum length of a chunk size line with its extensions, and of a trailer line, in bytes.
     private static let lineLimit = 1_024
 
     private var phase = Phase.size
@@ -154,13 +154,13 @@ struct ChunkReader: Sendable {
     private var content: [UInt8] = []
     private var trailerCount = 0
 
-    /// What has come out so far.
+    /// Returns the content decoded so far and clears the buffer.
     mutating func takeContent() -> [UInt8] {
         defer { content = [] }
         return content
     }
 
-    /// - Returns: Whether this was the last chunk; `nil` for what are no chunks.
+    /// - Returns: `true` after the last chunk, `false` before it, `nil` for a malformed chunk.
     mutating func take(_ bytes: ArraySlice<UInt8>) -> Bool? {
         var rest = bytes
         while let byte = rest.first {

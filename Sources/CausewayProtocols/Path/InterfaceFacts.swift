@@ -1,9 +1,9 @@
-/// What programs that manage a host's networks say about its interfaces, by name: what the kernel does not know.
+/// Facts about interfaces that the kernel does not know, by interface name. They come from network managers such as NetworkManager.
 package struct InterfaceFacts: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
-        /// Whether traffic costs money; `nil` where nobody says so.
+        /// Whether traffic costs money; `nil` if unknown.
         package var isMetered: Bool?
-        /// Whether a mobile telephone network is behind it.
+        /// Whether the interface connects to a mobile telephone network.
         package var isCellular = false
 
         package init(isMetered: Bool? = nil, isCellular: Bool = false) {
@@ -12,7 +12,7 @@ package struct InterfaceFacts: Hashable, Sendable {
         }
     }
 
-    /// Longer names are no interface's.
+    /// The kernel's limit for the length of an interface name, in bytes. Longer names are ignored.
     static let nameLimit = 15
 
     private var entries: [String: Entry] = [:]

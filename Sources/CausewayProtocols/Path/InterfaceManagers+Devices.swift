@@ -1,15 +1,15 @@
 internal import CausewayWire
 
 extension InterfaceManagers {
-    /// What NetworkManager says about one of its devices.
+    /// The properties that NetworkManager reports for one device.
     struct Device: Equatable, Sendable {
-        /// The device, which for a modem is no interface of the kernel, and the interface that packets pass.
+        /// The control device (for a modem not a kernel interface) and the interface that carries packets.
         private var control = ""
         private var carrier = ""
         private var kind: UInt32 = 0
         private var metered: UInt32 = 0
 
-        /// Properties by name; others stay as they are.
+        /// Updates the given properties; all others keep their values.
         mutating func adopt(_ properties: [String: DBusValue]) {
             control = properties["Interface"]?.text ?? control
             carrier = properties["IpInterface"]?.text ?? carrier
@@ -23,8 +23,8 @@ extension InterfaceManagers {
         /// NM_DEVICE_TYPE_MODEM.
         var isModem: Bool { kind == 8 }
 
-        /// NMMetered: somebody's word, or a guess from the kind of device and from what its router says. Its guess that nothing is
-        /// metered says no more than the kernel does: it is made of every device that looks like Ethernet.
+        /// NMMetered: set by the user, or guessed from the type of the device and from its router. The guess "not metered" is ignored:
+        /// NetworkManager makes it for every device that looks like Ethernet, so it adds nothing to the kernel's facts.
         var isMetered: Bool? {
             switch metered {
             case 1, 3: true
@@ -41,9 +41,9 @@ extension InterfaceManagers {
         for path in paths.sorted() { added(device: path) }
     }
 
-    /// The answer about a device.
+    /// Stores the reply with the properties of a device.
     mutating func described(_ path: String, _ properties: DBusValue?) {
-        // It may be gone since it was asked for.
+        // The device may have gone since the request.
         guard devices[path] != nil, let properties else { return }
         var device = Device()
         device.adopt(properties.dictionary)
@@ -71,11 +71,11 @@ extension InterfaceManagers {
     }
 
     private mutating func changed(_ path: String, _ properties: [String: DBusValue], gone: [String]) {
-        // One that is being asked about answers with everything.
+        // The reply to a pending request will contain all properties.
         guard case .some(.some(var device)) = devices[path] else { return }
         device.adopt(properties)
         devices[path] = .some(device)
-        // Changed, and to what is not said.
+        // The signal says that a property changed, but not its new value.
         if !Device.properties.isDisjoint(with: gone), !awaits(.device(path)) { ask(.device(path)) }
     }
 }

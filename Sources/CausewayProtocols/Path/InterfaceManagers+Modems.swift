@@ -24,7 +24,7 @@ extension InterfaceManagers {
         }
     }
 
-    /// A modem's ports are known before it is shown, and do not change while it is.
+    /// Stores the network ports of a new modem. ModemManager knows the ports before it announces the modem, and they do not change later.
     private mutating func added(modem path: String, _ interfaces: [String: DBusValue]) {
         guard let modem = interfaces[Self.modemInterface]?.dictionary,
             modems[path] != nil || modems.count < Self.deviceLimit

@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// Follows what NetworkManager and ModemManager say about interfaces, over the system's message bus.
+/// Follows the interface properties that NetworkManager and ModemManager publish on the system message bus.
 ///
-/// It does no I/O: its owner carries bytes both ways, and looks at ``facts`` after each arrival. Neither program is started by
-/// being asked; when one comes, goes or is replaced, the bus says so. Only the program that holds the name is believed:
-/// anybody on the bus may send anything to anybody.
+/// It does no I/O: its owner carries the bytes in both directions and reads ``facts`` after each call of ``receive(_:)``. The requests do
+/// not start these services; the bus announces when a service starts, stops or is replaced. Only messages from the owner of the service's
+/// bus name are accepted, because every program on the bus can send messages.
 package struct InterfaceManagers: BusClient, ~Copyable {
-    /// A name on the bus that somebody may hold.
+    /// A service, by its well-known bus name.
     enum Manager: String, CaseIterable, Sendable {
         case network = "org.freedesktop.NetworkManager"
         case modem = "org.freedesktop.ModemManager1"
@@ -14,14 +14,14 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         var path: String { "/" + rawValue.split(separator: ".").joined(separator: "/") }
     }
 
-    /// What was asked.
+    /// A request that is waiting for its reply.
     enum Question: Equatable, Sendable {
         case holder(of: Manager)
-        /// Which devices NetworkManager has.
+        /// The list of NetworkManager's devices.
         case devices
-        /// What it says about one of them.
+        /// The properties of one device.
         case device(String)
-        /// Everything that ModemManager has.
+        /// All of ModemManager's objects.
         case modems
     }
 
@@ -30,45 +30,45 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     static let objects = "org.freedesktop.DBus.ObjectManager"
     static let deviceInterface = "org.freedesktop.NetworkManager.Device"
     static let modemInterface = "org.freedesktop.ModemManager1.Modem"
-    /// The most devices, and the most modems, that are remembered.
+    /// The maximum number of devices, and of modems, that are stored.
     static let deviceLimit = 1_024
 
     private var conversation: BusConversation
-    /// By the serial of the call, with who has to answer.
+    /// The pending requests by serial number, each with the bus name that must reply.
     private var questions: [UInt32: (question: Question, addressee: String)] = [:]
-    /// Who holds each name: the address on the bus that nobody else ever gets.
+    /// The owner of each service name, by its unique bus name. The bus never assigns a unique name twice.
     private var holders: [Manager: String] = [:]
-    /// By path. Without a value where the answer is still to come.
+    /// The devices by object path. The value is `nil` until the reply arrives.
     var devices: [String: Device?] = [:]
     /// The names of each modem's network ports, by path.
     var modems: [String: [String]] = [:]
 
-    /// - Parameter user: Whose rights the process has.
+    /// - Parameter user: The user ID of the process.
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
         var hello = DBusMessage(.call, serial: 0)
         (hello.path, hello.interface, hello.member) = ("/org/freedesktop/DBus", Self.bus, "Hello")
         hello.destination = Self.bus
         conversation.send(hello)
-        // First to be told, then to ask: nothing is missed in between.
+        // Subscribe before the first request, so that no change is missed in between.
         for rule in Self.rules { askBus("AddMatch", rule, flags: 1) }
         for manager in Manager.allCases { ask(.holder(of: manager)) }
     }
 
-    /// Why nothing will be heard any more; `nil` while something may.
+    /// The reason why the conversation ended; `nil` while it is open.
     package var end: String? { conversation.end }
 
-    /// What is to be sent, once.
+    /// Returns the bytes to send and clears the buffer.
     package mutating func takeOutput() -> [UInt8] { conversation.takeOutput() }
 
-    /// Takes what came from the bus, in whatever pieces.
+    /// Processes bytes from the bus. A message may arrive in several pieces.
     package mutating func receive(_ bytes: [UInt8]) {
         for message in conversation.receive(bytes) { adopt(message) }
     }
 
     package var news: InterfaceFacts { facts }
 
-    /// What is said now.
+    /// The facts from all messages so far.
     package var facts: InterfaceFacts {
         var facts = InterfaceFacts()
         for case let device? in devices.values {
@@ -81,7 +81,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return facts
     }
 
-    /// Which signals to send here. Those of signal strength and of counters, which come again and again, are not among them.
+    /// The match rules of the signals to receive. They exclude signal strength and counters, which change very often.
     private static var rules: [String] {
         let (network, modem) = (Manager.network, Manager.modem)
         let managed = ["InterfacesAdded", "InterfacesRemoved"].map {
@@ -98,12 +98,12 @@ package struct InterfaceManagers: BusClient, ~Copyable {
             ] + managed
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func awaits(_ question: Question) -> Bool { questions.values.contains { $0.question == question } }
 
     mutating func ask(_ question: Question) {
-        // Somebody who never answers is not asked for ever.
+        // Limit the number of pending requests, in case a service never replies.
         guard questions.count < 2 * Self.deviceLimit else { return }
         let serial: UInt32?
         let addressee: String
@@ -133,7 +133,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return conversation.send(call)
     }
 
-    /// Asks whoever holds the name now, and nobody who takes it later.
+    /// Sends a request to the current owner of the service name. The unique name as destination makes sure that a later owner does not get
+    /// the request.
     private mutating func ask(
         _ manager: Manager, _ path: String, _ interface: String, _ member: String, _ arguments: String...
     ) -> UInt32? {
@@ -145,7 +146,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return conversation.send(call)
     }
 
-    // MARK: Hearing
+    // MARK: Replies and signals
 
     private mutating func adopt(_ message: DBusMessage) {
         switch message.kind {
@@ -159,7 +160,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// - Parameter answer: Empty where the question was refused: the name has no holder, or the device has gone.
+    /// - Parameter answer: Empty after an error reply: the name has no owner, or the device has gone.
     private mutating func adopt(_ answer: [DBusValue], to question: Question) {
         switch question {
         case .holder(let manager): held(manager, by: answer.first?.text)
@@ -183,7 +184,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// Somebody holds the name now, or nobody. What its last holder said is forgotten.
+    /// Stores the new owner of a service name, or `nil`, and deletes the data of the previous owner.
     private mutating func held(_ manager: Manager, by holder: String?) {
         let holder = holder.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard holders[manager] != holder else { return }

@@ -1,20 +1,20 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Which addresses of a host the kernel's path manager should make subflows of (RFC 8684 §3.2), for what a program wants of
-/// several networks.
+/// Selects the host addresses from which the kernel's path manager creates subflows (RFC 8684 §3.2), for the multipath service that a
+/// program asks for.
 ///
-/// It asks nobody: it is given a model of the network.
+/// It does no I/O: the caller passes a model of the network.
 package struct MultipathPlan: Equatable, Sendable {
     package enum Service: Sendable {
-        /// Networks besides the best one are a reserve.
+        /// Networks other than the best one are backups.
         case handover
-        /// All networks carry content.
+        /// All networks carry data.
         case everything
     }
 
     package var service: Service
-    /// The interfaces that may be used, by name; `nil` for all.
+    /// The names of the permitted interfaces; `nil` for all.
     package var interfaces: Set<String>?
 
     package init(_ service: Service, interfaces: Set<String>? = nil) {
@@ -22,10 +22,10 @@ package struct MultipathPlan: Equatable, Sendable {
         self.interfaces = interfaces
     }
 
-    /// The endpoints for a network as it is now, those of the best way first, no more than the kernel takes.
+    /// The endpoints for the current network, best interface first, up to the kernel's limit.
     package func endpoints(in model: NetworkModel) -> [MultipathEndpoint] {
         let ways = model.waysToEverywhere(PathConstraints())
-        // The best one of either family: an address of the other family on the same interface is no reserve.
+        // One best interface for both families: an address of the other family on the best interface is not a backup.
         let best = ways.first?.interface.index
         let ranks = Dictionary(ways.enumerated().map { ($1.interface.index, $0) }) { first, _ in first }
         let candidates = model.interfaces.filter { candidate in
@@ -45,7 +45,7 @@ package struct MultipathPlan: Equatable, Sendable {
         return Array(endpoints.prefix(MultipathEndpoint.limit))
     }
 
-    /// One of each family: what reaches beyond the link and is meant for new connections.
+    /// The first global address of each family that is not deprecated.
     private func addresses(of interface: NetworkModel.Interface) -> [InternetAddress] {
         [InternetAddress.Family.ipv4, .ipv6].compactMap { family in
             interface.addresses.first { address in
@@ -55,15 +55,17 @@ package struct MultipathPlan: Equatable, Sendable {
         }
     }
 
-    /// What has to be done so that the endpoints that were put become those that are wanted.
+    /// The changes that turn the current set of endpoints into the wanted set.
     package struct Changes: Equatable, Sendable {
         package var removed: [MultipathEndpoint] = []
-        /// With the identifiers that they have, and a new usage.
+        /// Endpoints with a new usage. They keep their identifiers.
         package var changed: [MultipathEndpoint] = []
         package var added: [MultipathEndpoint] = []
     }
 
-    /// - Parameter put: Those of before, with the identifiers that the kernel gave them.
+    /// Computes the changes between two sets of endpoints.
+    ///
+    /// - Parameter put: The current endpoints, with the identifiers that the kernel assigned.
     package static func changes(from put: [MultipathEndpoint], to wanted: [MultipathEndpoint]) -> Changes {
         func isSame(_ one: MultipathEndpoint, _ other: MultipathEndpoint) -> Bool {
             one.address == other.address && one.interfaceIndex == other.interfaceIndex

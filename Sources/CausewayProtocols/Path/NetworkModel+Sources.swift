@@ -2,7 +2,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension NetworkModel {
-    /// The source address that a packet gets on a way, as the kernel chooses it; `nil` if there is none to choose.
+    /// The source address that the kernel selects for a packet on a route; `nil` if there is none.
     package func source(
         for destination: InternetAddress, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop
     ) -> InternetAddress? {
@@ -15,11 +15,13 @@ extension NetworkModel {
         }
     }
 
-    /// The first address of the interface that the next hop shares a network with, else its first one, else another interface's.
+    /// The interface's first address in the same subnet as the next hop; otherwise its first address; otherwise an address of another
+    /// interface.
     private func ipv4Source(
         over index: Int?, toward gateway: InternetAddress?, scope: NetlinkAddress.Scope
     ) -> InternetAddress? {
-        // Of each network only the first address counts; its others bear the flag that means "temporary" in IPv6.
+        // In each subnet only the first address counts. The kernel marks the others as secondary, with the flag that means "temporary" in
+        // IPv6.
         func reaches(_ address: NetlinkAddress) -> Bool {
             address.address.family == .ipv4 && !address.flags.contains(.temporary)
                 && min(address.scope.rawValue, NetlinkAddress.Scope.link.rawValue) <= scope.rawValue
@@ -34,7 +36,7 @@ extension NetworkModel {
         return others.first { reaches($0) && $0.scope != .link && $0.scope.rawValue <= scope.rawValue }?.address
     }
 
-    /// By the rules of RFC 6724 §5.
+    /// Selects an IPv6 source address by the rules of RFC 6724 §5.
     private func ipv6Source(for destination: InternetAddress, over index: Int?) -> InternetAddress? {
         guard case .ipv6(let target) = destination.unscoped else { return nil }
         let isNear = target.isMulticast || target.isLinkLocal || target.isLoopback
@@ -48,7 +50,7 @@ extension NetworkModel {
             let score = SourceScore(address, candidate.address, candidate.isOutgoing, for: target)
             return (score.terms, candidate.address.address)
         }
-        // The first of the best: later ones have to be better.
+        // Between equal scores the first address wins.
         var best: (score: [Int], address: InternetAddress)?
         for candidate in scores where best.map({ $0.score.lexicographicallyPrecedes(candidate.score) }) ?? true {
             best = candidate
@@ -57,7 +59,8 @@ extension NetworkModel {
     }
 }
 
-/// How well a source address suits a destination (RFC 6724 §5): the first term that differs decides, the greater one wins.
+/// Rates a source address for a destination (RFC 6724 §5). Scores are compared term by term; the first difference decides, and the greater
+/// value wins.
 struct SourceScore {
     let terms: [Int]
 
@@ -66,11 +69,11 @@ struct SourceScore {
         let common = min(source.commonPrefixLength(with: destination), assigned.prefixLength)
         terms = [
             source == destination ? 1 : 0,  // Rule 1
-            own >= its ? -own : own - 128,  // Rule 2: far enough, and no farther
+            own >= its ? -own : own - 128,  // Rule 2: the smallest scope that reaches the destination
             assigned.flags.isDisjoint(with: [.deprecated, .optimistic]) ? 1 : 0,  // Rule 3
             isOutgoing ? 1 : 0,  // Rule 5
             source.policyLabel == destination.policyLabel ? 1 : 0,  // Rule 6
-            // Rule 7 the other way round: Linux prefers temporary addresses only where it was told to.
+            // Reverse of rule 7: Linux prefers public addresses unless it is configured to prefer temporary ones.
             assigned.flags.contains(.temporary) ? 0 : 1,
             common,  // Rule 8
         ]
@@ -78,14 +81,14 @@ struct SourceScore {
 }
 
 extension IPv6Address {
-    /// How far packets with the address travel, as multicast scopes are numbered (RFC 6724 §3.1).
+    /// The scope of the address, numbered like multicast scopes (RFC 6724 §3.1).
     fileprivate var reach: Int {
         if isMulticast { return Int(high >> 48 & 0xF) }
         if isLinkLocal || isLoopback { return 2 }
         return high >> 54 == 0xFEC0 >> 6 ? 5 : 14
     }
 
-    /// The label of the kernel's policy table (ip-addrlabel(8)), which RFC 6724 §2.1 has with other numbers.
+    /// The label in the kernel's policy table (ip-addrlabel(8)). The table of RFC 6724 §2.1 has other numbers.
     fileprivate var policyLabel: Int {
         if isLoopback { return 0 }
         if isIPv4Mapped { return 4 }

@@ -1,26 +1,25 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// One way to a destination, or to everywhere.
+/// A way to a destination, or to all destinations: an interface with its router and source address.
 package struct PathWay: Equatable, Sendable {
     package var interface: NWInterface
     package var family: InternetAddress.Family
-    /// The router; `nil` where destinations are on the link itself.
+    /// The router; `nil` if the destinations are on the link.
     package var gateway: InternetAddress?
-    /// The address that packets leave with; `nil` on ways to everywhere, where it depends on the destination.
+    /// The source address of packets; `nil` on a way to all destinations, where the source depends on the destination.
     package var source: InternetAddress?
-    /// The route's metric: the least wins.
+    /// The metric of the route. A lower metric is preferred.
     package var metric: UInt32
-    /// Whether the kernel takes this way by itself. A socket takes any other one only if it is bound to the interface.
+    /// Whether the kernel selects this way for an unbound socket. For any other way the socket must be bound to the interface.
     package var isKernelChoice: Bool
 }
 
 extension NetworkModel {
-    /// The ways to a destination over interfaces that carry packets and that the program permits, best first: the kernel's own
-    /// choice, then by metric.
+    /// The permitted ways to a destination over interfaces that carry packets, best first: the kernel's choice, then by metric.
     ///
-    /// An interface occurs once. This is what establishment races over: bind each attempt to the way's interface unless it is the
-    /// kernel's choice.
+    /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to the interface of its way,
+    /// except the attempt for the kernel's choice.
     package func ways(to destination: InternetAddress, _ constraints: PathConstraints) -> [PathWay] {
         guard constraints.family == nil || constraints.family == destination.family else { return [] }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -31,7 +30,7 @@ extension NetworkModel {
         return strays(own, from: question.source) ? others + ways : ways + others
     }
 
-    /// The first of ``ways(to:_:)``, without a look at the others where the kernel's choice will do.
+    /// The first of ``ways(to:_:)``. It does not compute the other ways if the kernel's choice is usable.
     func bestWay(to destination: InternetAddress, _ constraints: PathConstraints) -> PathWay? {
         guard constraints.family == nil || constraints.family == destination.family else { return nil }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -40,11 +39,11 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// The way that the kernel takes, if it carries packets and is permitted; and whether there can be no other one.
+    /// The kernel's choice, if its interface carries packets and is permitted; and whether no other way is possible.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
-        // What is bound to one interface leaves over that one, and the host itself is reached in one way.
+        // A bound socket can only use its own interface, and packets to the host itself have only one way.
         guard case .route(let route, let hop) = route(for: question) else {
             return (nil, question.interfaceIndex != nil)
         }
@@ -54,7 +53,7 @@ extension NetworkModel {
         )
     }
 
-    /// Whether packets would leave over another network than the one that the program's own address belongs to.
+    /// Whether packets would leave over another network than the one of the program's local address.
     private func strays(_ way: PathWay?, from source: InternetAddress?) -> Bool {
         guard let way, let source, let home = holder(of: source) else { return false }
         return !home.isHostItself && home.index != way.interface.index
@@ -84,12 +83,12 @@ extension NetworkModel {
     private func way(
         for question: RouteQuestion, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop, isKernelChoice: Bool
     ) -> PathWay? {
-        // What goes to the host itself passes loopback, whatever interface has the address.
+        // Packets to the host itself use the loopback interface, even if the address belongs to another interface.
         let outgoing =
             route.kind == .local
             ? interfaces.first(where: \.isLoopback) : hop.interfaceIndex.flatMap { interface(index: $0) }
         guard let interface = outgoing else { return nil }
-        // A source that is nobody's: the kernel refuses to connect.
+        // The kernel refuses to connect if no interface has the source address.
         let source = question.source ?? source(for: question.destination, route, hop)
         guard source.map({ holder(of: $0) != nil }) ?? true else { return nil }
         return PathWay(
@@ -102,7 +101,7 @@ extension NetworkModel {
         interface(index: way.interface.index).map { $0.isCarrying && constraints.permits($0) } ?? false
     }
 
-    /// The ways to everywhere else over interfaces that carry packets and that the program permits, best first.
+    /// The permitted ways to all destinations over interfaces that carry packets, best first.
     package func waysToEverywhere(_ constraints: PathConstraints) -> [PathWay] {
         let both: [InternetAddress.Family] = [.ipv4, .ipv6]
         let families = both.filter { constraints.family == nil || constraints.family == $0 }
@@ -117,7 +116,8 @@ extension NetworkModel {
         }.map(\.element.way)
     }
 
-    /// In the kernel's order of preference; routes for half or a quarter of the Internet count where all parts are there.
+    /// The ways in the kernel's order of preference. Routes for one half or one quarter of the Internet count only if together they cover
+    /// all of it.
     private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
         let policy = policy(family)
         var question = constraints.question(to: Self.parts(family)[0])
@@ -128,7 +128,7 @@ extension NetworkModel {
             for route in table.broad where route.prefixLength > rule.suppressedLength ?? -1 && route.source == nil {
                 switch route.kind {
                 case .unicast: ways += broadWays(of: route, table, question)
-                // Nothing behind it is ever asked.
+                // The kernel never looks at rules and routes behind this one.
                 case .blackhole, .unreachable, .prohibit:
                     if route.prefixLength == 0, family == .ipv4 || question.interfaceIndex == nil { return true }
                 case .nextTable: if route.prefixLength == 0 { return false }
@@ -159,7 +159,7 @@ extension NetworkModel {
         }
     }
 
-    /// One address of each part that the Internet may be split into: sixteenths of the unicast space.
+    /// One address for each sixteenth of the unicast address space. VPNs split the default route into such parts.
     private static func parts(_ family: InternetAddress.Family) -> [InternetAddress] {
         family == .ipv4
             ? (0...13).map { .ipv4(IPv4Address(bits: UInt32($0) << 28 | 0x0100_0000)) }
@@ -168,7 +168,7 @@ extension NetworkModel {
 }
 
 extension RouteTable {
-    /// Whether a broad route for this address uses an interface.
+    /// Whether a broad route for this address uses the interface.
     fileprivate func leads(_ address: InternetAddress, over index: Int) -> Bool {
         broad.contains { route in
             address.isInside(route.destination ?? .unspecified(route.family), length: route.prefixLength)
@@ -182,7 +182,7 @@ extension InternetAddress {
 }
 
 extension NWInterface.InterfaceType {
-    /// Which is preferred where nothing else decides.
+    /// The order of preference between ways of equal metric; the lowest rank wins.
     var rank: Int {
         switch self {
         case .wiredEthernet: 0

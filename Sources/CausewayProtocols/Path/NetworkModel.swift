@@ -1,61 +1,61 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// A host's network at one moment, and what follows from it: which interfaces carry anything, which ways lead where, with which
-/// source address.
+/// A snapshot of the host's network: which interfaces carry packets, which routes exist, and which source addresses they use.
 ///
-/// It asks nobody: it is made from what the kernel listed, and answers as the kernel would.
+/// It does no I/O: it is built from the kernel's lists and selects routes as the kernel does.
 package final class NetworkModel: Sendable {
     /// A network interface with its addresses.
     package struct Interface: Equatable, Sendable {
         /// Name, index and type.
         package var interface: NWInterface
         package var link: NetlinkLink
-        /// IPv4 and IPv6 in the kernel's order. Link-local IPv6 addresses carry the interface as their scope.
+        /// IPv4 and IPv6 addresses in the kernel's order. Link-local IPv6 addresses have the interface as their scope.
         package var addresses: [NetlinkAddress]
         /// Whether traffic costs money.
         package var isExpensive: Bool
-        /// Whether the person wants little traffic on it.
+        /// Whether the user wants little traffic on the interface (Low Data Mode).
         package var isConstrained: Bool
-        /// Whether it is as narrow as a satellite link.
+        /// Whether the bandwidth is as small as that of a satellite link.
         package var isUltraConstrained: Bool
-        /// Which families it carries beyond its own link: those it has a usable address of. On loopback every address counts.
+        /// The address families that the interface carries beyond its own link: those with a usable address. On loopback every address
+        /// counts.
         package private(set) var families: Set<InternetAddress.Family> = []
 
-        /// Whether packets pass: it is switched on, and its medium works.
+        /// Whether packets pass: the interface is up and its link works.
         package var isCarrying: Bool { link.flags.isSuperset(of: [.up, .running]) }
         package var isLoopback: Bool { link.flags.contains(.loopback) }
-        /// Whether its addresses are the host's, and not of a link: packets may leave over any interface with them.
+        /// Whether the addresses belong to the host and not to a link. Packets with these addresses may leave over any interface.
         package var isHostItself: Bool { isLoopback || link.kind == "dummy" }
         package var index: Int { interface.index }
     }
 
-    /// What it was made from.
+    /// The kernel's lists from which the model was built.
     package let state: NetlinkState
-    /// In the order of the kernel's indices.
+    /// All interfaces, by index.
     package let interfaces: [Interface]
-    /// The DNS servers that questions end up at.
+    /// The DNS servers that receive the queries.
     package let nameServers: [InternetAddress]
     package let searchDomains: [String]
-    /// What programs that manage networks say.
+    /// Facts from network managers such as NetworkManager.
     package let facts: InterfaceFacts
-    /// What routers say that IPv4 hosts are reached under (RFC 8781).
+    /// The NAT64 prefixes that routers announce (RFC 8781).
     package let translators: [TranslationPrefix]
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
     private let ipv4: RoutingPolicy
     private let ipv6: RoutingPolicy
-    /// Of each interface's default routes, in the order of their metrics.
+    /// The routers of the default routes by interface index, in order of the metrics.
     let routers: [Int: [InternetAddress]]
 
     /// - Parameters:
-    ///   - state: As listed.
-    ///   - nameServers: The DNS servers that questions end up at.
-    ///   - user: The user whose packets are sent; rules may ask.
-    ///   - facts: What programs that manage networks say about interfaces.
-    ///   - translators: What routers say that IPv4 hosts are reached under.
-    ///   - overrides: What a person says about interfaces, which counts more.
-    ///   - lookUp: Finds an interface with its type; `nil` if it has disappeared since it was listed.
+    ///   - state: The kernel's lists of links, addresses, routes and rules.
+    ///   - nameServers: The DNS servers that receive the queries.
+    ///   - user: The ID of the user who sends the packets, for routing rules that match a user.
+    ///   - facts: Facts about interfaces from network managers.
+    ///   - translators: The NAT64 prefixes that routers announce.
+    ///   - overrides: The user's settings for interfaces. They override all facts.
+    ///   - lookUp: Finds an interface with its type; `nil` if it has disappeared in the meantime.
     package init(
         _ state: NetlinkState, nameServers: [InternetAddress] = [], searchDomains: [String] = [], user: UInt32 = 0,
         facts: InterfaceFacts = InterfaceFacts(), translators: [TranslationPrefix] = [],
@@ -104,7 +104,8 @@ package final class NetworkModel: Sendable {
 
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
-    /// The interface that holds a usable local address; for loopback and for addresses limited to an interface, that one.
+    /// The interface that has a usable local address. For loopback addresses it is the loopback interface, for scoped addresses the
+    /// interface of the scope.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }
         if let limit = address.interface {
@@ -121,7 +122,7 @@ package final class NetworkModel: Sendable {
 
     func policy(_ family: InternetAddress.Family) -> RoutingPolicy { family == .ipv4 ? ipv4 : ipv6 }
 
-    /// Where the kernel sends a packet.
+    /// Selects the route of a packet as the kernel does.
     package func route(for question: RouteQuestion) -> RouteAnswer {
         policy(question.destination.family).answer(question)
     }
@@ -138,7 +139,7 @@ extension NetworkModel.Interface {
         if fact.isCellular, said.type == nil, !isLoopback, interface.type != .cellular {
             interface = NWInterface(name: interface.name, index: interface.index, type: .cellular)
         }
-        // A person who calls it a telephone means that it costs what a telephone costs.
+        // An interface that the user declares as cellular is expensive by default.
         let meant = said.isExpensive ?? (said.type == .cellular ? true : nil)
         self.init(
             interface: interface, link: link,

@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// What a program demands of the path of a connection.
+/// A program's requirements for the path of a connection.
 package struct PathConstraints: Equatable, Sendable {
     package var requiredInterface: NWInterface?
     package var prohibitedInterfaces: [NWInterface] = []
@@ -10,17 +10,17 @@ package struct PathConstraints: Equatable, Sendable {
     package var prohibitsExpensive = false
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = true
-    /// `nil` for any.
+    /// The required address family; `nil` for both.
     package var family: InternetAddress.Family?
-    /// The address that the program chose; `nil` or unspecified when the kernel chooses.
+    /// The local address that the program chose; `nil` or unspecified if the kernel chooses.
     package var localAddress: InternetAddress?
-    /// The transport protocol's number and the peer's port: rules of the system may ask.
+    /// The transport protocol number and the peer's port. Routing rules can match both.
     package var transport: UInt8 = 0
     package var port: UInt16 = 0
 
     package init() {}
 
-    /// Whether some interfaces are excluded, so that a look at the network must come before the first packet.
+    /// Whether the constraints exclude interfaces. The interface must then be checked before the first packet.
     package var excludesInterfaces: Bool {
         !prohibitedInterfaces.isEmpty || !prohibitedTypes.isEmpty || requiredType != nil || prohibitsExpensive
             || prohibitsConstrained

@@ -1,11 +1,11 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// What is known of the way to an endpoint, or to everywhere, at one moment. Equal ones look alike to a program.
+/// The current state of the path to one endpoint or to all destinations. A program sees no difference between equal values.
 package struct PathEvaluation: Equatable, Sendable {
-    /// Best first. Without any, nothing can be reached.
+    /// The possible ways, best first. Empty if nothing is reachable.
     package var ways: [PathWay]
-    /// Best first, each once.
+    /// The interfaces of the ways, best first, each once.
     package var interfaces: [NWInterface]
     package var isExpensive = false
     package var isConstrained = false
@@ -19,7 +19,7 @@ package struct PathEvaluation: Equatable, Sendable {
 }
 
 extension NetworkModel {
-    /// The path to everywhere else.
+    /// The path to all destinations.
     package func path(_ constraints: PathConstraints = PathConstraints()) -> PathEvaluation {
         let ways = waysToEverywhere(constraints)
         return evaluation(ways, families: Set(ways.map(\.family)), gateways: ways.compactMap(\.gateway))
@@ -31,7 +31,7 @@ extension NetworkModel {
         return evaluation(ways, families: families(of: ways.first), gateways: ways.compactMap(\.gateway))
     }
 
-    /// Interfaces that count whether or not a route leads over them.
+    /// The path over interfaces that count even if no route uses them.
     package func path(over interfaces: [Interface], _ ways: [PathWay]) -> PathEvaluation {
         var result = evaluation(
             ways, families: Set(interfaces.flatMap(\.addresses).map(\.address.family)).union(ways.map(\.family)),
@@ -41,7 +41,7 @@ extension NetworkModel {
         return result
     }
 
-    /// The routers on one interface, those that are asked first first.
+    /// The routers on one interface, preferred router first.
     package func gateways(on index: Int) -> [InternetAddress] { routers[index] ?? [] }
 
     private func families(of way: PathWay?) -> Set<InternetAddress.Family> {
@@ -53,7 +53,8 @@ extension NetworkModel {
     ) -> PathEvaluation {
         var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
         guard result.isSatisfied else { return result }
-        // A tunnel costs what the interface beneath it costs; which one that is, only the order tells.
+        // A tunnel costs as much as the interface that carries it. The kernel does not say which one; assume the next in order of
+        // preference.
         let carriers =
             result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
         let known = carriers.compactMap { interface(index: $0.index) }

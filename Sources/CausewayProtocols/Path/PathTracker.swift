@@ -1,6 +1,6 @@
-/// What a program is told of the path of its connection: each change once.
+/// Computes the path reports for a program: each change is reported once.
 package struct PathTracker: Sendable {
-    /// What to tell, in this order.
+    /// The reports to deliver, in this order.
     package struct Reports: Equatable, Sendable {
         package var path: ConnectionPath?
         package var viability: Bool?
@@ -22,7 +22,7 @@ package struct PathTracker: Sendable {
     /// The latest path.
     package var path: ConnectionPath? { last }
 
-    /// The first path is told, with its viability; that there is none better goes without saying.
+    /// Records the path and returns the reports. The first call reports the path and its viability, and a better path only if there is one.
     package mutating func changed(to path: ConnectionPath) -> Reports {
         defer { last = path }
         guard let last else {
@@ -34,7 +34,7 @@ package struct PathTracker: Sendable {
             betterPath: path.hasBetter == last.hasBetter ? nil : path.hasBetter)
     }
 
-    /// What a path says besides what is told by itself.
+    /// The part of a path that the path report shows. Better paths have their own report; `strays` is internal.
     private static func visible(_ path: ConnectionPath) -> ConnectionPath {
         var path = path
         (path.hasBetter, path.strays) = (false, false)

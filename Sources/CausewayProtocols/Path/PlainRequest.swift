@@ -1,12 +1,12 @@
 package import CausewayWire
 
-/// A request without content, on a connection of its own (RFC 9112 §3).
+/// A request without content on its own connection (RFC 9112 §3).
 package enum PlainRequest {
     /// - Parameters:
-    ///   - authority: What stands in the URL: `example.com:8080`.
+    ///   - authority: The host and port of the URL: `example.com:8080`.
     ///   - target: The path with the query: `/proxy.pac`.
-    ///   - fields: Further lines of the head.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` for what would not be one line.
+    ///   - fields: Further header lines.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package static func bytes(
         authority: String, target: String, version: String, _ fields: [String]
     ) throws(UpgradeError) -> [UInt8] {

@@ -1,19 +1,19 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// What a connection that waits would need the network for.
+/// The network resource that a waiting connection needs.
 package enum NetworkNeed: Equatable, Sendable {
-    /// A way to one of these.
+    /// A route to one of these addresses.
     case addresses([InternetAddress])
-    /// A way to wherever the name leads, and somebody to ask for it.
+    /// A route to all destinations and a DNS server: the addresses of the name are unknown.
     case name
     /// A link with neighbours.
     case link
-    /// Nothing: what is asked for is on this host.
+    /// Nothing: the endpoint is on this host.
     case nothing
 }
 
-/// Decides when a connection that waits has a new chance: when what it needs is there and not as it was.
+/// Decides when a waiting connection tries again: when the network satisfies its need and has changed since the last attempt.
 package struct RetryGate: Sendable {
     private struct Chance: Equatable, Sendable {
         var paths: [PathEvaluation] = []
@@ -26,17 +26,17 @@ package struct RetryGate: Sendable {
     private let constraints: PathConstraints
     private var last: Chance
 
-    /// - Parameter model: The network as the connection found it.
+    /// - Parameter model: The network at the last attempt.
     package init(_ need: NetworkNeed, _ constraints: PathConstraints, in model: NetworkModel) {
         self.need = need
         self.constraints = constraints
         last = Self.chance(need, constraints, in: model)
     }
 
-    /// Whether there is a way at all.
+    /// Whether the network satisfied the need at the last check.
     package var isSatisfied: Bool { Self.isSatisfied(last, need) }
 
-    /// Returns whether to try again.
+    /// Updates the gate with the changed network. Returns whether to try again.
     package mutating func networkChanged(to model: NetworkModel) -> Bool {
         let chance = Self.chance(need, constraints, in: model)
         defer { last = chance }
@@ -51,8 +51,8 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// On a network of IPv6 alone an IPv4 host is reached by way of a translator (RFC 6052): wherever that is, the way to its usual
-    /// prefix tells whether there is one to everywhere.
+    /// The NAT64 address for IPv4 destinations. On an IPv6-only network an IPv4 host is reached through a translator (RFC 6052); the route
+    /// to the well-known prefix shows whether there is a route to all destinations, with any prefix.
     private static func translated(_ addresses: [InternetAddress]) -> [InternetAddress] {
         guard addresses.contains(where: { $0.family == .ipv4 && !$0.isLoopback }) else { return [] }
         return [.ipv6(IPv6Address(high: 0x0064_FF9B_0000_0000, low: 0))]

@@ -1,23 +1,24 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The routes of one table and family, found by the longest prefix.
+/// The routes of one table and address family, found by longest prefix.
 struct RouteTable: Sendable {
     private struct Block: Hashable {
         var start: InternetAddress
         var length: Int
     }
 
-    /// A route for this much of all addresses or more takes part in "everywhere": VPNs split the default route in two or four.
+    /// The maximum prefix length of a broad route, which counts as a part of the default route. VPNs split the default route in two or
+    /// four.
     static let broadLength = 4
 
     private var blocks: [Block: [NetlinkRoute]] = [:]
-    /// The lengths that occur, the longest first.
+    /// The prefix lengths in the table, longest first.
     private var lengths: [Int] = []
-    /// Routes for large parts of the Internet, the preferred first.
+    /// Routes for large parts of the Internet, preferred route first.
     private(set) var broad: [NetlinkRoute] = []
 
-    /// - Parameter routes: In the kernel's order, which decides between those that are otherwise alike.
+    /// - Parameter routes: The routes in the kernel's order, which decides between otherwise equal routes.
     init(_ routes: [NetlinkRoute]) {
         for route in routes where !route.flags.contains(.cloned) {
             let start = (route.destination ?? .unspecified(route.family)).masked(to: route.prefixLength)
@@ -30,7 +31,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// The first route that `pick` takes, of those for an address: longer prefixes first, then in order of preference.
+    /// The first non-`nil` result of `pick` for the routes of an address: longest prefix first, then in order of preference.
     func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
         for length in lengths {
             guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
@@ -43,7 +44,8 @@ struct RouteTable: Sendable {
 }
 
 extension [NetlinkRoute] {
-    /// As the kernel asks them, for one destination: by type of service, source and metric, then by the router's rank and as listed.
+    /// The routes for one destination in the kernel's order: by type of service, source and metric, then by router preference, then as
+    /// listed.
     fileprivate var inOrderOfPreference: [NetlinkRoute] {
         enumerated().sorted { one, other in
             let (a, b) = (one.element, other.element)
@@ -72,7 +74,7 @@ extension InternetAddress {
         family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
     }
 
-    /// The first address of the block of `length` bits that this one lies in, without an interface.
+    /// The first address of the subnet with this prefix length, without an interface.
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):

@@ -1,14 +1,14 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// A packet whose way is asked for.
+/// A packet for which a route is looked up.
 package struct RouteQuestion: Equatable, Sendable {
     package var destination: InternetAddress
-    /// The address that the socket is bound to; `nil` when the kernel chooses.
+    /// The address that the socket is bound to; `nil` if the kernel chooses.
     package var source: InternetAddress?
-    /// The interface that the socket is bound to.
+    /// The index of the interface that the socket is bound to; `nil` if it is not bound.
     package var interfaceIndex: Int?
-    /// The transport protocol's number and the peer's port, where they are known: rules may ask.
+    /// The transport protocol number and the peer's port, if known. Routing rules can match both.
     package var transport: UInt8 = 0
     package var port: UInt16 = 0
 
@@ -16,28 +16,28 @@ package struct RouteQuestion: Equatable, Sendable {
     {
         self.destination = destination.unscoped
         self.source = source?.unscoped
-        // An address of one link says itself where it leads.
+        // A scoped destination address selects its interface.
         self.interfaceIndex = interfaceIndex ?? destination.interface?.index
     }
 }
 
-/// Where a packet goes.
+/// The result of a route lookup.
 package enum RouteAnswer: Equatable, Sendable {
-    /// Over this hop of this route. Routes to the host itself are among them.
+    /// The packet uses this next hop of this route. Routes to the host itself are included.
     case route(NetlinkRoute, NetlinkRoute.NextHop)
-    /// A route or rule of this kind forbids it.
+    /// A route or rule of this kind rejects the packet.
     case refused(NetlinkRoute.Kind)
     case none
 }
 
-/// The tables and rules of one family, asked as the kernel asks them (ip-rule(8), ip-route(8)).
+/// The routing tables and rules of one address family, applied as the kernel applies them (ip-rule(8), ip-route(8)).
 struct RoutingPolicy: Sendable {
     let family: InternetAddress.Family
     let rules: [NetlinkRule]
     private let tables: [UInt32: RouteTable]
     private let interfaceNames: [String: Int]
     private let user: UInt32
-    /// Whether a packet's way may depend on its source address.
+    /// Whether the route of a packet may depend on its source address.
     let asksForSources: Bool
 
     init(_ family: InternetAddress.Family, _ state: NetlinkState, interfaceNames: [String: Int], user: UInt32) {
@@ -45,7 +45,7 @@ struct RoutingPolicy: Sendable {
         self.interfaceNames = interfaceNames
         self.user = user
         let known = state.rules.filter { $0.family == family }
-        // Listed in order, but the order is the meaning: it is not left to the listing.
+        // The order of the rules matters, so they are sorted here even though the kernel lists them in order.
         rules = (known.isEmpty ? Self.usualRules(family) : known).enumerated()
             .sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }.map(\.element)
         asksForSources =
@@ -54,7 +54,7 @@ struct RoutingPolicy: Sendable {
             .mapValues { RouteTable($0) }
     }
 
-    /// What a kernel without policy routing does.
+    /// The rules of a kernel without policy routing.
     private static func usualRules(_ family: InternetAddress.Family) -> [NetlinkRule] {
         [
             NetlinkRule(family: family, priority: 0, table: NetlinkRoute.localTable),
@@ -78,7 +78,8 @@ struct RoutingPolicy: Sendable {
         return answer
     }
 
-    /// Visits the rules that look into a table for a packet, in order, until `visit` returns `true` or a rule forbids the packet.
+    /// Calls `visit` for each rule that selects a table for the packet, in order, until `visit` returns `true` or a rule rejects the
+    /// packet.
     func walk(
         _ question: RouteQuestion, _ visit: (NetlinkRule) -> Bool, refused: (NetlinkRoute.Kind) -> Void = { _ in }
     ) {
@@ -90,7 +91,7 @@ struct RoutingPolicy: Sendable {
             switch rule.action {
             case .lookUp: if visit(rule) { return }
             case .jump:
-                // Only forward, as the kernel demands, so that this ends; and without a rule of just that priority, nowhere.
+                // A jump goes only forward, as in the kernel, so that the loop ends. A jump to a priority that no rule has is ignored.
                 guard let target = rules.firstIndex(where: { $0.priority == rule.target }), target >= position else {
                     continue
                 }
@@ -104,7 +105,7 @@ struct RoutingPolicy: Sendable {
     }
 
     private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
-        // A table that depends on the interface's controller is not known here.
+        // The routing table of the interface's controller (VRF) is unknown here.
         guard !rule.usesControllerTable else { return false }
         return isFor(rule, question) != rule.isInverted
     }
@@ -116,12 +117,12 @@ struct RoutingPolicy: Sendable {
         if let prefix = rule.destination, !question.destination.isInside(prefix.address, length: prefix.length) {
             return false
         }
-        // What this host sends comes in on loopback, which has the first index of every namespace.
+        // Packets from this host arrive on loopback, which has index 1 in every network namespace.
         if let name = rule.incoming, interfaceNames[name] != 1 { return false }
         if let name = rule.outgoing, interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex {
             return false
         }
-        // Packets without a mark, and of the default type of service.
+        // The packets have no mark and the default type of service.
         guard rule.mark & rule.markMask == 0, rule.typeOfService == 0 else { return false }
         if let users = rule.users, !users.contains(user) { return false }
         if rule.transport != 0, rule.transport != question.transport { return false }
@@ -135,7 +136,8 @@ struct RoutingPolicy: Sendable {
             guard isFor(route, question) else { return nil }
             switch route.kind {
             case .blackhole, .unreachable, .prohibit:
-                // Such a route of IPv6 is on loopback, and so none for a socket that is bound to another interface.
+                // In IPv6 such a route belongs to the loopback interface, so it does not apply to a socket that is bound to another
+                // interface.
                 return family == .ipv6 && question.interfaceIndex != nil ? nil : .some(.refused(route.kind))
             case .nextTable: return .some(nil)
             default: return usableHop(of: route, question).map { .some(.route(route, $0)) }

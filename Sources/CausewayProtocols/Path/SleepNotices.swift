@@ -1,14 +1,14 @@
 internal import CausewayWire
 
-/// Follows what logind says of the machine's sleep, over the system's message bus: just before it, and after it.
+/// Follows logind's signals before and after the machine sleeps, on the system message bus.
 ///
-/// It does no I/O: its owner carries bytes both ways, and looks at ``news`` after each arrival. logind is not started by being
-/// asked, and only the program that holds its name is believed.
+/// It does no I/O: its owner carries the bytes in both directions and reads ``news`` after each call of ``receive(_:)``. The requests do
+/// not start logind, and only messages from the owner of its bus name are accepted.
 package struct SleepNotices: BusClient {
-    /// What the machine is about to do, or has done.
+    /// The power state of the machine.
     package enum State: Sendable {
         case awake
-        /// It will sleep within a moment, or does.
+        /// The machine is about to sleep, or sleeps.
         case asleep
     }
 
@@ -17,7 +17,7 @@ package struct SleepNotices: BusClient {
     private static let path = "/org/freedesktop/login1"
 
     private var conversation: BusConversation
-    /// The serial of the question who holds logind's name, until it is answered.
+    /// The serial number of the pending `GetNameOwner` request.
     private var question: UInt32?
     private var holder: String?
     package private(set) var news = State.awake
@@ -25,7 +25,7 @@ package struct SleepNotices: BusClient {
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
         callBus("Hello")
-        // First to be told, then to ask: nothing is missed in between.
+        // Subscribe before the first request, so that no change is missed in between.
         callBus(
             "AddMatch",
             "type='signal',sender='\(Self.manager)',path='\(Self.path)',interface='\(Self.manager).Manager',"
@@ -75,7 +75,8 @@ package struct SleepNotices: BusClient {
         }
     }
 
-    /// Somebody else holds the name now, or nobody: whoever said that the machine sleeps will not say that it woke.
+    /// Stores the new owner of logind's name, or `nil`. The state returns to `awake`, because the previous owner can no longer announce the
+    /// wake-up.
     private mutating func held(by name: String?) {
         let name = name.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard name != holder else { return }
