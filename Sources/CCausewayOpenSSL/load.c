@@ -12,7 +12,7 @@ static const char install_hint[] =
     "TLS needs OpenSSL 3. Install it: libssl3 (Debian, Ubuntu; libssl3t64 in newer ones), openssl-libs (Fedora, RHEL), "
     "libopenssl3 (openSUSE), libssl3 (Alpine), openssl (Arch).";
 
-// Without OPENSSL_INIT_NO_ATEXIT the library frees its tables when the process exits, under threads that still use them.
+// Without OPENSSL_INIT_NO_ATEXIT, OpenSSL frees its tables at process exit while other threads may still use them.
 static const uint64_t init_without_atexit = 0x00080000;
 
 struct missing {
@@ -38,7 +38,7 @@ static bool is_version_right(const cw_openssl_table *table, char *message, size_
 
 static bool fill(cw_openssl_table *table, void *crypto, void *ssl, char *message, size_t capacity) {
     struct missing missing = {NULL, true};
-    // A pointer to data becomes a pointer to a function the way that POSIX prescribes for dlsym.
+    // Converts a data pointer to a function pointer in the way that POSIX specifies for dlsym.
 #define CW_FIND_CRYPTO(result, name, parameters, arguments) *(void **)&table->name = find(crypto, #name, &missing);
 #define CW_FIND_SSL(result, name, parameters, arguments) *(void **)&table->name = find(ssl, #name, &missing);
     CW_CRYPTO_FUNCTIONS(CW_FIND_CRYPTO)
@@ -49,7 +49,7 @@ static bool fill(cw_openssl_table *table, void *crypto, void *ssl, char *message
     return false;
 }
 
-// The libraries stay loaded: what they register with the C library must not disappear.
+// Never unload the libraries: they register handlers with the C library.
 static bool load(
     cw_openssl_table *table, const char *crypto_name, const char *ssl_name, char *message, size_t capacity) {
     void *crypto = cw_open_library(crypto_name);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Bytes in the order of arrival. What was taken is dropped when the rest has to move anyway.
+/// A byte queue. Consumed bytes are removed only when the rest has to move anyway.
 struct buffer {
     uint8_t *bytes;
     size_t start;
@@ -24,9 +24,9 @@ struct cw_pipe {
 
 enum {
     smallest_capacity = 4096,
-    /// An empty buffer above this size is given back: a connection that rests holds no memory.
+    /// An empty buffer above this capacity is freed, so that an idle connection holds no memory.
     kept_capacity = 4096,
-    /// Datagrams are kept with their length in front.
+    /// Datagrams are stored with their length in front.
     header_size = sizeof(uint32_t),
     bio_type_source_sink = 0x0400,
     bio_flags_retry_read = 0x01 | 0x08,
@@ -170,7 +170,7 @@ static size_t read_stream(cw_pipe *pipe, void *out, size_t capacity) {
     return count;
 }
 
-/// A datagram longer than the room for it is cut, as the kernel does.
+/// Truncates a datagram that is longer than the buffer, as the kernel does.
 static size_t read_datagram(cw_pipe *pipe, void *out, size_t capacity) {
     size_t count = first_datagram(&pipe->input);
     if (count > 0) {

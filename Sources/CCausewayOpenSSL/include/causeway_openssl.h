@@ -1,7 +1,6 @@
-// OpenSSL 3, found at run time: nothing of it is needed to build, and a program that never uses TLS runs without it.
+// Access to OpenSSL 3, loaded at run time. Neither the build nor a program without TLS needs OpenSSL.
 //
-// `cw_openssl_load` looks every function up. After it succeeded, `cw_NAME(...)` calls OpenSSL's NAME; before that, no such call
-// may be made.
+// `cw_openssl_load` looks up every function. After it succeeds, `cw_NAME(...)` calls OpenSSL's NAME. Do not call these functions earlier.
 #ifndef CAUSEWAY_OPENSSL_H
 #define CAUSEWAY_OPENSSL_H
 
@@ -17,19 +16,19 @@
 
 // MARK: Loading
 
-/// Loads the libraries, once per process; later calls and other threads get the first answer.
+/// Loads the libraries once per process. Later calls and calls on other threads return the result of the first call.
 ///
-/// Returns NULL, or what is wrong and what to install. The text lives as long as the process.
+/// Returns NULL on success, else an error message with the package to install. The text stays valid for the life of the process.
 const char *cw_openssl_load(void);
 
-/// What `cw_openssl_load` does, with libraries of other names and without keeping anything: for tests.
+/// Like `cw_openssl_load` for libraries with other names, but keeps nothing loaded. For tests.
 ///
-/// Returns false and a text in `message` when a library or one of its functions is missing, or the version is another.
+/// Returns false and a text in `message` if a library or function is missing or the version is wrong.
 bool cw_openssl_probe(const char *crypto_name, const char *ssl_name, char *message, size_t capacity);
 
 // MARK: Calls
 
-/// Pointers to all functions. Valid after loading; never changed afterwards.
+/// Pointers to all functions. Valid after loading and constant from then on.
 typedef struct cw_openssl_table {
 #define CW_FIELD(result, name, parameters, arguments) result (*name) parameters;
     CW_CRYPTO_FUNCTIONS(CW_FIELD)
@@ -45,10 +44,10 @@ CW_CRYPTO_FUNCTIONS(CW_CALL)
 CW_SSL_FUNCTIONS(CW_CALL)
 #undef CW_CALL
 
-/// The bytes that an object points to, as OpenSSL's `unsigned char *` of `CRYPTO_malloc`.
+/// Frees bytes that OpenSSL allocated with `CRYPTO_malloc`.
 static inline void cw_free(void *bytes) { cw_CRYPTO_free(bytes, "causeway", 0); }
 
-/// Sets what answers status requests: a function pointer in a `long`-shaped door of OpenSSL's.
+/// Sets the OCSP status callback. OpenSSL passes function pointers through a generic callback setter.
 static inline long cw_set_status_callback(SSL_CTX *context, cw_status_callback callback) {
     return cw_SSL_CTX_callback_ctrl(context, CW_CTRL_SET_STATUS_CALLBACK, (cw_any_callback)callback);
 }
@@ -61,45 +60,46 @@ static inline void cw_free_certificates(void *certificates) {
     cw_OPENSSL_sk_pop_free((OPENSSL_STACK *)certificates, (cw_free_callback)cw_openssl.X509_free);
 }
 
-/// Seconds since 1970 of a time in UTC, or INT64_MIN when it cannot be read.
+/// Converts a UTC time to seconds since 1970. Returns INT64_MIN if the time is malformed.
 int64_t cw_seconds(const ASN1_TIME *time);
 
-/// The password of `PEM_read_bio_*`: the string in `argument`. Without one the answer is "none", never a question on the terminal.
+/// Password callback for `PEM_read_bio_*`: returns the string in `argument`. Without one it reports no password and never prompts on the
+/// terminal.
 int cw_password(char *buffer, int capacity, int is_writing, void *argument);
 
 // MARK: Pipes
 
-/// The transport of one connection: bytes that arrived and bytes that are to leave, in memory.
+/// The in-memory transport of one connection: received bytes and bytes to send.
 ///
-/// Not safe for use by two threads at once, like the connection it belongs to.
+/// Not thread-safe, like the connection that it belongs to.
 typedef struct cw_pipe cw_pipe;
 
-/// With datagrams, each write is kept apart and each read takes one. NULL when memory is short.
+/// Creates a pipe. With datagrams, each write is kept separate and each read returns one. Returns NULL if memory allocation fails.
 cw_pipe *cw_pipe_new(bool keeps_datagrams);
 void cw_pipe_free(cw_pipe *pipe);
-/// A BIO over the pipe, which must outlive it. NULL when memory is short.
+/// Creates a BIO for the pipe. The pipe must outlive the BIO. Returns NULL if memory allocation fails.
 BIO *cw_pipe_bio(cw_pipe *pipe);
 
-/// Lends bytes to be read before `cw_pipe_settle`, which copies what is left.
+/// Lends bytes for reading until `cw_pipe_settle`, which copies the unread rest.
 void cw_pipe_lend(cw_pipe *pipe, const uint8_t *bytes, size_t count);
-/// Ends the loan. False when memory is short or more than `limit` bytes would be kept.
+/// Ends the loan. Returns false if memory allocation fails or if more than `limit` bytes would be kept.
 bool cw_pipe_settle(cw_pipe *pipe, size_t limit);
-/// After the bytes that are there comes the end.
+/// Reports the end of the input after the bytes already received.
 void cw_pipe_end(cw_pipe *pipe);
-/// While held, reads find nothing.
+/// While held, reads return no data.
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);
-/// Bytes that arrived and were not read.
+/// Number of received bytes that were not read.
 size_t cw_pipe_unread(const cw_pipe *pipe);
-/// Whether a read would find nothing for now, neither bytes nor the end.
+/// Whether a read would return neither bytes nor the end.
 bool cw_pipe_is_dry(const cw_pipe *pipe);
-/// Drops what arrived and was not read.
+/// Discards received bytes that were not read.
 void cw_pipe_discard(cw_pipe *pipe);
 
-/// The bytes to send, of the first datagram if datagrams are kept. Valid until the pipe is used again.
+/// Returns the bytes to send, with datagrams those of the first one. Valid until the next call with this pipe.
 const uint8_t *cw_pipe_outgoing(const cw_pipe *pipe, size_t *count);
-/// Forgets bytes that were sent; with datagrams, the first one.
+/// Removes `count` sent bytes; with datagrams, the first datagram.
 void cw_pipe_sent(cw_pipe *pipe, size_t count);
-/// All bytes that wait to be sent.
+/// Number of all bytes to send.
 size_t cw_pipe_unsent(const cw_pipe *pipe);
 
 #endif

@@ -1,4 +1,4 @@
-// The shapes of the functions that OpenSSL calls back.
+// Types of the callback functions for OpenSSL.
 #ifndef CAUSEWAY_OPENSSL_CALLBACKS_H
 #define CAUSEWAY_OPENSSL_CALLBACKS_H
 

@@ -1,8 +1,8 @@
-// Numbers of OpenSSL 3 that are macros in its headers.
+// Constants that are macros in OpenSSL 3's headers.
 #ifndef CAUSEWAY_OPENSSL_CONSTANTS_H
 #define CAUSEWAY_OPENSSL_CONSTANTS_H
 
-// As F(ours, theirs, value), so that they can be compared with installed headers.
+// Entries F(our name, OpenSSL's name, value), so that a test can compare them with the installed headers.
 #define CW_CONSTANTS(F) \
     F(CW_ERROR_SSL, SSL_ERROR_SSL, 1) \
     F(CW_ERROR_WANT_READ, SSL_ERROR_WANT_READ, 2) \
@@ -88,7 +88,7 @@
 enum { CW_CONSTANTS(CW_ENUMERATE) };
 #undef CW_ENUMERATE
 
-// Results of a judgement, which choose the alert, as F(ours, theirs, value).
+// Verification results, which select the alert to send: F(our name, OpenSSL's name, value).
 #define CW_CHAIN_ERRORS(F) \
     F(CW_V_OK, X509_V_OK, 0) \
     F(CW_V_NOT_YET_VALID, X509_V_ERR_CERT_NOT_YET_VALID, 9) \

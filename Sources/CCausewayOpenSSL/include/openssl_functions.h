@@ -1,5 +1,5 @@
-// Every function of OpenSSL 3 that is used, as F(result, name, parameters, arguments): the table, the calls through it, the
-// look-ups and the comparison with the installed headers are all made from these two lists.
+// All OpenSSL 3 functions in use, as F(result, name, parameters, arguments). These two lists generate the function table, the calls, the
+// lookups, and the comparison with the installed headers.
 #ifndef CAUSEWAY_OPENSSL_FUNCTIONS_H
 #define CAUSEWAY_OPENSSL_FUNCTIONS_H
 

@@ -1,4 +1,4 @@
-// OpenSSL's types as this library sees them: all opaque, under the tags that its own headers use, so that the two can be compared.
+// OpenSSL's types as opaque structures. The tags are those of OpenSSL's headers, so that a test can compare both.
 #ifndef CAUSEWAY_OPENSSL_TYPES_H
 #define CAUSEWAY_OPENSSL_TYPES_H
 
@@ -31,7 +31,7 @@ typedef struct evp_pkey_ctx_st EVP_PKEY_CTX;
 typedef struct evp_md_st EVP_MD;
 typedef struct evp_md_ctx_st EVP_MD_CTX;
 typedef struct engine_st ENGINE;
-// Lists with an element type: `OPENSSL_STACK` underneath.
+// Typed stacks, which are `OPENSSL_STACK` internally.
 struct stack_st_X509;
 struct stack_st_X509_NAME;
 struct stack_st_SSL_CIPHER;

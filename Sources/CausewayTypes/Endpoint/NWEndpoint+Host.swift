@@ -1,11 +1,11 @@
 extension NWEndpoint {
-    /// A host, by name or by address.
+    /// A host, given by name or address.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum Host: Hashable, CustomDebugStringConvertible, ExpressibleByStringLiteral, Sendable {
         public typealias StringLiteralType = String
 
-        /// A name to resolve, and the interface to which that is limited, if it is.
+        /// A name to resolve, and the interface to use, if any.
         case name(String, NWInterface?)
         /// An IPv4 address.
         case ipv4(IPv4Address)
@@ -16,10 +16,10 @@ extension NWEndpoint {
             self.init(stringLiteral)
         }
 
-        /// Makes a host from an address literal, or failing that from a name.
+        /// Creates a host from an address literal, or from a name if the text is not a literal.
         ///
-        /// An IPv4-mapped IPv6 literal becomes ``ipv4(_:)``. A suffix such as `%eth0` becomes the interface, if this
-        /// host has it; otherwise it stays part of the name.
+        /// An IPv4-mapped IPv6 literal becomes ``ipv4(_:)``. A suffix such as `%eth0` becomes the interface if this host has an interface
+        /// with that name; otherwise it stays part of the name.
         public init(_ string: String) {
             let literal = ScopedLiteral(string)
             if let address = IPv4Address(literal) {
@@ -37,7 +37,7 @@ extension NWEndpoint {
             }
         }
 
-        /// The interface to which the host is limited, if it is.
+        /// The interface that scopes the host, if any.
         public var interface: NWInterface? {
             switch self {
             case .name(_, let interface): interface
@@ -46,7 +46,7 @@ extension NWEndpoint {
             }
         }
 
-        /// The name or the address, followed by `%` and the interface name when there is one.
+        /// The name or address, followed by `%` and the interface name if there is one.
         public var debugDescription: String {
             switch self {
             case .name(let name, let interface):

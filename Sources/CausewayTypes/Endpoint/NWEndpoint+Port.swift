@@ -8,33 +8,33 @@ extension NWEndpoint {
     {
         public typealias IntegerLiteralType = UInt16
 
-        /// 0: the system chooses.
+        /// Port 0: the system chooses a free port.
         public static let any: NWEndpoint.Port = 0
-        /// 22.
+        /// Port 22.
         public static let ssh: NWEndpoint.Port = 22
-        /// 25.
+        /// Port 25.
         public static let smtp: NWEndpoint.Port = 25
-        /// 80.
+        /// Port 80.
         public static let http: NWEndpoint.Port = 80
-        /// 110.
+        /// Port 110.
         public static let pop: NWEndpoint.Port = 110
-        /// 143.
+        /// Port 143.
         public static let imap: NWEndpoint.Port = 143
-        /// 443.
+        /// Port 443.
         public static let https: NWEndpoint.Port = 443
-        /// 993.
+        /// Port 993.
         public static let imaps: NWEndpoint.Port = 993
-        /// 1080.
+        /// Port 1080.
         public static let socks: NWEndpoint.Port = 1080
 
-        /// The number, in the machine's byte order.
+        /// The port number in host byte order.
         public let rawValue: UInt16
 
         public init(integerLiteral value: NWEndpoint.Port.IntegerLiteralType) {
             rawValue = value
         }
 
-        /// Never `nil`: every 16-bit number is a port, and 0 is ``any``.
+        /// Creates a port. Never returns `nil`, because every 16-bit number is valid; 0 is ``any``.
         public init?(rawValue: UInt16) {
             self.rawValue = rawValue
         }
@@ -43,11 +43,11 @@ extension NWEndpoint {
             rawValue = number
         }
 
-        /// Makes a port from decimal digits, or from the name of a service of this host's service database.
+        /// Creates a port from decimal digits, or from a service name in this host's service database.
         ///
-        /// Reads a file when given a name.
+        /// Reads a file for a service name.
         ///
-        /// - Returns: `nil` for a number above 65535, and for an unknown name.
+        /// - Returns: `nil` for a number above 65535 and for an unknown name.
         public init?(_ service: String) {
             guard !service.isEmpty, !service.utf8.contains(0) else { return nil }
             guard service.utf8.contains(where: { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
@@ -59,7 +59,7 @@ extension NWEndpoint {
             self.init(number)
         }
 
-        /// The decimal number.
+        /// The port number in decimal.
         public var debugDescription: String { String(rawValue) }
 
         private static func number(ofService service: String) -> UInt16? {
@@ -70,7 +70,7 @@ extension NWEndpoint {
             return wellKnown[service]
         }
 
-        // Minimal container images have no service database; the names behind our own constants work even so.
+        // Minimal container images have no service database, so the names of the constants above are built in.
         private static let wellKnown: [String: UInt16] = [
             "ssh": 22, "smtp": 25, "http": 80, "pop3": 110, "imap": 143, "https": 443, "imaps": 993, "socks": 1080,
         ]

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Something to connect to, or to listen on.
+/// An endpoint to connect to or to listen on.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
@@ -8,14 +8,14 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     case hostPort(host: NWEndpoint.Host, port: NWEndpoint.Port)
     /// An instance of a Bonjour service (RFC 6763 §4.1), such as `Lab Printer`, `_ipp._tcp`, `local.`.
     case service(name: String, type: String, domain: String, interface: NWInterface?)
-    /// A Unix-domain stream socket, by its path.
+    /// A Unix domain stream socket with the given path.
     case unix(path: String)
-    /// The host and port of a URL. Its scheme gives the port when it has none, and nothing else.
+    /// The host and port of a URL. Without a port, the scheme determines the port. Other parts are ignored.
     case url(_: URL)
-    /// An endpoint that none of the other cases can express.
+    /// An endpoint that no other case can represent.
     case opaque(_: nw_endpoint_t)
 
-    /// The interface to which the endpoint is limited, if it is.
+    /// The interface that scopes the endpoint, if any.
     public var interface: NWInterface? {
         switch self {
         case .hostPort(let host, _): host.interface
@@ -27,7 +27,7 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     /// Always `nil`: the TXT record of a browsed service is in the metadata of the browse result.
     public var txtRecord: NWTXTRecord? { nil }
 
-    /// The parts as Apple's tools print them: `host:port`, but `address.port` for IPv6, whose text has colons.
+    /// The parts in the format of Apple's tools: `host:port`; for IPv6 `address.port`, because the address contains colons.
     public var debugDescription: String {
         switch self {
         case .hostPort(let host, let port):

@@ -1,7 +1,7 @@
-/// An endpoint without a Swift form, equal only to itself.
+/// An endpoint without a Swift representation, equal only to itself.
 ///
-/// On Apple platforms this is an object of the C interface of Network. Here no function makes one: the type exists so
-/// that a `switch` over ``NWEndpoint`` has the same cases.
+/// On Apple platforms this is an object of Network's C interface. This library never creates one: the type exists so that a `switch` over
+/// ``NWEndpoint`` has the same cases.
 public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebugStringConvertible, Sendable {
     package init() {}
 
@@ -16,7 +16,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
     public var debugDescription: String { description }
 }
 
-/// The name by which ``NWEndpoint/opaque(_:)`` and programs refer to an opaque endpoint.
+/// Apple's name for the value of ``NWEndpoint/opaque(_:)``.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

@@ -1,83 +1,83 @@
 /// A status of the DNS-SD interfaces: 0 (``kDNSServiceErr_NoError``) or a negative number.
 public typealias DNSServiceErrorType = Int32
 
-// The constants are `Int`, although the codes are 32 bits wide: that is how Apple's header arrives in Swift, and
-// programs written for it compare, convert and switch accordingly.
+// The constants are `Int` although the codes have 32 bits, because Swift imports Apple's header that way. Programs that compare, convert or
+// switch over them then compile unchanged.
 
 /// Success.
 public let kDNSServiceErr_NoError: Int = 0
-/// Something went wrong that has no better number.
+/// An unknown error.
 public let kDNSServiceErr_Unknown: Int = -65537
 /// The name does not exist.
 public let kDNSServiceErr_NoSuchName: Int = -65538
 /// Out of memory.
 public let kDNSServiceErr_NoMemory: Int = -65539
-/// An argument is not acceptable.
+/// Invalid argument.
 public let kDNSServiceErr_BadParam: Int = -65540
-/// The operation is not one of this client's.
+/// Invalid reference: the operation does not belong to this client.
 public let kDNSServiceErr_BadReference: Int = -65541
-/// The call does not fit the state of the operation.
+/// The operation is in a state that does not allow the call.
 public let kDNSServiceErr_BadState: Int = -65542
-/// The flags contradict each other or the call.
+/// Invalid flags or combination of flags.
 public let kDNSServiceErr_BadFlags: Int = -65543
 /// The operation is not supported.
 public let kDNSServiceErr_Unsupported: Int = -65544
-/// The operation was never started.
+/// The operation was not started.
 public let kDNSServiceErr_NotInitialized: Int = -65545
-/// This client has registered the service already.
+/// This client has already registered the service.
 public let kDNSServiceErr_AlreadyRegistered: Int = -65547
 /// The name is in use by another host.
 public let kDNSServiceErr_NameConflict: Int = -65548
 /// The record or the request is malformed.
 public let kDNSServiceErr_Invalid: Int = -65549
-/// A firewall stood in the way.
+/// A firewall prevents the operation.
 public let kDNSServiceErr_Firewall: Int = -65550
-/// The client and the responder are of different versions.
+/// The versions of client and responder are incompatible.
 public let kDNSServiceErr_Incompatible: Int = -65551
-/// There is no interface of that index.
+/// No interface has this index.
 public let kDNSServiceErr_BadInterfaceIndex: Int = -65552
-/// The server refused.
+/// The server refused the request.
 public let kDNSServiceErr_Refused: Int = -65553
 /// The name has no record of that type.
 public let kDNSServiceErr_NoSuchRecord: Int = -65554
-/// The program lacks a permission that the operation needs.
+/// The program lacks a required permission.
 public let kDNSServiceErr_NoAuth: Int = -65555
 /// The TXT record has no such key.
 public let kDNSServiceErr_NoSuchKey: Int = -65556
-/// The gateway did not make the port mapping.
+/// The gateway failed to create the port mapping.
 public let kDNSServiceErr_NATTraversal: Int = -65557
-/// There is more than one gateway in a row.
+/// There are several NAT gateways in series.
 public let kDNSServiceErr_DoubleNAT: Int = -65558
 /// The clocks of signer and verifier differ too much.
 public let kDNSServiceErr_BadTime: Int = -65559
-/// The signature is wrong.
+/// Invalid signature.
 public let kDNSServiceErr_BadSig: Int = -65560
-/// The key is wrong.
+/// Invalid key.
 public let kDNSServiceErr_BadKey: Int = -65561
-/// A failure that may pass.
+/// A temporary error.
 public let kDNSServiceErr_Transient: Int = -65562
 /// No responder is running.
 public let kDNSServiceErr_ServiceNotRunning: Int = -65563
-/// The gateway knows no protocol for port mappings.
+/// The gateway supports no port mapping protocol.
 public let kDNSServiceErr_NATPortMappingUnsupported: Int = -65564
-/// The gateway has port mappings switched off.
+/// Port mapping is disabled in the gateway.
 public let kDNSServiceErr_NATPortMappingDisabled: Int = -65565
 /// There is no gateway.
 public let kDNSServiceErr_NoRouter: Int = -65566
-/// The responder has stopped answering.
+/// The responder stopped answering.
 public let kDNSServiceErr_PollingMode: Int = -65567
-/// The time allowed has passed.
+/// The operation timed out.
 public let kDNSServiceErr_Timeout: Int = -65568
-/// The connection to the responder is gone.
+/// The connection to the responder was lost.
 public let kDNSServiceErr_DefunctConnection: Int = -65569
-/// A policy of this host forbids the operation.
+/// A policy of this host prohibits the operation.
 public let kDNSServiceErr_PolicyDenied: Int = -65570
 /// The operation is not permitted.
 public let kDNSServiceErr_NotPermitted: Int = -65571
-/// The data is older than its lifetime.
+/// The data has exceeded its lifetime.
 public let kDNSServiceErr_StaleData: Int = -65572
 
-/// What each code is called, without the prefix.
+/// The names of the codes, without the prefix.
 enum DNSServiceErrorName {
     static let table: [DNSServiceErrorType: String] = [
         0: "NoError",

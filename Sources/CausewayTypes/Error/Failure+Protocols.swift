@@ -1,15 +1,15 @@
-/// Failures that protocol machines report, which have no other way to an `errno`.
+/// Failures of protocol state machines, which cannot use the `errno` constants of a C library.
 extension Failure {
-    /// The peer broke the rules of a protocol (`EPROTO`).
+    /// The peer violated a protocol (`EPROTO`).
     package static let protocolViolation = Failure(.posix(.EPROTO))
-    /// The peer ended before it should have (`ECONNRESET`).
+    /// The peer ended the stream too early (`ECONNRESET`).
     package static let endedEarly = Failure(.posix(.ECONNRESET))
-    /// Whether the peer closed the transport without saying goodbye (`ECONNRESET`, `EPIPE`).
+    /// Whether the peer closed the transport without a protocol-level close (`ECONNRESET`, `EPIPE`).
     package var isHangUp: Bool { self == .endedEarly || self == Failure(.posix(.EPIPE)) }
-    /// The peer did not agree to speak the protocol, or the protocol gave up (`ECONNABORTED`).
+    /// The peer refused the protocol, or the protocol failed (`ECONNABORTED`).
     package static let aborted = Failure(.posix(.ECONNABORTED))
-    /// More than may be held or sent at once (`EMSGSIZE`).
+    /// The data exceeds the maximum size to store or send (`EMSGSIZE`).
     package static let tooLong = Failure(.posix(.EMSGSIZE))
-    /// The program asked for what cannot be (`EINVAL`).
+    /// The program made an invalid request (`EINVAL`).
     package static let misuse = Failure(.posix(.EINVAL))
 }

@@ -1,12 +1,12 @@
-/// A failure in the form that the layers below the API pass around: a domain and a number.
+/// A failure as the layers below the API represent it: a domain and a number.
 ///
-/// ``NWError`` holds a `POSIXErrorCode`, whose size is known at run time only: every type that holds one is handled by
-/// run-time layout look-ups, which cost more than a small send. Here all sizes are known; ``NWError`` is made at the edge.
+/// ``NWError`` contains a `POSIXErrorCode`, whose size is known only at run time. Types that contain one need run-time layout lookups,
+/// which cost more than a small send. All sizes in this type are known at compile time; the API layer converts it to ``NWError``.
 package struct Failure: Error, Hashable, Sendable {
     package enum Domain: UInt8, Sendable { case posix, dns, tls }
 
     package var domain: Domain
-    /// `errno`, a dns_sd code or an `OSStatus`.
+    /// An `errno`, a dns_sd error code or an `OSStatus`.
     package var code: Int32
 
     package init(_ domain: Domain, _ code: Int32) {
@@ -25,7 +25,7 @@ package struct Failure: Error, Hashable, Sendable {
         }
     }
 
-    /// The same failure as programs see it.
+    /// The failure as an ``NWError`` for programs.
     package var networkError: NWError {
         switch domain {
         case .posix: NWError(errno: code)

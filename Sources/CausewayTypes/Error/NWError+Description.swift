@@ -1,7 +1,7 @@
 internal import CCausewayLinux
 
 extension NWError {
-    /// The code and what it means, such as `POSIXErrorCode(rawValue: 111): Connection refused`.
+    /// The code and its meaning, such as `POSIXErrorCode(rawValue: 111): Connection refused`.
     public var debugDescription: String {
         let code =
             switch self {
@@ -13,7 +13,7 @@ extension NWError {
         return "\(code): \(reason ?? "Unknown")"
     }
 
-    /// What the code means, without the code; `nil` when nobody knows.
+    /// The meaning of the code, without the code; `nil` for an unknown code.
     package var reason: String? {
         switch self {
         case .posix(let code): Self.text(ofErrno: code.rawValue)

@@ -1,34 +1,34 @@
 public import FoundationEssentials
 
-/// A status of Apple's Security interfaces: 0, or the number of an error.
+/// A result code of Apple's Security interfaces: 0 for success, else an error number.
 public typealias OSStatus = Int32
 
-/// Why something on the network failed. The case tells which numbering the code is from.
+/// A network error. The case tells to which numbering the code belongs.
 ///
 /// Counterpart: macOS 10.14, iOS 12; `wifiAware` macOS 26, iOS 26.
 public enum NWError: Error, Equatable, CustomDebugStringConvertible {
-    /// An `errno` of the kernel. The names are the same everywhere; the numbers are Linux's, not Darwin's.
-    // `POSIXErrorCode` under the name that does not require importing a C library.
+    /// A kernel `errno`. Names are the same on all platforms; the numbers are Linux's, not Darwin's.
+    // The same type as `POSIXErrorCode`, without an import of a C library.
     case posix(POSIXError.Code)
-    /// A failure to resolve, browse or register, in the numbering of `dns_sd.h`.
+    /// An error in resolving, browsing or registering, with a `dns_sd.h` code.
     case dns(DNSServiceErrorType)
-    /// A failure of TLS, in the numbering of Secure Transport.
+    /// A TLS error, with a Secure Transport code.
     case tls(OSStatus)
-    /// A failure of Wi-Fi Aware. Never reported on Linux.
+    /// A Wi-Fi Aware error. Never reported on Linux.
     case wifiAware(Int32)
 
-    /// Wraps an `errno`. A value without a name becomes `EINVAL`, as on Apple platforms.
+    /// Creates an error from an `errno`. A number without a name becomes `EINVAL`, as on Apple platforms.
     package init(errno: Int32) {
         self = .posix(POSIXError.Code(rawValue: errno) ?? .EINVAL)
     }
 }
 
-/// What `CustomNSError` asks for, which Foundation declares and FoundationEssentials does not.
+/// The requirements of `CustomNSError`, a protocol that Foundation declares and FoundationEssentials does not.
 extension NWError {
-    /// The domain of the `NSError` into which Foundation turns this.
+    /// The domain of the `NSError` to which Foundation converts this error.
     public static var errorDomain: String { "Network.NWError" }
 
-    /// The number in the numbering of the case.
+    /// The code in the numbering of the case.
     public var errorCode: Int {
         switch self {
         case .posix(let code): Int(code.rawValue)
@@ -38,7 +38,7 @@ extension NWError {
         }
     }
 
-    /// One entry: the sentence that `localizedDescription` returns.
+    /// The user info of the `NSError`: one entry with the text that `localizedDescription` returns.
     public var errorUserInfo: [String: Any] {
         ["NSLocalizedDescription": localizedText]
     }

@@ -1,6 +1,6 @@
-// The numbering of Secure Transport, which names failures of TLS wherever an `OSStatus` carries them.
+// The error numbers of Secure Transport, which an `OSStatus` carries for TLS failures.
 
-/// The peer broke the protocol.
+/// The peer violated the protocol.
 public let errSSLProtocol: OSStatus = -9800
 /// No cipher suite in common.
 public let errSSLNegotiation: OSStatus = -9801
@@ -50,15 +50,15 @@ public let errSSLPeerRecordOverflow: OSStatus = -9822
 public let errSSLPeerDecompressFail: OSStatus = -9823
 /// The peer could not agree on parameters.
 public let errSSLPeerHandshakeFail: OSStatus = -9824
-/// The peer found our certificate bad.
+/// The peer considers our certificate malformed.
 public let errSSLPeerBadCert: OSStatus = -9825
-/// The peer does not support our kind of certificate.
+/// The peer does not support our type of certificate.
 public let errSSLPeerUnsupportedCert: OSStatus = -9826
-/// The peer found our certificate revoked.
+/// The peer considers our certificate revoked.
 public let errSSLPeerCertRevoked: OSStatus = -9827
-/// The peer found our certificate expired.
+/// The peer considers our certificate expired.
 public let errSSLPeerCertExpired: OSStatus = -9828
-/// The peer does not accept our certificate.
+/// The peer rejects our certificate for another reason.
 public let errSSLPeerCertUnknown: OSStatus = -9829
 /// Illegal parameter.
 public let errSSLIllegalParam: OSStatus = -9830
@@ -68,23 +68,23 @@ public let errSSLPeerUnknownCA: OSStatus = -9831
 public let errSSLPeerAccessDenied: OSStatus = -9832
 /// The peer could not decode a message.
 public let errSSLPeerDecodeError: OSStatus = -9833
-/// The peer found a handshake signature or hash wrong.
+/// The peer found an invalid handshake signature or hash.
 public let errSSLPeerDecryptError: OSStatus = -9834
 /// The peer reported an export restriction.
 public let errSSLPeerExportRestriction: OSStatus = -9835
 /// Bad protocol version.
 public let errSSLPeerProtocolVersion: OSStatus = -9836
-/// The peer demands stronger security.
+/// The peer requires stronger security.
 public let errSSLPeerInsufficientSecurity: OSStatus = -9837
 /// The peer had an internal error.
 public let errSSLPeerInternalError: OSStatus = -9838
-/// The peer cancelled.
+/// The peer cancelled the handshake.
 public let errSSLPeerUserCancelled: OSStatus = -9839
-/// The peer does not renegotiate.
+/// The peer refuses renegotiation.
 public let errSSLPeerNoRenegotiation: OSStatus = -9840
-/// The peer's certificate awaits judgement.
+/// The peer's certificate waits for validation by the program.
 public let errSSLPeerAuthCompleted: OSStatus = -9841
-/// The server asked for a client certificate.
+/// The server requested a client certificate.
 public let errSSLClientCertRequested: OSStatus = -9842
 /// The certificate is not for this host name.
 public let errSSLHostNameMismatch: OSStatus = -9843
@@ -102,7 +102,7 @@ public let errSSLBadConfiguration: OSStatus = -9848
 public let errSSLUnexpectedRecord: OSStatus = -9849
 /// The peer's ephemeral key is weak.
 public let errSSLWeakPeerEphemeralDHKey: OSStatus = -9850
-/// The client hello awaits judgement.
+/// The client hello waits for evaluation by the program.
 public let errSSLClientHelloReceived: OSStatus = -9851
 /// The transport was reset.
 public let errSSLTransportReset: OSStatus = -9852
@@ -149,7 +149,7 @@ public let errSSLATSCertificateTrustViolation: OSStatus = -9886
 /// Early data was rejected.
 public let errSSLEarlyDataRejected: OSStatus = -9890
 
-/// What each code means, in words for a log.
+/// The descriptions of the codes, for logs.
 enum TLSStatusText {
     static let table: [OSStatus: String] = [
         -9800: "the peer broke the protocol",

@@ -1,23 +1,22 @@
 extension IPv4Address {
     /// Parses a numeric IPv4 literal, such as `192.0.2.1` or `169.254.8.8%eth0`.
     ///
-    /// Accepts what `getaddrinfo` accepts with `AI_NUMERICHOST`: one to four parts separated by dots, of which the
-    /// last fills all remaining bytes (`127.1`, `2130706433`), each decimal, octal with a leading `0`, or hexadecimal
-    /// with a leading `0x`. So `010.0.0.1` is `8.0.0.1`: do not use this to judge what other software will make of
-    /// text from a stranger.
+    /// Accepts the same formats as `getaddrinfo` with `AI_NUMERICHOST`: one to four parts separated by dots, of which the last fills all
+    /// remaining bytes (`127.1`, `2130706433`). Each part is decimal, octal with a leading `0`, or hexadecimal with a leading `0x`, so
+    /// `010.0.0.1` is `8.0.0.1`. Do not use this to predict how other software interprets untrusted text.
     ///
-    /// - Returns: `nil` for anything else, and for the name of an interface that does not exist.
+    /// - Returns: `nil` for any other text, and if the interface does not exist.
     public init?(_ string: String) {
         self.init(ScopedLiteral(string))
     }
 
     init?(_ literal: ScopedLiteral) {
-        // Indices as scopes belong to IPv6 (RFC 4007 §11.2): here only a name is a scope.
+        // Only IPv6 allows an index as scope (RFC 4007 §11.2); an IPv4 scope must be a name.
         guard literal.unresolvedScope == nil, let bits = Self.parseLoosely(literal.address.utf8) else { return nil }
         self.init(bits: bits, interface: literal.interface)
     }
 
-    /// Parses one to four parts in any of the three bases.
+    /// Parses one to four parts, each in any of the three bases.
     private static func parseLoosely(_ text: Substring.UTF8View) -> UInt32? {
         var rest = text
         var bits: UInt32 = 0
@@ -34,7 +33,7 @@ extension IPv4Address {
         return nil
     }
 
-    /// Takes the digits of one part off the front; `nil` when there are none, or they do not fit 32 bits.
+    /// Removes the digits of one part from the front. Returns `nil` if there are none or if the number exceeds 32 bits.
     private static func parsePart(_ text: inout Substring.UTF8View) -> UInt32? {
         var base: UInt32 = 10
         var digitCount = 0
@@ -61,7 +60,7 @@ extension IPv4Address {
         return digitCount > 0 ? value : nil
     }
 
-    /// Parses four decimal parts without leading zeros, as embedded in an IPv6 literal (RFC 4291 §2.2).
+    /// Parses four decimal parts without leading zeros, as they occur in an IPv6 literal (RFC 4291 §2.2).
     static func parseStrictly(_ text: Substring.UTF8View) -> UInt32? {
         var bits: UInt32 = 0
         var value: UInt32 = 0
@@ -88,7 +87,7 @@ extension IPv4Address {
     }
 }
 
-/// The value of an ASCII hexadecimal digit in either case, or `nil`.
+/// Returns the value of an ASCII hexadecimal digit in either case, or `nil`.
 func hexadecimalValue(of byte: UInt8) -> UInt32? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))

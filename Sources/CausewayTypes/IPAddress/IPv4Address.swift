@@ -1,34 +1,34 @@
 public import FoundationEssentials
 
-/// An IPv4 address, optionally limited to one interface (RFC 791 §3.2).
+/// An IPv4 address, with an optional interface scope (RFC 791 §3.2).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
-    /// `0.0.0.0`: no particular address (RFC 1122 §3.2.1.3).
+    /// `0.0.0.0`: the unspecified address (RFC 1122 §3.2.1.3).
     public static let any = IPv4Address(bits: 0)
 
-    /// `255.255.255.255`: every host on the link (RFC 1122 §3.2.1.3).
+    /// `255.255.255.255`: all hosts on the link (RFC 1122 §3.2.1.3).
     public static let broadcast = IPv4Address(bits: 0xffff_ffff)
 
     /// `127.0.0.1`: this host.
     public static let loopback = IPv4Address(bits: 0x7f00_0001)
 
-    /// `224.0.0.1`: every multicast-capable host on the link.
+    /// `224.0.0.1`: all multicast hosts on the link.
     public static let allHostsGroup = IPv4Address(bits: 0xe000_0001)
 
-    /// `224.0.0.2`: every router on the link.
+    /// `224.0.0.2`: all routers on the link.
     public static let allRoutersGroup = IPv4Address(bits: 0xe000_0002)
 
-    /// `224.0.0.22`: where IGMPv3 membership reports go (RFC 3376 §4.2.14).
+    /// `224.0.0.22`: the destination of IGMPv3 membership reports (RFC 3376 §4.2.14).
     public static let allReportsGroup = IPv4Address(bits: 0xe000_0016)
 
     /// `224.0.0.251`: Multicast DNS (RFC 6762 §3).
     public static let mdnsGroup = IPv4Address(bits: 0xe000_00fb)
 
-    /// The address as a number: `127.0.0.1` is `0x7f00_0001` on every machine.
+    /// The address as a number: `127.0.0.1` is `0x7f00_0001` on all hosts.
     @usableFromInline package let bits: UInt32
 
-    /// The interface on which the address is meaningful. Part of equality.
+    /// The interface that scopes the address. Part of equality.
     public let interface: NWInterface?
 
     package init(bits: UInt32, interface: NWInterface? = nil) {
@@ -36,9 +36,9 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.interface = interface
     }
 
-    /// Makes an address from 4 bytes in network byte order.
+    /// Creates an address from 4 bytes in network byte order.
     ///
-    /// - Returns: `nil` unless `rawValue` holds exactly 4 bytes.
+    /// - Returns: `nil` unless `rawValue` has exactly 4 bytes.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard rawValue.count == 4 else { return nil }
         self.init(bits: rawValue.reduce(0) { $0 << 8 | UInt32($1) }, interface: interface)
@@ -52,7 +52,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
         ])
     }
 
-    /// Whether this is exactly ``loopback``: another address of 127/8, or one with an interface, is not.
+    /// Whether the address equals ``loopback``. `false` for other addresses in 127/8 and for addresses with an interface.
     public var isLoopback: Bool { self == .loopback }
 
     /// Whether the address is in 169.254/16 (RFC 3927 §2.1).
@@ -61,7 +61,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
     /// Whether the address is in 224/4 (RFC 1112 §4).
     public var isMulticast: Bool { bits >> 28 == 0xe }
 
-    /// The dotted quad, followed by `%` and the interface name when there is one.
+    /// The address in dotted decimal notation, followed by `%` and the interface name if there is one.
     public var debugDescription: String {
         let quad = "\(bits >> 24).\(bits >> 16 & 0xff).\(bits >> 8 & 0xff).\(bits & 0xff)"
         guard let interface else { return quad }

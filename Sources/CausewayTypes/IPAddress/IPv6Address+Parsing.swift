@@ -1,10 +1,10 @@
 extension IPv6Address {
     /// Parses an IPv6 literal, such as `2001:db8::5`, `::ffff:192.0.2.1`, `fe80::1%eth0` or `fe80::1%2`.
     ///
-    /// The forms are those of RFC 4291 §2.2; the scope after `%` is the name or the index of an interface
-    /// (RFC 4007 §11.2), for an address of any kind.
+    /// Accepts the formats of RFC 4291 §2.2. The scope after `%` is the name or index of an interface (RFC 4007 §11.2) and is allowed for
+    /// any address.
     ///
-    /// - Returns: `nil` for anything else, including brackets, prefixes, and an interface that does not exist.
+    /// - Returns: `nil` for any other text, including brackets and prefixes, and if the interface does not exist.
     public init?(_ string: String) {
         self.init(ScopedLiteral(string))
     }
@@ -29,7 +29,7 @@ extension IPv6Address {
         return NWInterface(index: index)
     }
 
-    /// Parses the address proper (RFC 4291 §2.2).
+    /// Parses the address without its scope (RFC 4291 §2.2).
     private static func parse(_ text: Substring.UTF8View) -> (high: UInt64, low: UInt64)? {
         var groups = GroupAccumulator()
         var rest = text
@@ -39,7 +39,7 @@ extension IPv6Address {
         }
         while !rest.isEmpty {
             if rest.first == UInt8(ascii: ":") {
-                // The second of two colons: the first was taken as a separator, or above.
+                // The second colon of `::`. The first one was consumed as a separator or above.
                 rest.removeFirst()
                 guard groups.skip() else { return nil }
                 continue
@@ -63,7 +63,7 @@ extension IPv6Address {
         return groups.finish()
     }
 
-    /// Takes one to four hexadecimal digits off the front.
+    /// Removes one to four hexadecimal digits from the front.
     private static func parseGroup(_ text: inout Substring.UTF8View) -> UInt16? {
         var value: UInt32 = 0
         var digitCount = 0
@@ -76,14 +76,14 @@ extension IPv6Address {
         return digitCount > 0 ? UInt16(value) : nil
     }
 
-    /// Collects groups from the left, and makes room where `::` stood.
+    /// Collects groups from the left and inserts zeros at the position of `::`.
     private struct GroupAccumulator {
         private var high: UInt64 = 0
         private var low: UInt64 = 0
         private var count = 0
         private var gap: Int?
 
-        /// Adds a group; `false` when there are eight already.
+        /// Adds a group. Returns `false` if there are already eight.
         mutating func append(_ group: UInt16) -> Bool {
             guard count < 8 else { return false }
             high = high << 16 | low >> 48
@@ -92,7 +92,7 @@ extension IPv6Address {
             return true
         }
 
-        /// Notes a `::` at this place; `false` for a second one.
+        /// Records a `::` at this position. Returns `false` if there is already one.
         mutating func skip() -> Bool {
             guard gap == nil else { return false }
             gap = count
@@ -103,7 +103,7 @@ extension IPv6Address {
             guard let gap else { return count == 8 ? (high, low) : nil }
             // "::" stands for at least one group of zeros (RFC 4291 §2.2).
             guard count < 8 else { return nil }
-            // The groups are at the right-hand end. Those before the gap move to the left-hand end.
+            // The groups are right-aligned. Move those before the gap to the left.
             let groups = UInt128(high) << 64 | UInt128(low)
             let after = UInt128(16 * (count - gap))
             let tail = groups & ((1 << after) - 1)

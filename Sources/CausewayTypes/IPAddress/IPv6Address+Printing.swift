@@ -1,7 +1,7 @@
 extension IPv6Address {
-    /// The one recommended text form (RFC 5952 §4), followed by `%` and the interface name when there is one.
+    /// The canonical text format (RFC 5952 §4), followed by `%` and the interface name if there is one.
     ///
-    /// IPv4-mapped and IPv4-compatible addresses end in a dotted quad (RFC 5952 §5).
+    /// IPv4-mapped and IPv4-compatible addresses end in dotted decimal notation (RFC 5952 §5).
     public var debugDescription: String {
         guard let interface else { return unscopedDescription }
         return "\(unscopedDescription)%\(interface.name)"
@@ -9,7 +9,7 @@ extension IPv6Address {
 
     private var unscopedDescription: String {
         if isIPv4Mapped { return "::ffff:\(embeddedQuad)" }
-        // A compatible address with only 16 bits set reads better, and is likelier meant, as a group.
+        // Print a compatible address with at most 16 significant bits as a group, which is the more likely meaning.
         if isIPv4Compatabile, low > 0xffff { return "::\(embeddedQuad)" }
 
         let zeros = longestRunOfZeros
@@ -31,13 +31,13 @@ extension IPv6Address {
 
     private var embeddedQuad: String { IPv4Address(bits: UInt32(truncatingIfNeeded: low)).debugDescription }
 
-    /// The 16-bit group at `position`, counted from the left from 0 to 7.
+    /// Returns the 16-bit group at `position`, counted from the left from 0 to 7.
     private func group(at position: Int) -> UInt16 {
         let half = position < 4 ? high : low
         return UInt16(truncatingIfNeeded: half >> UInt64(48 - 16 * (position & 3)))
     }
 
-    /// The groups to shorten to `::`: the longest run of at least two, the first of equals (RFC 5952 §4.2).
+    /// The groups to shorten to `::`: the longest run of at least two zero groups; of equal runs the first (RFC 5952 §4.2).
     private var longestRunOfZeros: Range<Int> {
         var longest = 0..<0
         var start = 0

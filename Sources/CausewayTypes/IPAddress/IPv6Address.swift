@@ -1,28 +1,28 @@
 public import FoundationEssentials
 
-/// An IPv6 address, optionally limited to one interface (RFC 4291 §2).
+/// An IPv6 address, with an optional interface scope (RFC 4291 §2).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
-    /// `::`: no particular address (RFC 4291 §2.5.2).
+    /// `::`: the unspecified address (RFC 4291 §2.5.2).
     public static let any = IPv6Address(high: 0, low: 0)
 
-    /// Equal to ``any``. IPv6 has no broadcast; multicast takes its place (RFC 4291 §2).
+    /// Equal to ``any``. IPv6 has no broadcast address and uses multicast instead (RFC 4291 §2).
     public static let broadcast = IPv6Address(high: 0, low: 0)
 
     /// `::1`: this host (RFC 4291 §2.5.3).
     public static let loopback = IPv6Address(high: 0, low: 1)
 
-    /// `ff01::1`: every node within this host (RFC 4291 §2.7.1).
+    /// `ff01::1`: all nodes within this host (RFC 4291 §2.7.1).
     public static let nodeLocalNodes = IPv6Address(high: 0xff01_0000_0000_0000, low: 1)
 
-    /// `ff02::1`: every node on the link (RFC 4291 §2.7.1).
+    /// `ff02::1`: all nodes on the link (RFC 4291 §2.7.1).
     public static let linkLocalNodes = IPv6Address(high: 0xff02_0000_0000_0000, low: 1)
 
-    /// `ff02::2`: every router on the link (RFC 4291 §2.7.1).
+    /// `ff02::2`: all routers on the link (RFC 4291 §2.7.1).
     public static let linkLocalRouters = IPv6Address(high: 0xff02_0000_0000_0000, low: 2)
 
-    /// How far a multicast packet may travel (RFC 4291 §2.7).
+    /// The scope of a multicast address (RFC 4291 §2.7).
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum Scope: UInt8, Sendable {
@@ -34,16 +34,16 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         case siteLocal = 5
         /// Within the sites of one organization.
         case organizationLocal = 8
-        /// Anywhere.
+        /// Global scope.
         case global = 0x0e
     }
 
-    /// The first 8 bytes as a number: `2001:db8::` is `0x2001_0db8_0000_0000` on every machine.
+    /// The first 8 bytes as a number: `2001:db8::` is `0x2001_0db8_0000_0000` on all hosts.
     package let high: UInt64
     /// The last 8 bytes as a number.
     package let low: UInt64
 
-    /// The interface on which the address is meaningful. Part of equality.
+    /// The interface that scopes the address. Part of equality.
     public let interface: NWInterface?
 
     package init(high: UInt64, low: UInt64, interface: NWInterface? = nil) {
@@ -52,9 +52,9 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.interface = interface
     }
 
-    /// Makes an address from 16 bytes in network byte order.
+    /// Creates an address from 16 bytes in network byte order.
     ///
-    /// - Returns: `nil` unless `rawValue` holds exactly 16 bytes.
+    /// - Returns: `nil` unless `rawValue` has exactly 16 bytes.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard rawValue.count == 16 else { return nil }
         self.init(
@@ -74,21 +74,21 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
 }
 
 extension IPv6Address {
-    /// Whether this is `::`, with any interface.
+    /// Whether the address is `::`, with any interface.
     public var isAny: Bool { high == 0 && low == 0 }
 
-    /// Whether this is `::1`, with any interface.
+    /// Whether the address is `::1`, with any interface.
     public var isLoopback: Bool { high == 0 && low == 1 }
 
-    /// Whether this is an IPv4-compatible address, `::a.b.c.d`, other than `::` and `::1` (RFC 4291 §2.5.5.1).
+    /// Whether the address is IPv4-compatible, `::a.b.c.d`, and neither `::` nor `::1` (RFC 4291 §2.5.5.1).
     ///
-    /// The spelling is Apple's.
+    /// The spelling of the name is Apple's.
     public var isIPv4Compatabile: Bool { high == 0 && low >> 32 == 0 && low > 1 }
 
-    /// Whether this is an IPv4-mapped address, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2).
+    /// Whether the address is IPv4-mapped, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2).
     public var isIPv4Mapped: Bool { high == 0 && low >> 32 == 0xffff }
 
-    /// The IPv4 address inside a mapped or compatible address, with the same interface; otherwise `nil`.
+    /// The IPv4 address in a mapped or compatible address, with the same interface; `nil` for other addresses.
     public var asIPv4: IPv4Address? {
         guard isIPv4Mapped || isIPv4Compatabile else { return nil }
         return IPv4Address(bits: UInt32(truncatingIfNeeded: low), interface: interface)
@@ -97,13 +97,13 @@ extension IPv6Address {
     /// Whether the address is in 2002::/16 (RFC 3056 §2).
     public var is6to4: Bool { high >> 48 == 0x2002 }
 
-    /// Whether the address is in fe80::/10 (RFC 4291 §2.5.6). Multicast of link scope is not.
+    /// Whether the address is in fe80::/10 (RFC 4291 §2.5.6). `false` for link-local multicast.
     public var isLinkLocal: Bool { high >> 54 == 0xfe80 >> 6 }
 
     /// Whether the address is in ff00::/8 (RFC 4291 §2.7).
     public var isMulticast: Bool { high >> 56 == 0xff }
 
-    /// How far packets to this group travel; `nil` when it is no group, or its scope has no name here.
+    /// The scope of a multicast address; `nil` for unicast addresses and for other scopes.
     public var multicastScope: IPv6Address.Scope? {
         guard isMulticast else { return nil }
         return Scope(rawValue: UInt8(truncatingIfNeeded: high >> 48) & 0x0f)

@@ -1,10 +1,10 @@
-/// Text divided at its last `%` into what is before and the interface that is named after it (RFC 4007 §11).
+/// Text split at its last `%` into an address and an interface scope (RFC 4007 §11).
 struct ScopedLiteral {
-    /// The text before the `%`, or all of it.
+    /// The text before the `%`, or the whole text without one.
     let address: Substring
-    /// The interface named after the `%`, if this host has it.
+    /// The interface with the name after the `%`, if this host has one.
     let interface: NWInterface?
-    /// The text after the `%` when no interface has that name: an index, or nonsense.
+    /// The text after the `%` if no interface has that name: an index or an invalid scope.
     let unresolvedScope: Substring?
 
     init(_ string: String) {

@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 
-/// What a person says about interfaces, against what the kernel says: for odd hardware, metered links, and tests.
+/// User settings for interfaces that override what the kernel reports: for unusual hardware, metered links, and tests.
 ///
-/// The environment variable `CAUSEWAY_INTERFACES` holds entries, or the absolute path of a file that does; without it the
-/// file `/etc/causeway/interfaces` is read, if there is one. An entry is a name, `=`, and words with `+` between them; entries are
-/// separated by commas, spaces or ends of lines, and `#` begins a comment:
+/// The environment variable `CAUSEWAY_INTERFACES` contains entries, or the absolute path of a file with entries. Without the variable, the
+/// file `/etc/causeway/interfaces` is read if it exists. An entry is a name, `=`, and words separated by `+`. Entries are separated by
+/// commas, spaces or line ends, and `#` starts a comment:
 ///
 /// ```
 /// usb0=cellular+expensive, wwan*=constrained   # a telephone, and modems on a small budget
 /// ```
 ///
-/// A name that ends with `*` is for all interfaces that begin like it; the first entry that fits counts.
+/// A name that ends with `*` matches all interfaces with that prefix. The first matching entry is used.
 package struct InterfaceOverrides: Equatable, Sendable {
-    /// What is said about one interface; `nil` where nothing is.
+    /// The settings of one interface; `nil` for a property without a setting.
     package struct Entry: Equatable, Sendable {
         package var type: NWInterface.InterfaceType?
         package var isExpensive: Bool?
@@ -21,7 +21,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
 
         package init() {}
 
-        /// Returns whether the word means something.
+        /// Applies a word. Returns whether the word is known.
         fileprivate mutating func adopt(_ word: Substring) -> Bool {
             switch word {
             case "wifi": type = .wifi
@@ -39,22 +39,22 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
     }
 
-    /// Where it is read from unless the environment says otherwise.
+    /// The default path of the file.
     package static let defaultPath = "/etc/causeway/interfaces"
     package static let variable = "CAUSEWAY_INTERFACES"
 
-    /// As they were when the process first asked.
+    /// The settings of this process, read on first use.
     package static let current = InterfaceOverrides(environment: ProcessInfo.processInfo.environment[variable])
 
     private var entries: [(name: String, entry: Entry)] = []
-    /// Entries that make no sense, for whoever wants to tell the person.
+    /// Invalid entries, for error messages.
     package private(set) var mistakes: [String] = []
 
     package static func == (lhs: InterfaceOverrides, rhs: InterfaceOverrides) -> Bool {
         lhs.mistakes == rhs.mistakes && lhs.entries.elementsEqual(rhs.entries) { $0 == $1 }
     }
 
-    /// Parses entries. What makes no sense is left out, and kept in ``mistakes``.
+    /// Parses entries. Ignores invalid ones and adds them to ``mistakes``.
     package init(parsing text: String) {
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.prefix { $0 != "#" }
@@ -70,7 +70,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
         let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
         self.init(parsing: text ?? "")
-        // A file that was named has to be there.
+        // A file named in the variable must exist.
         if text == nil, environment != nil { mistakes.append("cannot read \(path)") }
     }
 
@@ -83,7 +83,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         entries.append((String(halves[0]), entry))
     }
 
-    /// What is said about the interface of this name.
+    /// Returns the settings of the interface with this name.
     package subscript(name: String) -> Entry {
         let found = entries.first { known in
             known.name.hasSuffix("*") ? name.hasPrefix(known.name.dropLast()) : name == known.name

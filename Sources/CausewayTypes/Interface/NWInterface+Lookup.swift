@@ -1,21 +1,21 @@
 internal import CCausewayLinux
 
 extension NWInterface {
-    /// Looks an interface of this host up by its name. Makes a few system calls.
+    /// Looks up an interface of this host by name. Makes a few system calls.
     ///
-    /// - Returns: `nil` when there is none of that name now.
+    /// - Returns: `nil` if there is currently no interface with that name.
     package init?(name: String) {
-        // A NUL would end the name early, and find another interface.
+        // A NUL would truncate the name, so that another interface could match.
         guard !name.isEmpty, name.utf8.count < Int(CAUSEWAY_INTERFACE_NAME_SIZE), !name.utf8.contains(0) else {
             return nil
         }
-        // Through the index, because the kernel also answers to alternative names.
+        // Look up by index, because the kernel also accepts alternative names.
         self.init(index: Int(unsafe causeway_interface_index(name)))
     }
 
-    /// Looks an interface of this host up by its index. Makes a few system calls.
+    /// Looks up an interface of this host by index. Makes a few system calls.
     ///
-    /// - Returns: `nil` when there is none of that index now.
+    /// - Returns: `nil` if there is currently no interface with that index.
     package init?(index: Int) {
         guard let kernelIndex = UInt32(exactly: index), kernelIndex != 0 else { return nil }
         let characters = unsafe withUnsafeTemporaryAllocation(
@@ -33,9 +33,9 @@ extension NWInterface {
 }
 
 extension NWInterface.InterfaceType {
-    /// Classifies an interface by what the kernel publishes about it.
+    /// Determines the type of an interface from the kernel's information in sysfs.
     ///
-    /// - Parameter directory: The folder that has a folder for each interface.
+    /// - Parameter directory: The directory with a subdirectory for each interface.
     package init(ofInterface name: String, in directory: String = "/sys/class/net") {
         self =
             switch unsafe causeway_interface_type(directory, name) {

@@ -5,10 +5,10 @@ extension NWInterface {
     public enum RadioType: Sendable {
         /// A Wi-Fi radio.
         case wifi(NWInterface.RadioType.WiFi)
-        /// A radio of a mobile telephone network.
+        /// A cellular radio.
         case cell(NWInterface.RadioType.Cellular)
 
-        /// The generation of IEEE 802.11.
+        /// The IEEE 802.11 generation.
         public enum WiFi: Sendable {
             /// 802.11b.
             case b
@@ -24,13 +24,13 @@ extension NWInterface {
             case ax
         }
 
-        /// The generation of mobile telephone network.
+        /// The cellular network technology.
         public enum Cellular: Sendable {
             /// LTE, the fourth generation.
             case lte
-            /// 5G beside an LTE anchor.
+            /// 5G with an LTE anchor (non-standalone).
             case dualConnectivity5G(NWInterface.RadioType.Cellular.NewRadio5GVariant)
-            /// 5G alone.
+            /// 5G standalone.
             case standalone5G(NWInterface.RadioType.Cellular.NewRadio5GVariant)
             /// WCDMA, the third generation.
             case wcdma
@@ -41,7 +41,7 @@ extension NWInterface {
             /// CDMA EV-DO.
             case evdo
 
-            /// The band of a 5G radio.
+            /// The frequency range of a 5G radio.
             public enum NewRadio5GVariant: Sendable {
                 /// Below 6 GHz.
                 case sub6GHz

@@ -1,23 +1,23 @@
-/// A network interface of this host, as it was when this value was made.
+/// A network interface of this host, with its properties at the time when this value was created.
 ///
-/// There is no public initializer: values come from a path, a parsed scope (`fe80::1%eth0`), or an endpoint. One value
-/// is a single reference, so that addresses and endpoints stay small.
+/// There is no public initializer: values come from a path, a parsed scope (`fe80::1%eth0`), or an endpoint. A value is a single reference,
+/// so that addresses and endpoints stay small.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
-    /// What an interface is made of.
+    /// The type of an interface.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum InterfaceType: Sendable {
-        /// A tunnel, a bridge, or something unknown.
+        /// A tunnel, a bridge, or an unknown type.
         case other
         /// Wi-Fi.
         case wifi
-        /// A mobile telephone network.
+        /// A cellular network.
         case cellular
-        /// Ethernet, including virtual links that behave like it.
+        /// Ethernet, including virtual links that behave like Ethernet.
         case wiredEthernet
-        /// The host itself.
+        /// The loopback interface.
         case loopback
     }
 
@@ -39,16 +39,16 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
         storage = Storage(name: name, index: index, type: type)
     }
 
-    /// The medium.
+    /// The type of the interface.
     public var type: NWInterface.InterfaceType { storage.type }
 
-    /// The kernel's name, such as `eth0`.
+    /// The kernel's name of the interface, such as `eth0`.
     public var name: String { storage.name }
 
-    /// The kernel's index, as `if_nametoindex` gives it.
+    /// The kernel's index of the interface, as `if_nametoindex` returns it.
     public var index: Int { storage.index }
 
-    /// The name.
+    /// The name of the interface.
     public var debugDescription: String { storage.name }
 
     public static func == (lhs: NWInterface, rhs: NWInterface) -> Bool {

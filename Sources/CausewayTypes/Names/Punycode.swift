@@ -1,13 +1,13 @@
-/// The encoding of Unicode labels in ASCII (RFC 3492).
+/// Punycode: the encoding of Unicode labels in ASCII (RFC 3492).
 package enum Punycode {
     private static let base: UInt32 = 36
     private static let smallest: UInt32 = 1
     private static let largest: UInt32 = 26
 
-    /// The A-label of a label (RFC 5890 §2.3.2.1): itself in lower case when it is ASCII, `xn--` and its code otherwise.
+    /// Converts a label to an A-label (RFC 5890 §2.3.2.1): an ASCII label to lower case, any other label to `xn--` and its encoding.
     ///
-    /// Letters are put into lower case, and nothing else is mapped: a program that takes names from people maps them first
-    /// (RFC 5895). Returns `nil` when there is no such label.
+    /// Letters are converted to lower case without any further mapping: a program that accepts names from users must map them first (RFC
+    /// 5895). Returns `nil` if the label cannot be encoded.
     package static func label(_ text: some StringProtocol) -> String? {
         let lower = text.lowercased()
         if lower.utf8.allSatisfy({ $0 < 0x80 }) { return lower }
@@ -15,9 +15,9 @@ package enum Punycode {
         return "xn--" + code
     }
 
-    /// The procedure of RFC 3492 §6.3.
+    /// Implements the encoding procedure of RFC 3492 §6.3.
     private static func encode(_ scalars: [UInt32]) -> String? {
-        // A label has at most 63 bytes (RFC 1035 §2.3.4): nothing longer is worth the squared effort below.
+        // A label has at most 63 bytes (RFC 1035 §2.3.4). The check avoids the quadratic cost below for longer input.
         guard scalars.count <= 63 else { return nil }
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
         let basicCount = UInt32(output.count)
@@ -46,7 +46,7 @@ package enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A number in the variable-length digits of RFC 3492 §3.3.
+    /// Appends a number as variable-length digits (RFC 3492 §3.3).
     private static func append(_ number: UInt32, bias: UInt32, to output: inout [UInt8]) {
         var rest = number
         var position = base
@@ -64,7 +64,7 @@ package enum Punycode {
         value < 26 ? UInt8(ascii: "a") + UInt8(value) : UInt8(ascii: "0") + UInt8(value - 26)
     }
 
-    /// RFC 3492 §6.1.
+    /// Adapts the bias (RFC 3492 §6.1).
     private static func adapted(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
         var rest = isFirst ? delta / 700 : delta / 2
         rest += rest / count

@@ -2,7 +2,7 @@ extension NWTXTRecord: Collection {
     /// A key and its value.
     public typealias Element = (key: String, value: NWTXTRecord.Entry)
 
-    /// The place of an entry in a record.
+    /// The position of an entry in a record.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Index: Comparable, Sendable {

@@ -1,20 +1,20 @@
 public import FoundationEssentials
 
 extension NWTXTRecord {
-    /// What follows a key (RFC 6763 §6.4).
+    /// The value of a key (RFC 6763 §6.4).
     ///
     /// Counterpart: macOS 10.15, iOS 13; `data` macOS 13, iOS 16.
     public enum Entry: Hashable, CustomDebugStringConvertible, Sendable {
-        /// The key alone, which says "present".
+        /// A key without `=`, which means "present".
         case none
-        /// The key and `=`, with nothing behind it.
+        /// A key and `=` without a value.
         case empty
         /// A value that is UTF-8 text.
         case string(String)
-        /// A value that is not.
+        /// A value that is not UTF-8 text.
         case data(Data)
 
-        /// Chooses the case that fits: `nil` is ``none``, no bytes ``empty``, UTF-8 ``string(_:)``.
+        /// Selects the case for `data`: `nil` becomes ``none``, no bytes ``empty``, UTF-8 ``string(_:)``.
         public init(_ data: Data?) {
             guard let data else {
                 self = .none
@@ -39,7 +39,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// What stands behind the key on the wire: nothing, `=`, or `=` and the value, with bytes as a count.
+        /// The text after the key on the wire: nothing, `=`, or `=` and the value. A value that is not text appears as its size in bytes.
         public var debugDescription: String {
             switch self {
             case .none: ""
@@ -49,7 +49,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// The case that the same bytes would get on arrival, so that both ends of the wire agree.
+        /// The case that the receiver of these bytes would get, so that sender and receiver agree.
         var normalized: Entry {
             switch self {
             case .none, .empty: self

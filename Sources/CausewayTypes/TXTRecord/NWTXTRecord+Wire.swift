@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension NWTXTRecord {
-    /// Reads strings with a length before each; `nil` when a length points beyond the end (RFC 1035 §3.3.14).
+    /// Parses length-prefixed strings. Returns `nil` if a length points past the end (RFC 1035 §3.3.14).
     static func parse(_ data: Data) -> [Pair]? {
         var pairs: [Pair] = []
         var seen: Set<String> = []
@@ -10,7 +10,7 @@ extension NWTXTRecord {
             guard rest.count >= Int(length) else { return nil }
             let string = rest.prefix(Int(length))
             rest = rest.dropFirst(Int(length))
-            // Empty strings say nothing, and strings without a key must be ignored (RFC 6763 §6.4).
+            // Ignore empty strings and strings without a key (RFC 6763 §6.4).
             guard let pair = Pair(parsing: string), seen.insert(pair.key.lowercased()).inserted else { continue }
             pairs.append(pair)
         }
@@ -30,7 +30,7 @@ extension NWTXTRecord {
         return data
     }
 
-    /// Whether a key may be written: printable ASCII without `=`, and at least one character (RFC 6763 §6.4).
+    /// Whether a key is valid: at least one character, only printable ASCII without `=` (RFC 6763 §6.4).
     static func isValid(key: String) -> Bool {
         !key.isEmpty && key.utf8.count <= maximumStringByteCount
             && key.utf8.allSatisfy { (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "=") }
@@ -38,12 +38,12 @@ extension NWTXTRecord {
 }
 
 extension NWTXTRecord.Pair {
-    /// Bytes on the wire, without the one for the length.
+    /// Size on the wire in bytes, without the length byte.
     var byteCount: Int {
         key.utf8.count + (entry.data.map { 1 + $0.count } ?? 0)
     }
 
-    /// Divides one string at its first `=`; `nil` when there is no valid key before it.
+    /// Splits a string at its first `=`. Returns `nil` if there is no valid key before it.
     fileprivate init?(parsing string: Data) {
         let separator = string.firstIndex(of: UInt8(ascii: "="))
         let key = String(decoding: string[..<(separator ?? string.endIndex)], as: UTF8.self)
@@ -54,7 +54,7 @@ extension NWTXTRecord.Pair {
 }
 
 extension String {
-    /// Compares as keys of a TXT record do: `A` to `Z` equal `a` to `z`, and nothing else is folded.
+    /// Compares TXT record keys: ignores the case of `A` to `Z` only.
     func equalsIgnoringASCIICase(_ other: String) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy { left, right in

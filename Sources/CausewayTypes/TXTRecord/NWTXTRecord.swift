@@ -1,18 +1,18 @@
 public import FoundationEssentials
 
-/// The TXT record of a Bonjour service: keys with values (RFC 6763 §6), or bytes that are something else.
+/// The TXT record of a Bonjour service: keys with values (RFC 6763 §6), or bytes in another format.
 ///
-/// Keys compare without regard to ASCII case. Entries keep the order in which they were added or arrived. Two records
-/// are equal when they have equal entries in any order.
+/// Key comparison ignores ASCII case. Entries keep the order in which they were added or received. Two records are equal if they have equal
+/// entries in any order.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public struct NWTXTRecord: Sendable {
-    /// The most bytes of one key, its `=`, and its value together (RFC 6763 §6.1).
+    /// Maximum size in bytes of one key, its `=`, and its value together (RFC 6763 §6.1).
     static let maximumStringByteCount = 255
-    /// The most bytes of a record on the wire: the length of its data is a 16-bit number (RFC 1035 §3.2.1).
+    /// Maximum size of a record on the wire in bytes: the length field has 16 bits (RFC 1035 §3.2.1).
     static let maximumByteCount = 65535
 
-    /// One key with its value.
+    /// A key with its value.
     struct Pair: Sendable {
         var key: String
         var entry: Entry
@@ -20,18 +20,18 @@ public struct NWTXTRecord: Sendable {
 
     enum Content: Sendable {
         case pairs([Pair])
-        /// Bytes that cannot be read as strings with a length before each.
+        /// Bytes that are not length-prefixed strings.
         case opaque
     }
 
     var content: Content
-    /// The bytes from which the record was made, until it is changed.
+    /// The bytes from which the record was created; `nil` after a change.
     var source: Data?
 
-    /// Makes a record from text values. An empty value becomes ``Entry/empty``.
+    /// Creates a record from text values. An empty value becomes ``Entry/empty``.
     ///
-    /// The order on the wire is that of the keys. Left out are pairs that a record cannot hold (see
-    /// ``setEntry(_:for:)``), and all but the first of keys that differ only in case.
+    /// Entries are sorted by key. Leaves out pairs that a record cannot hold (see ``setEntry(_:for:)``), and of keys that differ only in
+    /// case all but the first.
     public init(_ dictionary: [String: String] = [:]) {
         content = .pairs([])
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where getEntry(for: key) == nil {
@@ -39,23 +39,23 @@ public struct NWTXTRecord: Sendable {
         }
     }
 
-    /// Makes a record from its form on the wire.
+    /// Creates a record from its wire format.
     ///
-    /// Strings without a key are passed over, and so is every repetition of a key (RFC 6763 §6.4). Bytes that are not
-    /// strings with a length before each are kept as they are: then the record has no entries and takes none.
+    /// Ignores strings without a key and repeated keys (RFC 6763 §6.4). Bytes that are not length-prefixed strings are kept unchanged: the
+    /// record then has no entries and accepts none.
     public init(_ data: Data) {
         content = Self.parse(data).map(Content.pairs) ?? .opaque
         source = data
     }
 
-    /// The form on the wire: each entry with one byte before it for its length (RFC 6763 §6.1).
+    /// The wire format: each entry after a length byte (RFC 6763 §6.1).
     ///
-    /// Without entries this is empty; what is sent is then a single zero byte.
+    /// Empty if there are no entries; a single zero byte is sent in that case.
     public var data: Data {
         source ?? Self.serialize(pairs)
     }
 
-    /// The entries as text. Those without a value, and those that are not UTF-8, are missing.
+    /// The entries with text values. Entries without a value and values that are not UTF-8 are left out.
     public var dictionary: [String: String] {
         var dictionary: [String: String] = [:]
         for pair in pairs {
@@ -64,16 +64,15 @@ public struct NWTXTRecord: Sendable {
         return dictionary
     }
 
-    /// The value of a key, or `nil` if the record does not have it.
+    /// Returns the value of a key, or `nil` if the record does not have the key.
     public func getEntry(for key: String) -> NWTXTRecord.Entry? {
         firstIndex(of: key).map { pairs[$0].entry }
     }
 
-    /// Adds a key, or replaces its value and the spelling of its case.
+    /// Adds a key, or replaces its value and the case of its letters.
     ///
-    /// - Returns: `false`, and nothing changes, when the key is empty or has characters other than printable ASCII
-    ///   without `=` (RFC 6763 §6.4), when key and value exceed 255 bytes, when the record would exceed 65535
-    ///   bytes, and when it is made of other bytes than entries.
+    /// - Returns: `false`, without a change, if the key is empty or has characters other than printable ASCII without `=` (RFC 6763 §6.4),
+    ///   if key and value exceed 255 bytes, if the record would exceed 65535 bytes, or if the record holds bytes in another format.
     @discardableResult
     public mutating func setEntry(_ entry: NWTXTRecord.Entry, for key: String) -> Bool {
         guard case .pairs(var pairs) = content, Self.isValid(key: key) else { return false }
@@ -90,9 +89,9 @@ public struct NWTXTRecord: Sendable {
         return true
     }
 
-    /// Removes a key. Removing one that the record does not have succeeds.
+    /// Removes a key. Succeeds also if the record does not have the key.
     ///
-    /// - Returns: `false` when no record could have such a key, and when this one is made of other bytes.
+    /// - Returns: `false` if the key is invalid, or if the record holds bytes in another format.
     @discardableResult
     public mutating func removeEntry(key: String) -> Bool {
         guard case .pairs(var pairs) = content, Self.isValid(key: key) else { return false }
@@ -103,7 +102,7 @@ public struct NWTXTRecord: Sendable {
         return true
     }
 
-    /// The value of a key as text: `nil` if it is missing, has no value, or is not UTF-8. Setting `nil` removes it.
+    /// The value of a key as text; `nil` if the key is missing, has no value, or is not UTF-8. Setting `nil` removes the key.
     public subscript(key: String) -> String? {
         get { getEntry(for: key)?.text }
         set {
@@ -141,7 +140,7 @@ extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
         Dictionary(pairs.map { ($0.key.lowercased(), $0.entry) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The entries as they are on the wire, or the count of other bytes.
+    /// The entries as on the wire, or the size of bytes in another format.
     public var debugDescription: String {
         switch content {
         case .pairs(let pairs):

@@ -1,11 +1,10 @@
 internal import FoundationEssentials
 
-/// Makes values of the program's own types out of TXT records.
+/// Decodes values of `Decodable` types from TXT records.
 ///
-/// Each key of the record is a key of the type; keys compare without regard to ASCII case. Text becomes `String`;
-/// integers, floating-point numbers and URLs are read from text; bytes become `[UInt8]`, or `Data`. A `Bool` is read from
-/// `true`, `false`, `1` and `0`, and a key without a value is `true` (RFC 6763 §6.4). A key that the record does not have
-/// is `nil` where the type allows that.
+/// Each key of the record corresponds to a key of the type; the comparison ignores ASCII case. Text decodes as `String`; integers,
+/// floating-point numbers and URLs are parsed from text; bytes decode as `[UInt8]` or `Data`. A `Bool` is parsed from `true`, `false`, `1`
+/// and `0`; a key without a value is `true` (RFC 6763 §6.4). A missing key is `nil` if the type allows that.
 ///
 /// ```swift
 /// struct Printer: Decodable { let rp: String, qtotal: Int?, color: Bool }
@@ -13,19 +12,18 @@ internal import FoundationEssentials
 ///
 /// Counterpart: macOS 15, iOS 18.
 public struct TXTRecordDecoder: Sendable {
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init() {}
 
-    /// Makes a value out of a record.
+    /// Decodes a value from a record.
     ///
-    /// - Throws: `DecodingError`: a key is missing, its value is no such thing, or the type asks for more structure than
-    ///   keys with values.
+    /// - Throws: `DecodingError` if a key is missing, a value has the wrong format, or the type needs nested structure.
     public func decode<T>(_ type: T.Type, from txtRecord: NWTXTRecord) throws -> T where T: Decodable {
         try T(from: RecordDecoder(record: txtRecord))
     }
 }
 
-/// Decodes what has keys.
+/// Decodes a type with keys.
 private struct RecordDecoder: Decoder {
     let record: NWTXTRecord
     var codingPath: [any CodingKey] { [] }
@@ -51,7 +49,7 @@ private struct RecordContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { record.getEntry(for: key.stringValue) != nil }
 
-    // A key without a value says "present": it is nothing only if it is absent.
+    // A key without a value means "present", so only a missing key is `nil`.
     func decodeNil(forKey key: Key) -> Bool { !contains(key) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
@@ -126,14 +124,14 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
         return value
     }
 
-    /// Types that are never asked to decode themselves: they would come back here, or expect more structure.
+    /// Types that must not decode themselves: they would call this decoder again or need nested structure.
     private static let scalars: Set<ObjectIdentifier> = Set(
         [
             Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
             UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, [UInt8].self, URL.self,
         ].map { (type: Any.Type) in ObjectIdentifier(type) })
 
-    /// The value as one of the types that a record can hold.
+    /// Returns the value as one of the types that a record can hold.
     private func value(of type: Any.Type) -> Any? {
         if type == Data.self { return entry.data ?? Data() }
         if type == [UInt8].self { return Array(entry.data ?? Data()) }

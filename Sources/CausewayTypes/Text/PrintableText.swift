@@ -1,12 +1,12 @@
-/// Text that a terminal shows as characters and never obeys: no control sequence, line break or change of direction is left in it.
+/// Text that is safe to print on a terminal: it contains no control sequences, line breaks or direction changes from a peer.
 ///
-/// Names, TXT entries, certificates' subjects and error texts come from peers, who can put an escape sequence or a line break into
-/// them. Commands print values of this type only. A literal in the source is taken as it is; each `String` that is interpolated into
-/// one is escaped, so printing foreign text without escaping it does not compile:
+/// Names, TXT entries, certificate subjects and error texts come from peers and may contain escape sequences or line breaks. Commands print
+/// only values of this type. A literal in the source code is not changed; each `String` that is interpolated into a literal is escaped.
+/// Printing foreign text without escaping therefore does not compile:
 ///
 ///     let line: PrintableText = "+ \(name)  \(type) [\(interface)]"
 package struct PrintableText: Hashable, Sendable {
-    /// The escaped text. Escaping it again changes nothing, except style sequences of literals.
+    /// The escaped text. Escaping it again does not change it, except style sequences of literals.
     package private(set) var text: String
 
     private init(trusted text: String) {
@@ -17,22 +17,22 @@ package struct PrintableText: Hashable, Sendable {
         self.init(trusted: "")
     }
 
-    /// One line of text from a peer. Line breaks are escaped too.
+    /// Creates one line from a peer's text. Escapes line breaks too.
     package init(foreign text: some StringProtocol) {
         self.init(trusted: Self.escaped(text))
     }
 
-    /// Several lines, each of which may hold text from a peer. Line breaks within one of them are escaped.
+    /// Creates several lines that may contain a peer's text. Escapes line breaks within each line.
     package init(lines: some Sequence<some StringProtocol>) {
         self.init(trusted: lines.map { Self.escaped($0) }.joined(separator: "\n"))
     }
 
-    /// A report that this program made, whose line breaks stay. Not for text whose lines a peer may choose.
+    /// Creates a report from this program's text and keeps its line breaks. Not for text in which a peer may choose the lines.
     package init(report text: some StringProtocol) {
         self.init(lines: text.split(separator: "\n", omittingEmptySubsequences: false))
     }
 
-    /// A JSON document. Control characters become `\u` escapes of JSON (RFC 8259 §7), so its value stays the same.
+    /// Creates a JSON document. Control characters become JSON `\u` escapes (RFC 8259 §7), which keeps the document's value.
     package init(document json: some StringProtocol) {
         guard json.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E }) else {
             self.init(trusted: String(json))
@@ -54,7 +54,7 @@ package struct PrintableText: Hashable, Sendable {
 
     package var isEmpty: Bool { text.isEmpty }
 
-    /// The text with spaces behind it, up to `width` characters.
+    /// Returns the text padded with trailing spaces to at least `width` characters.
     package func padded(to width: Int) -> PrintableText {
         PrintableText(trusted: text + String(repeating: " ", count: max(0, width - text.count)))
     }
@@ -70,7 +70,7 @@ package struct PrintableText: Hashable, Sendable {
 
 // MARK: Literals
 
-// `StaticString` and not `String`: only what stands in the source is taken as it is.
+// `StaticString` instead of `String`, because only text in the source code is trusted.
 extension PrintableText: ExpressibleByStringInterpolation {
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
@@ -129,7 +129,8 @@ extension PrintableText {
         var result = ""
         var isBehindASCII = true
         for scalar in text.unicodeScalars {
-            // Joiners belong to emoji and to Persian and Indic words; behind ASCII they only hide a difference.
+            // Joiners are part of emoji and of Persian and Indic words. After ASCII characters they can only hide a difference, so escape
+            // them there.
             let isJoiner = (scalar.value == 0x200C || scalar.value == 0x200D) && !isBehindASCII
             if isJoiner || !isUnsafe(scalar) {
                 result.unicodeScalars.append(scalar)
@@ -141,8 +142,8 @@ extension PrintableText {
         return result
     }
 
-    /// Control characters of both sets (ESC, and the one-character CSI U+009B), line separators, and invisible characters that
-    /// change the direction of what follows.
+    /// Whether to escape a character: C0 and C1 controls (ESC, and the single-character CSI U+009B), line separators, and invisible
+    /// characters that change the text direction.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
         switch scalar.properties.generalCategory {
