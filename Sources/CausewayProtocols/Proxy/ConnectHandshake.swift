@@ -1,21 +1,21 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Asks an HTTP proxy for a tunnel (RFC 9110 §9.3.6), and says who asks where the proxy wants to know (RFC 7617, RFC 7616).
+/// Asks an HTTP proxy for a tunnel with CONNECT (RFC 9110 §9.3.6), and authenticates if the proxy demands it (RFC 7617, RFC 7616).
 package struct ConnectHandshake: TunnelHandshake {
-    /// The most bytes of a response's head.
+    /// The maximum length of a response header, in bytes.
     private static let headLimit = 32 << 10
-    /// The most of the content that comes with a refusal, when it has to be read to ask again.
+    /// The maximum content length of a 407 response, in bytes. The content must be read before the request is sent again.
     private static let contentLimit = 48 << 10
 
     private let authority: String
     private let credential: TunnelCredential?
     private let nonce: String
     private var attempts = 0
-    /// What is left of a refusal, and what to say behind it.
+    /// The number of content bytes to skip, and the request to send after them.
     private var skipping: (count: Int, then: [UInt8])?
 
-    /// - Parameter nonce: Random letters and digits of the client's own (RFC 7616 §3.4).
+    /// - Parameter nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
     package init(to destination: TunnelDestination, credential: TunnelCredential?, nonce: String) {
         authority = destination.authority
         self.credential = credential
@@ -48,14 +48,14 @@ package struct ConnectHandshake: TunnelHandshake {
         bytes.drop(atMost: end)
         guard let response = ProxyResponse(known[..<end]) else { return .failed(.tunnelBroken) }
         let step = answer(response)
-        // What follows may be here already: nobody would come back for it.
+        // The bytes that follow may already be in the buffer, and no other call would process them.
         let goesOn = skipping != nil || (100..<200).contains(response.status)
         return goesOn ? received(&bytes) : step
     }
 
     private mutating func answer(_ response: ProxyResponse) -> TunnelStep {
         switch response.status {
-        // An interim response: another one follows (RFC 9110 §15.2).
+        // An interim response: another response follows (RFC 9110 §15.2).
         case 100..<200: return .wait
         case 200..<300: return .open
         case 407: return authenticate(response)
@@ -67,7 +67,7 @@ package struct ConnectHandshake: TunnelHandshake {
     }
 
     private mutating func authenticate(_ response: ProxyResponse) -> TunnelStep {
-        // Asked twice: it does not believe us.
+        // A second 407 response means that the credential is wrong.
         guard attempts == 1, let credential, !response.closes, let length = response.contentLength,
             length <= Self.contentLimit,
             let authorization = ProxyChallenge.best(of: response.fields("proxy-authenticate"))?
@@ -88,7 +88,7 @@ package struct ConnectHandshake: TunnelHandshake {
     }
 }
 
-/// The head of a proxy's response.
+/// The header of a proxy's response.
 struct ProxyResponse {
     var status: Int
     private var lines: [(name: String, value: String)] = []
@@ -112,12 +112,12 @@ struct ProxyResponse {
 
     func fields(_ name: String) -> [String] { lines.filter { $0.name == name }.map(\.value) }
 
-    /// The proxy hangs up behind this.
+    /// Whether the proxy closes the connection after this response.
     var closes: Bool {
         (fields("connection") + fields("proxy-connection")).contains { $0.lowercased().contains("close") }
     }
 
-    /// `nil` for content whose end is not said in a number.
+    /// The length of the content in bytes; `nil` if the response does not state it, as with a transfer coding.
     var contentLength: Int? {
         guard fields("transfer-encoding").isEmpty else { return nil }
         guard let text = fields("content-length").first else { return 0 }

@@ -1,12 +1,12 @@
 import CausewayWire
 
-/// The hash functions of RFC 7616: they prove knowledge of a password to a proxy, and protect nothing else.
+/// The hash functions of RFC 7616. They only prove to a proxy that the client knows the password.
 enum Digests {
     static func hexadecimal(_ bytes: [UInt8]) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
     }
 
-    /// The message with its padding, in blocks of 64 bytes; the length in bits comes last, its low byte first.
+    /// The message padded to blocks of 64 bytes. The length in bits comes last, low byte first.
     private static func padded(_ text: String) -> [UInt8] {
         var bytes = Array(text.utf8)
         let bitCount = UInt64(bytes.count) * 8

@@ -1,21 +1,21 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A proxy as people write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`, `socks5h://`, `socks://`.
+/// A proxy as users write it: `http://user:password@proxy.example:3128`, `https://`, `socks5://`, `socks5h://`, `socks://`.
 ///
-/// Without a scheme it is an HTTP proxy. A proxy of SOCKS 5 resolves names whatever it is called: nothing is asked for in the open.
+/// Without a scheme it is an HTTP proxy. With every SOCKS 5 scheme the proxy resolves names, so that no DNS query leaves this host.
 package struct ProxyAddress: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// HTTP CONNECT, in clear text or within TLS.
+        /// HTTP CONNECT, over clear text or TLS.
         case http, https
         case socks
     }
 
-    /// Why a text names no proxy that can be used.
+    /// The reason why a text is not a usable proxy.
     package enum Problem: Error, Equatable, Sendable {
-        /// Not a URL, or one without a host.
+        /// The text is not a URL, or has no host.
         case malformed
-        /// A kind of proxy that does not exist here, such as SOCKS 4.
+        /// The kind of proxy is not supported, such as SOCKS 4.
         case unknownKind(String)
     }
 
@@ -52,7 +52,7 @@ package struct ProxyAddress: Equatable, Sendable {
         if let given { port = given }
     }
 
-    /// Whether this is where a script of proxy auto-configuration lies: its server is no proxy.
+    /// Whether the URL is that of a proxy auto-configuration script. The server of the script is not a proxy.
     private static func isScript(_ text: Substring) -> Bool {
         let file = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
         return file.contains("/") && (file.hasSuffix(".pac") || file.hasSuffix("/wpad.dat"))
@@ -65,7 +65,7 @@ package struct ProxyAddress: Equatable, Sendable {
         return TunnelCredential(username: username, password: secret)
     }
 
-    /// Undoes percent-encoding (RFC 3986 §2.1).
+    /// Decodes percent-encoding (RFC 3986 §2.1).
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

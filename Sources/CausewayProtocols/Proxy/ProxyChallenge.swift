@@ -1,9 +1,9 @@
-/// How a proxy wants to be told who asks (RFC 9110 §11.7.1).
+/// A proxy's authentication challenge (RFC 9110 §11.7.1).
 struct ProxyChallenge {
     var scheme: String
     var parameters: [String: String]
 
-    /// The strongest challenge that can be answered.
+    /// The strongest challenge that this client supports.
     static func best(of fields: [String]) -> ProxyChallenge? {
         let known = fields.flatMap(parse).filter { $0.strength > 0 }
         return known.max { $0.strength < $1.strength }
@@ -23,20 +23,20 @@ struct ProxyChallenge {
         }
     }
 
-    /// Either nothing is said about the quality of protection, or `auth` is among the choices (RFC 7616 §3.3).
+    /// Whether the `qop` parameter is missing or contains `auth` (RFC 7616 §3.3).
     private var mayQualify: Bool { parameters["qop"].map { $0.lowercased().contains("auth") } ?? true }
 
     /// The value of `Proxy-Authorization`.
     func authorization(_ credential: TunnelCredential, uri: String, clientNonce: String) -> String? {
         if scheme == "basic" {
-            // A name with a colon would end too early (RFC 7617 §2).
+            // A colon would end the user name too early (RFC 7617 §2).
             guard !credential.username.contains(":") else { return nil }
             return "Basic " + Base64.encode(Array("\(credential.username):\(credential.password)".utf8))
         }
         return digest(credential, uri: uri, clientNonce: clientNonce)
     }
 
-    /// RFC 7616 §3.4.
+    /// The response to a Digest challenge (RFC 7616 §3.4).
     private func digest(_ credential: TunnelCredential, uri: String, clientNonce: String) -> String? {
         guard let nonce = parameters["nonce"] else { return nil }
         let realm = parameters["realm"] ?? ""
@@ -67,9 +67,9 @@ struct ProxyChallenge {
         return "\"\(escaped)\""
     }
 
-    // MARK: Reading
+    // MARK: Parsing
 
-    /// Reads one field's challenges: a scheme, then its parameters; the next scheme is a word without `=`.
+    /// Parses the challenges in one field value. A challenge is a scheme and its parameters; the next scheme is a word without `=`.
     static func parse(_ text: String) -> [ProxyChallenge] {
         var challenges: [ProxyChallenge] = []
         for part in pieces(text) {
@@ -128,7 +128,7 @@ struct ProxyChallenge {
     }
 }
 
-/// RFC 4648 §4.
+/// The Base64 encoding (RFC 4648 §4).
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

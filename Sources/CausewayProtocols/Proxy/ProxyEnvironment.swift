@@ -1,13 +1,13 @@
-/// What the environment says about proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+/// The proxy settings in the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
-/// Lower case counts before upper case, an empty value as none. What curl and the Go library agree on is done their way; where they
-/// differ, the way that tells the network less. `auto_proxy` names a script (PAC).
+/// Lower case comes before upper case, and an empty value counts as not set. Where curl and the Go library agree, this type does the same;
+/// where they differ, it chooses the behaviour that reveals less to the network. `auto_proxy` names a script (PAC).
 package struct ProxyEnvironment: Sendable {
-    /// A variable that names a proxy.
+    /// An environment variable that names a proxy.
     package struct Choice: Equatable, Sendable {
         package var variable: String
         package var value: String
-        /// It names a script that chooses a proxy.
+        /// Whether the variable names a script that chooses a proxy.
         package var isScript: Bool { variable.lowercased() == "auto_proxy" }
     }
 
@@ -15,30 +15,30 @@ package struct ProxyEnvironment: Sendable {
 
     package init(_ variables: [String: String]) { self.variables = variables }
 
-    /// The variable that counts for URLs of a scheme.
+    /// The variable that applies to URLs of a scheme.
     package func choice(forScheme scheme: String) -> Choice? {
         let secure = ["https", "wss", "tls"]
         let plain = ["http", "ws"]
         let scheme = scheme.lowercased()
         var names = ["all_proxy", "ALL_PROXY"]
         if secure.contains(scheme) { names = ["https_proxy", "HTTPS_PROXY"] + names }
-        // A web server gives its programs the header «Proxy» as HTTP_PROXY: where one runs, a stranger chose the value.
+        // A CGI program gets the request header `Proxy` as HTTP_PROXY, so there the client of the web server could choose the value.
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }
-        // Last of all: who names proxies too has programs in mind that run no scripts, and some that do.
+        // The script comes last: if a proxy is set as well, the user probably wants the script only for programs that can run scripts.
         for name in names + ["auto_proxy", "AUTO_PROXY"] {
             if let value = variables[name], !value.isEmpty { return Choice(variable: name, value: value) }
         }
         return nil
     }
 
-    /// The words of `NO_PROXY`; those that make no sense are left out.
+    /// The entries of `NO_PROXY`, without malformed entries.
     package var exceptions: [String] {
         let text = [variables["no_proxy"], variables["NO_PROXY"]].compactMap(\.self).first { !$0.isEmpty } ?? ""
         return text.split { $0 == "," || $0.isWhitespace }.map(String.init).filter { ProxyRule($0) != nil }
     }
 
-    /// This host itself, which no proxy of the environment is asked for.
+    /// This host. The proxies in the environment do not apply to it.
     package static let thisHost = ["localhost", "127.0.0.0/8", "::1"]
 }

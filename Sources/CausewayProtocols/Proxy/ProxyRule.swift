@@ -1,10 +1,11 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Which destinations a word means, as in `NO_PROXY` and in a proxy's lists of domains.
+/// A pattern for destinations, as in `NO_PROXY` and in the domain lists of a proxy.
 ///
-/// `example.com`, `.example.com` and `*.example.com` all mean the domain and everything in it; `192.0.2.7` an address, `10.0.0.0/8`
-/// and `fd00::/8` a network (RFC 4632 §3.1), `*` everything. A port may follow a domain or an address: `example.com:8080`, `[::1]:80`.
+/// `example.com`, `.example.com` and `*.example.com` all match the domain and everything in it; `192.0.2.7` matches an address,
+/// `10.0.0.0/8` and `fd00::/8` match a network (RFC 4632 §3.1), `*` matches everything. A port may follow a domain or an address:
+/// `example.com:8080`, `[::1]:80`.
 package struct ProxyRule: Hashable, Sendable {
     private enum Subject: Hashable {
         case everything
@@ -15,7 +16,7 @@ package struct ProxyRule: Hashable, Sendable {
     private let subject: Subject
     private let port: UInt16?
 
-    /// `nil` for a word that makes no sense.
+    /// Returns `nil` for a malformed pattern.
     package init?(_ word: String) {
         guard let (host, port) = Self.split(word) else { return nil }
         guard let subject = Self.subject(host) else { return nil }
@@ -35,9 +36,9 @@ package struct ProxyRule: Hashable, Sendable {
         }
     }
 
-    // MARK: Reading
+    // MARK: Parsing
 
-    /// Takes a port off the end. More than one colon without brackets is an IPv6 address.
+    /// Splits off the port. More than one colon without brackets means an IPv6 address.
     static func split(_ word: String) -> (host: Substring, port: UInt16?)? {
         if word.hasPrefix("[") {
             guard let end = word.firstIndex(of: "]") else { return nil }
@@ -69,7 +70,7 @@ package struct ProxyRule: Hashable, Sendable {
 }
 
 extension InternetAddress {
-    /// An address as it is written, without a scope.
+    /// Parses an address literal without a scope.
     init?(literal text: String) {
         guard !text.contains("%") else { return nil }
         if let address = IPv4Address(text), text.allSatisfy({ $0.isNumber || $0 == "." }) {
@@ -81,7 +82,8 @@ extension InternetAddress {
         }
     }
 
-    /// An IPv4 address is the same in IPv6's clothes (RFC 4291 §2.5.5.2), and an interface does not count.
+    /// The form for comparisons: an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) equals the IPv4 address, and the interface does not
+    /// matter.
     fileprivate var proxyForm: InternetAddress {
         switch self {
         case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))

@@ -1,25 +1,25 @@
 package import CausewayTypes
 internal import CausewayWire
 
-/// Datagrams by way of a SOCKS 5 proxy as a protocol of a stack: each has a header that says where it goes or comes from (RFC 1928 §7).
+/// Sends datagrams through a SOCKS 5 proxy. Each datagram has a header with its destination or source (RFC 1928 §7).
 ///
 /// ```
 /// +----------+----------+-----------------+---------+
-/// | reserved | fragment | place           | content |
-/// | 2 bytes | 1 byte  | 7 to 262 bytes |         |
+/// | reserved | fragment |     address     | content |
+/// | 2 bytes  | 1 byte   | 7 to 262 bytes  |         |
 /// +----------+----------+-----------------+---------+
 /// ```
 ///
-/// What is cut into fragments is dropped, which the RFC allows, and so is what comes from somebody else than the destination.
+/// The stage drops fragments, as the RFC permits, and datagrams whose source is not the destination.
 package struct RelayStage: ProtocolStage {
-    /// What one datagram can hold.
+    /// The maximum length of a datagram, in bytes.
     private static let datagramLimit = 65_535
 
     private let destination: TunnelDestination
     private let header: [UInt8]
     private var phase: StageStatus = .idle
     private var isClosing = false
-    /// The pieces of a datagram whose last one has not come.
+    /// The chunks of a datagram that is still incomplete.
     private var arriving = ByteChain()
     private var isSkipping = false
     private var inbound = MessageChunkQueue()
@@ -31,7 +31,7 @@ package struct RelayStage: ProtocolStage {
         header = destination.socksBytes.map { [0, 0, 0] + $0 } ?? []
     }
 
-    /// Bytes before the content of each datagram.
+    /// The length of the header before the content of each datagram, in bytes.
     package static func headerByteCount(to destination: TunnelDestination) -> Int {
         3 + (destination.socksBytes?.count ?? 0)
     }
@@ -60,7 +60,7 @@ package struct RelayStage: ProtocolStage {
         inbound.append(MessageChunk(arriving))
     }
 
-    /// `nil` for what is no header, or one of a fragment.
+    /// The length of the header in bytes; `nil` if it is malformed or belongs to a fragment.
     private static func headerByteCount(_ datagram: inout ByteChain) -> Int? {
         let head = Array(datagram.front(5))
         guard head.count == 5, head[2] == 0, let place = TunnelDestination.socksByteCount(head[3...]),
@@ -69,7 +69,7 @@ package struct RelayStage: ProtocolStage {
         return 3 + place
     }
 
-    /// The destination's address is the proxy's to know where it was told a name. Some proxies tell nothing of the source: zeros.
+    /// If the destination is a name, only the proxy knows its address, so every source is accepted. Some proxies send zeros as the source.
     private func comesFromDestination(_ source: TunnelDestination?) -> Bool {
         guard let source else { return false }
         guard source.port == destination.port || source.port == 0 else { return false }
@@ -90,7 +90,7 @@ package struct RelayStage: ProtocolStage {
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard phase == .ready, !isClosing else { return false }
-        // Datagrams have no end that could be told.
+        // A datagram flow has no end of stream to send.
         if chunk.isBareEnd, !isInMessage { return true }
         if !isInMessage { outbound.append(MessageChunk(header, endsMessage: false)) }
         isInMessage = !chunk.endsMessage && !chunk.isFinal
@@ -100,7 +100,7 @@ package struct RelayStage: ProtocolStage {
 
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { outbound.pop(atMost: limit) }
 
-    // MARK: The end
+    // MARK: Closing
 
     package mutating func close(at now: Duration) {
         isClosing = true
@@ -122,7 +122,7 @@ package struct RelayStage: ProtocolStage {
 }
 
 extension InternetAddress {
-    /// Without the wrapping of a dual-stack socket (RFC 4291 §2.5.5.2), and without a scope: the proxy's mean nothing here.
+    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope: the proxy's scopes mean nothing on this host.
     fileprivate var plain: InternetAddress {
         guard case .ipv6(let address) = self else { return self }
         if address.high == 0, address.low >> 32 == 0xFFFF {

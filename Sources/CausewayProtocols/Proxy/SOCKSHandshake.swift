@@ -1,11 +1,11 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Where a tunnel leads. A name is the proxy's to resolve.
+/// The destination of a tunnel. The proxy resolves the name.
 package struct TunnelDestination: Hashable, Sendable {
     package enum Host: Hashable, Sendable {
         case address(InternetAddress)
-        /// In A-labels.
+        /// A domain name in A-labels.
         case name(String)
     }
 
@@ -17,7 +17,7 @@ package struct TunnelDestination: Hashable, Sendable {
         self.port = port
     }
 
-    /// `example.com:443`, `[2001:db8::1]:443` (RFC 9110 §7.2).
+    /// The destination as in a URL: `example.com:443`, `[2001:db8::1]:443` (RFC 9110 §7.2).
     package var authority: String {
         switch host {
         case .name(let name): "\(name):\(port)"
@@ -28,7 +28,7 @@ package struct TunnelDestination: Hashable, Sendable {
     }
 }
 
-/// Who asks a proxy.
+/// The user name and password for a proxy.
 package struct TunnelCredential: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     package var username: String
     package var password: String
@@ -38,12 +38,12 @@ package struct TunnelCredential: Hashable, Sendable, CustomStringConvertible, Cu
         self.password = password
     }
 
-    /// Neither the name nor the password, wherever it is printed.
+    /// Never prints the name or the password.
     package var description: String { "(credential)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Asks a SOCKS 5 proxy for a connection, or to relay datagrams (RFC 1928), with a name and password where it wants them (RFC 1929).
+/// Asks a SOCKS 5 proxy to connect or to relay datagrams (RFC 1928), with user name and password if the proxy demands them (RFC 1929).
 package struct SOCKSHandshake: TunnelHandshake {
     private enum Phase { case method, credential, reply }
 
@@ -52,23 +52,24 @@ package struct SOCKSHandshake: TunnelHandshake {
     private let credential: TunnelCredential?
     private var phase = Phase.method
 
-    /// What the proxy has bound: once it is open, where datagrams go that it is to relay. All zeros mean the proxy's own address.
+    /// The address that the proxy has bound; set when the handshake is complete. The client sends datagrams for relay there. All zeros mean
+    /// the proxy's own address.
     package private(set) var bound: TunnelDestination?
 
     package init(to destination: TunnelDestination, credential: TunnelCredential?) {
         (command, self.destination, self.credential) = (1, destination, credential)
     }
 
-    /// Asks for an association (RFC 1928 §7): the connection is not a tunnel, its life is the association's.
+    /// Asks for a UDP association (RFC 1928 §7). The association exists as long as this connection is open.
     ///
-    /// - Parameter isIPv6: The family that the datagrams are going to leave by. Their source is not known yet, so zeros stand for it.
+    /// - Parameter isIPv6: The address family of the datagrams. Their source is not known yet, so the request contains zeros.
     package init(associatingOverIPv6 isIPv6: Bool, credential: TunnelCredential?) {
         let unknown: InternetAddress = isIPv6 ? .ipv6(IPv6Address(high: 0, low: 0)) : .ipv4(IPv4Address(bits: 0))
         (command, destination, self.credential) = (3, TunnelDestination(.address(unknown), port: 0), credential)
     }
 
     package mutating func begin() -> [UInt8] {
-        // Without a credential nothing but «no authentication» is offered.
+        // Without a credential the only offered method is "no authentication required".
         credential == nil ? [5, 1, 0] : [5, 2, 0, 2]
     }
 
@@ -120,7 +121,7 @@ package struct SOCKSHandshake: TunnelHandshake {
         return .open
     }
 
-    /// RFC 1928 §6.
+    /// The failure for a reply code (RFC 1928 §6).
     private static func failure(_ code: UInt8) -> Failure {
         switch code {
         case 2: .tunnelDenied
@@ -128,7 +129,7 @@ package struct SOCKSHandshake: TunnelHandshake {
         case 4: .tunnelHostUnreachable
         case 5: .tunnelRefused
         case 6: .tunnelTimedOut
-        // The proxy does not know the command: it relays no datagrams, for instance.
+        // The proxy does not support the command, for example because it does not relay datagrams.
         case 7: .tunnelUnsupported
         default: .tunnelBroken
         }

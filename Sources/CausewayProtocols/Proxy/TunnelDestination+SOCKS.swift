@@ -1,16 +1,16 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A place as SOCKS 5 writes it (RFC 1928 §5):
+/// The SOCKS 5 encoding of a destination (RFC 1928 §5):
 ///
 /// ```
 /// +------+----------------------------------------------+--------+
-/// | kind | 4 bytes (1), 16 bytes (4), or, of kind 3,  |  port  |
-/// |      | a length and as many bytes of a name        |        |
+/// | kind | 4 bytes (kind 1), 16 bytes (kind 4), or      |  port  |
+/// |      | a length byte and that many bytes (kind 3)   |        |
 /// +------+----------------------------------------------+--------+
 /// ```
 extension TunnelDestination {
-    /// `nil` for a name that is empty or longer than 255 bytes.
+    /// The encoded destination; `nil` if the name is empty or longer than 255 bytes.
     var socksBytes: [UInt8]? {
         let place: [UInt8]
         switch host {
@@ -24,7 +24,7 @@ extension TunnelDestination {
         return place + Self.bytes(port)
     }
 
-    /// How many bytes the place takes that begins with these two. `nil` for a kind that does not exist.
+    /// The length in bytes of the encoded destination that starts with these two bytes; `nil` for an unknown kind.
     static func socksByteCount(_ head: ArraySlice<UInt8>) -> Int? {
         guard let kind = head.first, head.count >= 2 else { return nil }
         switch kind {
@@ -35,7 +35,7 @@ extension TunnelDestination {
         }
     }
 
-    /// Reads a place that is nothing but one. `nil` for anything else, and for a name that no host can have.
+    /// Decodes a destination. Returns `nil` for malformed or extra bytes, and for an invalid host name.
     init?(socksBytes bytes: ArraySlice<UInt8>) {
         guard let count = Self.socksByteCount(bytes), bytes.count == count else { return nil }
         let place = Array(bytes.dropFirst().dropLast(2))

@@ -1,36 +1,36 @@
 package import CausewayTypes
 
-/// What a client says to a proxy before the proxy becomes a mere wire to the destination.
+/// The handshake of a client with a proxy. After it the proxy only forwards bytes.
 package protocol TunnelHandshake: Sendable {
-    /// The client's first words.
+    /// Returns the first message of the client.
     mutating func begin() -> [UInt8]
-    /// Takes what it understands of the proxy's words from the front of `bytes`; what is left when it opens is the destination's.
+    /// Removes the proxy's messages from the front of `bytes`. After ``TunnelStep/open`` the remaining bytes come from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
 }
 
 package enum TunnelStep: Equatable, Sendable {
-    /// The proxy has more to say.
+    /// The handshake needs more bytes from the proxy.
     case wait
     case send([UInt8])
     case open
     case failed(Failure)
 }
 
-/// A way through a proxy as a protocol of a stack: first its handshake, then content passes both ways as it is.
+/// Connects through a proxy: performs a handshake, then passes content unchanged in both directions.
 package struct TunnelStage: ProtocolStage {
-    /// A proxy that talks longer than this before it opens talks nonsense.
+    /// The maximum number of bytes from the proxy before the tunnel is open. A proxy that sends more fails the stage.
     private static let handshakeLimit = 64 << 10
 
     private var handshake: (any TunnelHandshake)?
     private var phase: StageStatus = .idle
     private var isClosing = false
-    /// The proxy's words, until the tunnel is open.
+    /// Bytes from the proxy that are not processed yet, until the tunnel is open.
     private var words = ByteChain()
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
     private var hasEnded = false
 
-    /// - Parameter handshake: `nil` for a way without a proxy, which is open at once.
+    /// - Parameter handshake: `nil` without a proxy. The stage is then ready at once.
     package init(_ handshake: (any TunnelHandshake)?) { self.handshake = handshake }
 
     package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
@@ -86,7 +86,7 @@ package struct TunnelStage: ProtocolStage {
             case .open:
                 phase = .ready
                 handshake = nil
-                // A server may have spoken already, right behind the proxy.
+                // The destination's first bytes may have arrived together with the proxy's reply.
                 let rest = words
                 words = ByteChain()
                 if !rest.isEmpty || chunk.isFinal {
@@ -117,7 +117,7 @@ package struct TunnelStage: ProtocolStage {
 
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { outbound.pop(atMost: limit) }
 
-    // MARK: The end
+    // MARK: Closing
 
     package mutating func close(at now: Duration) {
         isClosing = true
@@ -139,9 +139,9 @@ package struct TunnelStage: ProtocolStage {
 }
 
 extension Failure {
-    /// The proxy hung up, or speaks another protocol.
+    /// The proxy closed the connection or uses another protocol.
     package static let tunnelBroken = Failure(errno: 71)
-    /// The proxy wants to know who asks, or does not believe it.
+    /// The proxy demands authentication or rejected the credential.
     package static let tunnelDenied = Failure(errno: 13)
     package static let tunnelRefused = Failure(errno: 111)
     package static let tunnelHostUnreachable = Failure(errno: 113)

@@ -1,13 +1,13 @@
 internal import DequeModule
 
-/// Bytes in the order they came, kept in the arrays they came in: appending and taking move no bytes, but for small pieces.
+/// A queue of bytes that keeps the arrays it was given: appending and taking do not copy, except for small pieces.
 ///
-/// Pieces below ``coalescedLength`` are copied behind the last one, so that a peer who sends byte by byte does not cost an array
-/// for each of them.
+/// Pieces shorter than ``coalescedLength`` are copied to the end of the last array, so that a peer that sends single bytes does not cost
+/// one array for each byte.
 package struct ByteChain: Sendable {
-    /// Bytes from which on a piece is kept as it is.
+    /// The minimum length in bytes of a piece that is kept without a copy.
     package static let coalescedLength = 512
-    /// Bytes up to which small pieces are gathered in one array.
+    /// The maximum length in bytes of an array that collects small pieces.
     private static let gatheredLength = 4096
 
     private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()
@@ -35,10 +35,10 @@ package struct ByteChain: Sendable {
         for piece in other.pieces.rest { append(piece) }
     }
 
-    /// Everything, where it lies in one piece; `nil` if it does not.
+    /// All bytes, if they are in one array; `nil` otherwise.
     package var onlyPiece: ArraySlice<UInt8>? { pieces.rest.isEmpty ? pieces.first : nil }
 
-    /// Takes the first piece, or its beginning if it is longer than `limit`. `nil` if there is none, or the limit is not positive.
+    /// Removes and returns the first piece, or its first `limit` bytes. Returns `nil` if the chain is empty or `limit` is not positive.
     package mutating func popPiece(atMost limit: Int = .max) -> ArraySlice<UInt8>? {
         guard limit > 0, let first = pieces.first else { return nil }
         if first.count <= limit {
@@ -51,7 +51,7 @@ package struct ByteChain: Sendable {
         return first[..<end]
     }
 
-    /// Takes at most `limit` bytes.
+    /// Removes and returns at most `limit` bytes.
     package mutating func take(atMost limit: Int) -> ByteChain {
         guard limit < count else {
             let all = self
@@ -63,7 +63,7 @@ package struct ByteChain: Sendable {
         return taken
     }
 
-    /// Drops at most `limit` bytes. Returns how many it dropped.
+    /// Removes at most `limit` bytes. Returns the number of removed bytes.
     @discardableResult
     package mutating func drop(atMost limit: Int) -> Int {
         var dropped = 0
@@ -71,15 +71,16 @@ package struct ByteChain: Sendable {
         return dropped
     }
 
-    /// The first `limit` bytes in one piece, or all if they are fewer. They stay.
+    /// Returns the first `limit` bytes, or all if there are fewer, as one slice. Does not remove them.
     ///
-    /// What had to be joined stays joined, and grows in place: asking again after each new byte costs no more than the bytes.
+    /// If the bytes are in several pieces, the method joins them and keeps the joined array. Repeated calls while more bytes arrive copy
+    /// each byte only once.
     package mutating func front(_ limit: Int) -> ArraySlice<UInt8> {
         guard limit > 0, var first = pieces.popFirst() else { return [] }
         let wanted = min(limit, count)
         while first.count < wanted, var next = pieces.popFirst() {
             let missing = wanted - first.count
-            // A large piece is not swallowed for the sake of a header that ends in it.
+            // Take only the missing bytes from a large piece, so that the whole piece is not copied.
             if next.count > max(missing, Self.gatheredLength) {
                 first.append(contentsOf: next.prefix(missing))
                 next.removeFirst(missing)
@@ -93,7 +94,7 @@ package struct ByteChain: Sendable {
         return front
     }
 
-    /// A copy of everything in one array.
+    /// All bytes, copied to one array.
     package var bytes: [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(count)

@@ -1,27 +1,27 @@
-/// What a protocol attaches to a message, for those above when it was received, for itself when it is to be sent.
+/// Metadata that a protocol attaches to a message: on receipt for the stages above it, on sending for itself.
 package protocol StageMetadata: Sendable {}
 
-/// A piece of a message on its way through a ``ProtocolStack``, in either direction.
+/// A part of a message on its way through a ``ProtocolStack``, in either direction.
 ///
-/// A byte stream is one message that ends when the peer ends it. A message may travel in several chunks, each with the metadata;
-/// only the last one ends it.
+/// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk carries the metadata, and
+/// only the last one ends the message.
 package struct MessageChunk: Sendable {
-    /// How a piece relates to the messages around it.
+    /// How a chunk relates to the messages before and after it.
     package enum Kind: Sendable {
-        /// Part of the conversation, in which one message follows another.
+        /// A part of the sequence of messages.
         case content
-        /// A message of the protocol itself. It may come between two pieces of a message, which goes on behind it.
+        /// A control message of the protocol. It may come between two chunks of a message, which continues after it.
         case control
-        /// A control message that ends the conversation: a message that it interrupts is never completed.
+        /// A control message that ends the sequence. If it interrupts a message, that message is never completed.
         case closing
     }
 
     package var bytes: ByteChain
-    /// On the way down, those of all protocols: each looks for its own. On the way up, that of the protocol that delivers,
-    /// then those of the protocols below it.
+    /// For sending: the metadata of all protocols; each protocol looks for its own. On receipt: the metadata of the protocol that delivers
+    /// the chunk, then that of the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Nothing follows in this direction. On the way up without ``endsMessage``: the last message was cut off.
+    /// Whether this is the last chunk in its direction. On receipt without ``endsMessage``: the last message is incomplete.
     package var isFinal: Bool
     package var kind = Kind.content
 
@@ -41,26 +41,26 @@ package struct MessageChunk: Sendable {
         self.init(ByteChain(bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
     }
 
-    /// The end of a direction, without content.
+    /// The end of one direction, without content.
     package static var end: MessageChunk { MessageChunk(ByteChain(), isFinal: true) }
 
-    /// Whether it ends the direction and is no message.
+    /// Whether the chunk only ends its direction and is not a message.
     package var isBareEnd: Bool { isFinal && bytes.isEmpty && metadata.isEmpty }
 
-    /// The same with a copy of these bytes.
+    /// Returns a chunk with the same properties and a copy of `bytes`.
     package func holding(_ bytes: UnsafeRawBufferPointer) -> MessageChunk {
         var held = unsafe MessageChunk([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
         held.kind = kind
         return held
     }
 
-    /// The first metadata of a type.
+    /// The first metadata of the given type.
     package func metadata<Metadata: StageMetadata>(of type: Metadata.Type) -> Metadata? {
         for one in metadata { if let found = one as? Metadata { return found } }
         return nil
     }
 
-    /// Takes at most `limit` bytes, which end the message if they are the last.
+    /// Removes and returns at most `limit` bytes as a chunk. It ends the message only if no bytes remain.
     package mutating func take(atMost limit: Int) -> MessageChunk {
         guard bytes.count > limit else {
             let whole = self
@@ -73,7 +73,7 @@ package struct MessageChunk: Sendable {
     }
 }
 
-/// Chunks in order, and how many bytes they hold.
+/// A queue of chunks that counts their bytes.
 package struct MessageChunkQueue: Sendable {
     private var chunks = InlineFirstQueue<MessageChunk>()
     package private(set) var byteCount = 0
@@ -89,7 +89,7 @@ package struct MessageChunkQueue: Sendable {
         chunks.append(chunk)
     }
 
-    /// The first chunk, or its beginning if it holds more bytes than `limit`.
+    /// Removes and returns the first chunk, or its first `limit` bytes.
     package mutating func pop(atMost limit: Int = .max) -> MessageChunk? {
         guard limit > 0, let first = chunks.first else { return nil }
         guard first.bytes.count > limit else {

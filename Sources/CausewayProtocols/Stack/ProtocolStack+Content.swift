@@ -1,34 +1,36 @@
-/// The ways of content through a stack: what comes from the transport and goes to the program, and what goes back.
+/// Content on its way through the stack: from the transport to the program, and from the program to the transport.
 extension ProtocolStack {
-    /// How many bytes from the transport the stack takes now. 0 asks not to read.
+    /// The number of bytes that the stack accepts from the transport now. At 0, do not read from the transport.
     package var inboundRoom: Int {
         var copy = self
         return copy.lookForInboundRoom()
     }
 
-    /// The same without copying anything.
+    /// Computes ``inboundRoom`` without copying the stack.
     package mutating func lookForInboundRoom() -> Int {
         if phase == .ended { return .max }
         return wasStarted ? places[0].stage.inboundRoom : 0
     }
 
-    /// Bytes, a datagram or the end came from the transport.
+    /// Passes bytes, a datagram or the end of stream from the transport to the stack.
     package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
         places[0].stage.receive(chunk, at: now)
         settle(at: now)
     }
 
-    /// Bytes of a stream came from the transport, which has them for the duration of the call.
+    /// Passes bytes of a stream from the transport to the stack. `bytes` is valid only during the call.
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
         unsafe places[0].stage.receive(lent: bytes, at: now)
         settle(at: now)
     }
 
-    /// The same, and puts into `room` what the program gets of a stream. What finds no room is kept.
+    /// Passes bytes of a stream from the transport to the stack, and writes the resulting content for the program to `room`. The stack
+    /// keeps content that does not fit.
     ///
-    /// - Returns: How many bytes are in `room`; `nil` where something else comes first, and nothing was taken.
+    /// - Returns: The number of bytes written to `room`; `nil` if the stack must deliver something else first. The stack has then not taken
+    ///   the bytes.
     package mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? {
@@ -39,8 +41,8 @@ extension ProtocolStack {
         return count
     }
 
-    /// Takes a piece of a message for the program, with at most `limit` bytes. Messages that were complete when the stack failed are
-    /// still delivered.
+    /// Removes and returns a chunk for the program, with at most `limit` bytes. After a failure the stack still delivers the messages that
+    /// were complete before it.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
         guard isReady || (phase == .ended && wasReady && closing == nil), !nothingPending.inbound else { return nil }
         let top = places.count - 1
@@ -50,21 +52,21 @@ extension ProtocolStack {
         return chunk
     }
 
-    /// How many bytes from the program the stack takes now.
+    /// The number of bytes that the stack accepts from the program now.
     package var outboundRoom: Int {
         var copy = self
         return copy.lookForOutboundRoom()
     }
 
-    /// The same without copying anything.
+    /// Computes ``outboundRoom`` without copying the stack.
     package mutating func lookForOutboundRoom() -> Int {
         isReady ? places[places.count - 1].stage.outboundRoom : 0
     }
 
-    /// A piece of a message to send. The stack takes it whole, whatever ``outboundRoom`` says; before it is ready, and once it
-    /// or its uppermost protocol closes, it takes nothing.
+    /// Sends a chunk. The stack accepts a whole chunk even if it exceeds ``outboundRoom``. It accepts nothing before it is ready, or after
+    /// the stack or its top stage has begun to close.
     ///
-    /// - Returns: Whether it was taken. If not, it never will be.
+    /// - Returns: Whether the stack accepted the chunk. If not, do not try again.
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard isReady else { return false }
@@ -73,7 +75,7 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// The same with bytes that are lent for the duration of the call; `envelope` says what is to be known of them.
+    /// Sends bytes that are valid only during the call. `envelope` holds the properties of the chunk.
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     {
@@ -83,7 +85,8 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// Takes what is to be given to the transport: on a byte stream any piece, for datagrams the chunks up to one that ends a message.
+    /// Removes and returns a chunk for the transport. On a byte stream every chunk can be sent alone; a datagram consists of all chunks up
+    /// to one that ends a message.
     package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
         guard !nothingPending.outbound else { return nil }
         let chunk = places[0].stage.nextOutbound(atMost: limit)
@@ -92,9 +95,9 @@ extension ProtocolStack {
         return chunk
     }
 
-    /// Puts bytes of a stream for the transport into `room`, if all there is fits and nothing but bytes follows.
+    /// Writes bytes of a stream for the transport to `room`, if all pending output fits and is nothing but bytes.
     ///
-    /// - Returns: How many bytes are in `room`. 0: ``nextOutbound(atMost:at:)`` may have something all the same.
+    /// - Returns: The number of bytes written to `room`. Even after 0, ``nextOutbound(atMost:at:)`` may return a chunk.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
         guard isPlain, !nothingPending.outbound else { return 0 }
         let count = unsafe places[0].stage.takeOutbound(into: room)

@@ -1,9 +1,9 @@
 internal import CausewayTypes
 
 extension ProtocolStack {
-    /// Moves everything as far as it goes.
+    /// Moves content between the stages, starts and closes stages, until nothing changes any more.
     ///
-    /// - Returns: Whether anything moved.
+    /// - Returns: Whether anything changed.
     @discardableResult
     mutating func settle(at now: Duration) -> Bool {
         nothingPending = NothingPending()
@@ -21,7 +21,7 @@ extension ProtocolStack {
         return turns > 1
     }
 
-    /// Starts each stage above a ready one.
+    /// Starts each stage whose lower neighbour is ready.
     private mutating func open(at now: Duration) -> Bool {
         guard phase == .opening, closing == nil else { return false }
         for index in places.indices {
@@ -46,12 +46,12 @@ extension ProtocolStack {
             while true {
                 let room = places[index + 1].stage.inboundRoom
                 guard room > 0, let chunk = places[index].stage.nextInbound(atMost: room) else { break }
-                // A control message is not input of the protocol above, and may interrupt a message.
+                // The stage above does not get control messages: they may come in the middle of a message.
                 if chunk.kind == .content { places[index + 1].stage.receive(chunk, at: now) }
                 moved = true
             }
         }
-        // Nobody reads any more, and a goodbye may stand behind what nobody reads.
+        // The program no longer reads after close(). Discard its content, because the peer's closing message may come after it.
         if closing != nil, let top = places.indices.last {
             while places[top].stage.nextInbound(atMost: .max) != nil { moved = true }
         }
@@ -69,13 +69,13 @@ extension ProtocolStack {
         return moved
     }
 
-    /// Where a protocol has said goodbye of itself, what stands above it waits for the end, and never looks sent. Once the stack
-    /// closes nobody waits any more.
+    /// Whether the stage accepts content from the stage above. After its closing message it accepts none: the content stays above, so that
+    /// the program does not take it for sent. When the whole stack closes, it is carried down and discarded.
     private mutating func mayCarryDown(to index: Int) -> Bool {
         places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
     }
 
-    /// Where nothing is to be carried: looks whether the one stage has failed, and what it may have.
+    /// Checks a stack of one stage for a failure, and records what it may have pending. There is no content to move between stages.
     private mutating func observePlain(at now: Duration) -> Bool {
         let pendingFlags = places[0].stage.pendingFlags
         guard !pendingFlags.hasFailed else { return observe(at: now) }
@@ -86,7 +86,7 @@ extension ProtocolStack {
         return false
     }
 
-    /// Looks for stages that have failed or closed.
+    /// Handles stages that have failed or closed.
     mutating func observe(at now: Duration) -> Bool {
         guard phase != .ended else { return false }
         for index in places.indices {
@@ -101,7 +101,7 @@ extension ProtocolStack {
         return true
     }
 
-    /// Closes the stage beneath the one that has closed.
+    /// Closes the stage below the one that has closed.
     mutating func closeNext(at now: Duration) {
         guard let above = closing else { return }
         closing = above - 1

@@ -1,27 +1,27 @@
 package import CausewayTypes
 
-/// Protocols on top of each other, over a transport: bytes or datagrams below, messages above.
+/// A stack of protocols over a transport: bytes or datagrams at the bottom, messages at the top.
 ///
-/// Handshakes run from the bottom up: a stage starts when the one beneath it is ready. Closing runs from the top down: a stage
-/// closes when the one above it has. In between everything is pulled through, no further than each stage has room, so that a stack holds a
-/// bounded amount however fast the peer and however slow the program.
+/// Handshakes run from the bottom to the top: a stage starts when the stage below it is ready. Closing runs from the top to the bottom: a
+/// stage closes when the stage above it has closed. A stage gets content only while it has room, so the stack holds a limited number of
+/// bytes, even if the peer is fast and the program slow.
 ///
-/// The owner does after every call: take ``nextEvent()`` until there is none, send what ``nextOutbound(atMost:at:)`` gives, and ask for
-/// ``wakeUp``. The end is told once.
+/// After each call the owner takes ``nextEvent(at:)`` until it returns `nil`, sends the chunks from ``nextOutbound(atMost:at:)``, and reads
+/// ``wakeUp``. The stack reports its end once.
 package struct ProtocolStack: Sendable {
-    /// Names a stage for its life, whatever is inserted around it.
+    /// Identifies a stage during its lifetime, even if other stages are inserted.
     package struct StageID: Hashable, Sendable {
         fileprivate var number: Int
     }
 
     package enum Event: Sendable {
-        /// Every handshake is done: messages may flow.
+        /// All handshakes are complete: messages may flow.
         case ready
-        /// A stage asks or tells.
+        /// A stage asks or reports something.
         case stage(StageID, any StageEvent)
-        /// The stack is at its end. What ``ProtocolStack/nextOutbound(atMost:at:)`` still gives should be sent before the transport is closed.
+        /// The stack has failed. Send the remaining chunks from ``ProtocolStack/nextOutbound(atMost:at:)`` before you close the transport.
         case failed(Failure)
-        /// Every stage has said goodbye, after ``ProtocolStack/close(at:)``.
+        /// All stages have closed, after ``ProtocolStack/close(at:)``.
         case closed
     }
 
@@ -37,7 +37,7 @@ package struct ProtocolStack: Sendable {
         var wasStarted: Bool { started != nil }
     }
 
-    /// What becomes of the stack as a whole.
+    /// A change of the stack as a whole.
     enum News {
         case ready
         case failed(Failure)
@@ -59,31 +59,32 @@ package struct ProtocolStack: Sendable {
         var wakeUp = false
     }
 
-    /// From the bottom up.
+    /// The stages from bottom to top.
     var places: [Place]
     var lastNumber: Int
     var phase: Phase = .opening
     var wasStarted = false
     var wasReady = false
-    /// The stage from which on, upwards, nothing is delivered or accepted any more.
+    /// The index of the lowest stage that is closing. This stage and all above it deliver and accept nothing.
     var closing: Int?
     var news: News?
-    /// What was asked for in vain: it cannot be there before something else happens. Owners ask often.
+    /// Kinds of output that are known to be empty until the state changes. The flags save repeated queries.
     var nothingPending = NothingPending()
 
-    /// - Parameter stages: From the bottom up; at least one.
+    /// - Parameter stages: The stages from bottom to top; at least one.
     package init(_ stages: [any ProtocolStage]) {
         precondition(!stages.isEmpty, "a stack needs a protocol")
         places = stages.enumerated().map { Place(id: StageID(number: $0), stage: $1) }
         lastNumber = stages.count - 1
     }
 
-    /// From the bottom up.
+    /// The identifiers of the stages, from bottom to top.
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
-    /// One protocol whose handshake is done: nothing is between the program and it, nor between it and the transport.
+    /// Whether the stack consists of one stage whose handshake is complete. Content then passes directly between program, stage and
+    /// transport.
     package var isPlain: Bool { isReady && places.count == 1 }
-    /// How long the handshakes took that are done, from the bottom up.
+    /// The durations of the completed handshakes, from bottom to top.
     package var handshakes: [(stage: StageID, duration: Duration)] {
         places.compactMap { place in
             guard let started = place.started, let opened = place.opened else { return nil }
@@ -91,45 +92,46 @@ package struct ProtocolStack: Sendable {
         }
     }
     package var hasEnded: Bool { phase == .ended }
-    /// Handshakes are under way, and nobody has closed.
+    /// Whether handshakes are in progress and ``close(at:)`` has not been called.
     package var isOpening: Bool { phase == .opening && closing == nil }
-    /// Nothing is left of closing but a peer's goodbye.
+    /// Whether the only remaining step of closing is the peer's closing message.
     package var awaitsGoodbye: Bool {
         guard let closing, places.indices.contains(closing) else { return false }
         return places[closing].stage.awaitsGoodbye
     }
 
-    /// The transport is ready.
+    /// Starts the handshakes. Call it when the transport is ready.
     package mutating func start(at now: Duration) {
         guard !wasStarted else { return }
         wasStarted = true
         settle(at: now)
     }
 
-    /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
+    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive it twice, so it must be idempotent. Call it before
+    /// ``start(at:)``.
     ///
-    /// - Returns: Whether it was taken. If not, it is to be sent as usual.
+    /// - Returns: Whether the stack accepted the content. If not, send it as usual.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
-        // Beneath another protocol, what the program sends is not what is to be encrypted.
+        // With a protocol above, the program's content is not what the lowest stage encrypts.
         guard !wasStarted, places.count == 1 else { return false }
         return places[0].stage.sendEarly(bytes)
     }
 
-    /// Whether a handshake goes on with the peer's next word.
+    /// Whether a handshake is waiting for a message from the peer.
     package var awaitsPeer: Bool {
         phase == .opening && places.contains { $0.wasStarted && $0.stage.awaitsPeer }
     }
 
     // MARK: Events and time
 
-    /// Whether there may be an event: a look at the flag is cheaper than to ask in vain.
+    /// Whether ``nextEvent(at:)`` may return an event. Reading this flag is cheaper than the call.
     package var mayHaveEvent: Bool { !nothingPending.event }
-    /// The same for content to the program.
+    /// Whether ``nextInbound(atMost:at:)`` may return a chunk.
     package var mayHaveInbound: Bool { !nothingPending.inbound }
-    /// The same for content to the transport.
+    /// Whether ``nextOutbound(atMost:at:)`` may return a chunk.
     package var mayHaveOutbound: Bool { !nothingPending.outbound }
 
-    /// There is nothing in it for anybody, and it waits for no time.
+    /// Whether the stack has no events, no content and no timer.
     package var isQuiet: Bool {
         isPlain && nothingPending.event && nothingPending.inbound && nothingPending.outbound && nothingPending.wakeUp
     }
@@ -149,13 +151,13 @@ package struct ProtocolStack: Sendable {
         return news.event
     }
 
-    /// When ``advance(to:)`` should be called next.
+    /// The time of the next call to ``advance(to:)``; `nil` if none is needed.
     package var wakeUp: Duration? {
         var copy = self
         return copy.lookForWakeUp()
     }
 
-    /// The same without copying anything.
+    /// Computes ``wakeUp`` without copying the stack.
     package mutating func lookForWakeUp() -> Duration? {
         guard !nothingPending.wakeUp else { return nil }
         var earliest: Duration?
@@ -173,28 +175,29 @@ package struct ProtocolStack: Sendable {
 
     // MARK: Stages
 
-    /// Acts on a stage, as its events ask for. Call ``resume(at:)`` when done; a call of the program's code may come in between.
+    /// Calls `body` with a stage, for example to answer its event. Call ``resume(at:)`` afterwards; the program's own code may run in
+    /// between.
     ///
-    /// - Returns: `nil` if there is no such stage, or it is of another type.
+    /// - Returns: The result of `body`; `nil` if the stage does not exist or has another type.
     package mutating func withStage<Stage: ProtocolStage, Result>(
         _ id: StageID, as type: Stage.Type, _ body: (inout Stage) -> Result
     ) -> Result? {
         guard let index = places.firstIndex(where: { $0.id == id }), var stage = places[index].stage as? Stage else {
             return nil
         }
-        // The copy must be the only one, or changing it would copy what it holds.
+        // Remove the stage from the array first: with a second reference, changing it would copy its buffers.
         places[index].stage = VacantStage()
         nothingPending = NothingPending()
         defer { places[index].stage = stage }
         return body(&stage)
     }
 
-    /// Stages were acted on: carries on with what that made possible.
+    /// Continues after changes through ``withStage(_:as:_:)``.
     package mutating func resume(at now: Duration) { settle(at: now) }
 
-    /// Inserts a protocol above a stage that is not ready.
+    /// Inserts a stage above a stage that is not ready.
     ///
-    /// - Returns: `nil` if that stage is ready already, or gone.
+    /// - Returns: The identifier of the new stage; `nil` if the stage below is already ready or does not exist.
     package mutating func insert(_ stage: any ProtocolStage, above id: StageID) -> StageID? {
         guard let index = places.firstIndex(where: { $0.id == id }), phase == .opening, closing == nil else {
             return nil
@@ -210,10 +213,10 @@ package struct ProtocolStack: Sendable {
         return newID
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Says goodbye, from the top down. What was taken is sent before; what arrives is dropped. How long that may take is the owner's to
-    /// limit with ``abort(_:)``.
+    /// Closes the stages from top to bottom. Content that was accepted is sent first; content that arrives is discarded. There is no
+    /// timeout: to limit the time, call ``abort(_:)``.
     package mutating func close(at now: Duration) {
         guard phase != .ended, closing == nil else { return }
         closing = places.count
@@ -221,7 +224,7 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// The transport is gone, or everything must end now. Stages tell what they must still let go of.
+    /// Ends the stack at once, for example after a failure of the transport. Events that release resources may follow.
     package mutating func abort(_ failure: Failure) {
         if phase != .ended {
             phase = .ended
@@ -232,7 +235,7 @@ package struct ProtocolStack: Sendable {
     }
 }
 
-/// Stands in for a stage while its owner acts on it.
+/// A placeholder for a stage while `body` changes it.
 private struct VacantStage: ProtocolStage {
     var status: StageStatus { .idle }
     var inboundRoom: Int { 0 }

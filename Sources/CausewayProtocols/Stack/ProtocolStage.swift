@@ -1,21 +1,21 @@
 package import CausewayTypes
 
-/// What a stage tells the owner of the stack, in the stage's own terms: a question, or news that belong to no message.
+/// A question or a notification from a stage to the owner of the stack. It does not belong to a message.
 package protocol StageEvent: Sendable {}
 
-/// How far a stage has come.
+/// The state of a stage.
 package enum StageStatus: Equatable, Sendable {
-    /// The stage beneath is not ready.
+    /// The stage below is not ready.
     case idle
-    /// In its handshake: nothing from above yet.
+    /// The handshake is in progress. The stage accepts no content from above.
     case opening
     case ready
-    /// Said goodbye, and all it said was taken from it.
+    /// The closing message was sent, and the stage has no more output.
     case closed
     case failed(Failure)
 }
 
-/// What a stage may have for others: what it certainly has not need not be asked for.
+/// The kinds of output that a stage may have. `false` means certainly none, so that the stack need not ask.
 package struct StagePendingFlags: Sendable {
     package var hasFailed: Bool
     package var mayHaveEvent: Bool
@@ -35,82 +35,88 @@ package struct StagePendingFlags: Sendable {
     }
 }
 
-/// One protocol of a stack: a machine without I/O between bytes or messages beneath and bytes or messages above.
+/// One protocol of a stack: a state machine without I/O, with bytes or messages below and messages above.
 ///
-/// The stack looks at its stages where they lie: that is why what is looked at may be `mutating`, although no stage changes by it.
+/// Some queries are `mutating` only so that the stack can call them without copying the stage; they do not change its state.
 ///
-/// A stage does nothing by itself. Everything is pulled, and pulled only where there is room: that is how a program that does not
-/// read, and a peer that does not, stop everything in between. Every method has an answer in every state; after `closed` or
-/// `failed` a stage takes whatever comes and drops it. Times are measured from any fixed instant.
+/// The stack pulls all content, and only while the receiver has room. A program or a peer that does not read therefore stops the whole
+/// stack. Every method is permitted in every state; after `closed` or `failed` a stage discards its input. Times count from any fixed
+/// instant.
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { mutating get }
-    /// All at once of what is asked after every call.
+    /// All flags in one query. The stack reads them after every call.
     var pendingFlags: StagePendingFlags { mutating get }
 
-    /// Takes content that does no harm when it arrives twice, to be sent along with the handshake. Before ``start(at:)``.
+    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive it twice, so it must be idempotent. Called before
+    /// ``start(at:)``.
     ///
-    /// - Returns: Whether it was taken. If not, it is to be sent as usual.
+    /// - Returns: Whether the stage accepted the content. If not, send it as usual.
     mutating func sendEarly(_ bytes: [UInt8]) -> Bool
 
-    /// The stage beneath is ready: begin the handshake. Called once.
+    /// Begins the handshake. Called once, when the stage below is ready.
     mutating func start(at now: Duration)
 
-    /// Whether the handshake goes on with the peer's next word: not with an answer of the owner's.
+    /// Whether the handshake is waiting for a message from the peer, and not for an answer from the owner.
     var awaitsPeer: Bool { get }
 
-    /// How many bytes from beneath the stage takes now. 0 holds back what comes; while it is positive, ``receive(_:at:)`` takes anything.
+    /// The number of bytes that the stage accepts from below now. At 0 the stack passes nothing; above 0 ``receive(_:at:)`` accepts any
+    /// number of bytes.
     var inboundRoom: Int { mutating get }
-    /// A piece of a message came from beneath.
+    /// Receives a chunk from below.
     mutating func receive(_ chunk: MessageChunk, at now: Duration)
-    /// Bytes of a stream came from beneath, to be used or copied before the call returns.
+    /// Receives bytes of a stream from below. `bytes` is valid only during the call.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
-    /// The same, and puts into `room` what that makes of a stream for above. What finds no room is kept.
+    /// Receives bytes of a stream from below, and writes the resulting content for the stage above to `room`. The stage keeps content that
+    /// does not fit.
     ///
-    /// - Returns: How many bytes are in `room`; `nil` where the stage has something to say or to deliver before, and has taken nothing.
+    /// - Returns: The number of bytes written to `room`; `nil` if the stage must report or deliver something else first. It has then not
+    ///   taken the bytes.
     mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int?
-    /// Takes a piece of a message for above, with at most `limit` bytes.
+    /// Removes and returns a chunk for the stage above, with at most `limit` bytes.
     mutating func nextInbound(atMost limit: Int) -> MessageChunk?
 
-    /// Whether it goes on taking content from above: `false` once it has said goodbye of itself.
+    /// Whether the stage accepts content from above: `false` after it has sent a closing message.
     var takesContent: Bool { mutating get }
-    /// How many bytes from above the stage takes now. While it is positive, ``send(_:at:)`` takes anything: messages are not cut.
+    /// The number of bytes that the stage accepts from above now. Above 0 ``send(_:at:)`` accepts any number of bytes, so that messages are
+    /// not split.
     var outboundRoom: Int { mutating get }
-    /// A piece of a message came from above.
+    /// Receives a chunk from above.
     ///
-    /// - Returns: Whether it was taken. After its goodbye a stage takes nothing.
+    /// - Returns: Whether the stage accepted the chunk. After its closing message it accepts none.
     @discardableResult
     mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool
-    /// The same with bytes that lie elsewhere, to be used or copied before the call returns.
+    /// Receives bytes from above that are valid only during the call.
     ///
-    /// - Parameter envelope: What is to be known of the piece. It holds no bytes.
+    /// - Parameter envelope: The properties of the chunk. It contains no bytes.
     @discardableResult
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
-    /// Takes a piece of a message for beneath. What must not be cut, such as the header of a frame, may exceed `limit`.
+    /// Removes and returns a chunk for the stage below. It may exceed `limit` for parts that cannot be split, such as a frame header.
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
-    /// Puts bytes of a stream for beneath into `room`, if all it has fits and nothing but bytes follows.
+    /// Writes bytes of a stream for the stage below to `room`, if all pending output fits and is nothing but bytes.
     ///
-    /// - Returns: How many bytes are in `room`. 0: ``nextOutbound(atMost:)`` may have something all the same.
+    /// - Returns: The number of bytes written to `room`. Even after 0, ``nextOutbound(atMost:)`` may return a chunk.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int
 
     mutating func nextEvent() -> (any StageEvent)?
 
-    /// When ``advance(to:)`` should be called next.
+    /// The time of the next call to ``advance(to:)``; `nil` if none is needed.
     var wakeUp: Duration? { mutating get }
-    /// Time has come. Early, late and twice do no harm.
+    /// Runs the timers that are due. Early, late and repeated calls are harmless.
     mutating func advance(to now: Duration)
 
-    /// Nothing follows from above: send what was taken, say goodbye, and become `closed`.
+    /// Sends the pending content and the closing message, then becomes `closed`. The stage gets no more content from above.
     mutating func close(at now: Duration)
-    /// Whether the stage has said goodbye after ``close(at:)`` and only waits for the peer's.
+    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's.
     var awaitsGoodbye: Bool { get }
-    /// The connection is over. Nothing is sent any more. What arrived before may be delivered; events that release something may follow.
+    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver earlier content, and events that
+    /// release resources.
     mutating func abort(_ failure: Failure)
 }
 
 extension ProtocolStage {
-    /// Bytes that wait in one direction of a stage before it holds back what comes.
+    /// The maximum number of buffered bytes in each direction before a stage accepts no more.
     package static var bufferLimit: Int { 64 << 10 }
 
     package var pendingFlags: StagePendingFlags {

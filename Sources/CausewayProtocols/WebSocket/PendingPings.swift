@@ -1,20 +1,20 @@
 internal import DequeModule
 
-/// Pings whose pongs are awaited.
+/// The pings that are waiting for their pongs.
 struct PendingPings: Sendable {
-    /// More are not awaited: a peer that never answers costs no more than these.
+    /// The maximum number of pending pings. It limits the memory for a peer that never answers.
     static let limit = 1024
 
     private var waiting: Deque<(payload: [UInt8], token: UInt64)> = []
 
-    /// Returns the token that must be given up for this one.
+    /// Adds a ping. If the queue is full, returns the token of the oldest ping, which is dropped.
     mutating func append(_ payload: [UInt8], token: UInt64) -> UInt64? {
         waiting.append((payload, token))
         return waiting.count > Self.limit ? waiting.popFirst()?.token : nil
     }
 
-    /// A pong answers the oldest ping of the same payload, and with it all that came before: a peer may answer only the latest
-    /// (RFC 6455 §5.5.3). Empty if it answers none.
+    /// Returns the tokens that a pong answers: the oldest ping with the same payload and all pings before it, because a peer may answer
+    /// only the latest (RFC 6455 §5.5.3). Empty if no ping matches.
     mutating func answered(_ payload: [UInt8]) -> [UInt64] {
         guard let index = waiting.firstIndex(where: { $0.payload == payload }) else { return [] }
         let answered = waiting[...index].map(\.token)

@@ -1,10 +1,10 @@
 /// The payloads of pongs to send, in the order of the pings that they answer.
 struct PongQueue: Sendable {
-    /// Bytes that the queue holds, with one for the length of each payload: what one read can bring of pings always fits. Beyond them the
-    /// oldest give way, because a pong for the latest ping is enough (RFC 6455 §5.5.3).
+    /// The maximum size of the queue in bytes: each payload and one byte for its length. All pings of one read always fit. If the queue is
+    /// full, the oldest pongs are dropped, because a pong for the latest ping is enough (RFC 6455 §5.5.3).
     static let limit = 64 << 10
 
-    /// Each payload behind its length. What lies before `start` was taken.
+    /// The payloads, each after its length byte. The bytes before `start` have been taken.
     private var bytes: [UInt8] = []
     private var start = 0
 

@@ -1,9 +1,9 @@
 internal import CausewayWire
 
 extension WebSocketMachine {
-    /// Decodes until there is something to tell.
+    /// Decodes input until there is an event.
     ///
-    /// - Parameter limit: The most bytes of content in the event. At 0 only what is no content is told.
+    /// - Parameter limit: The maximum number of content bytes in the event. At 0 the method returns only events without content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         while true {
             if let event = events.popFirst() { return event }
@@ -11,7 +11,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// Returns whether it is worth asking again.
+    /// Returns whether another attempt can find an event.
     private mutating func makesProgress(atMost limit: Int) -> Bool {
         switch phase {
         case .opening(var scanner): return readHead(&scanner)
@@ -37,7 +37,7 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Nothing more can be decoded.
+    /// Handles the end of the stream, when no more input can be decoded.
     private mutating func endIfCutOff(atMost limit: Int) -> Bool {
         guard inputHasEnded, limit > 0 else { return false }
         let isBetweenMessages = input.isEmpty && decoder.isBetweenMessages
@@ -56,7 +56,7 @@ extension WebSocketMachine {
         if answered.isEmpty { events.append(.pong(payload)) }
     }
 
-    /// A close frame is answered with its own code, and what waits to be sent is dropped: nobody would read it (RFC 6455 §5.5.1).
+    /// Answers a close frame with the same code, and discards pending output, because the peer no longer reads it (RFC 6455 §5.5.1).
     private mutating func receivedClose(_ payload: [UInt8]) throws(Failure) {
         let closing: WebSocketClosing
         do {
@@ -72,7 +72,7 @@ extension WebSocketMachine {
         appendClose(WebSocketClosing(code: closing.code))
     }
 
-    /// Both close frames are there. The server ends the stream first (RFC 6455 §7.1.1); a client waits for that.
+    /// Ends the connection after both close frames. The server ends the stream first (RFC 6455 §7.1.1); a client waits for that.
     private mutating func finishClosing() -> Bool {
         if case .client = role, !inputHasEnded { return false }
         end(nil)
@@ -95,7 +95,7 @@ extension WebSocketMachine {
     }
 
     private mutating func readHead(_ scanner: inout UpgradeHeadScanner) -> Bool {
-        // The scanner is taken out of the phase, so that its head is not copied for every piece.
+        // Move the scanner out of the phase, so that its buffer is not copied for every piece of input.
         phase = .idle
         do {
             while !scanner.isComplete, let piece = input.popPiece() {

@@ -1,10 +1,11 @@
 package import CausewayWire
 
 extension WebSocketMachine {
-    /// Sends a piece of a message; the pieces become the fragments of one message until one ends it. Legal before the connection is open.
+    /// Sends a part of a message. The parts become the fragments of one message until one of them ends it. Permitted before the connection
+    /// is open.
     ///
-    /// - Parameter opcode: Text or binary; it counts for the first piece. That text is UTF-8 is the program's promise.
-    /// - Returns: Whether it was taken. After a close frame nothing is.
+    /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that text is UTF-8.
+    /// - Returns: Whether the machine accepted the part. After a close frame it accepts none.
     @discardableResult
     package mutating func send(_ opcode: WebSocketOpcode, _ bytes: ByteChain, endsMessage: Bool = true) -> Bool {
         guard !opcode.isControl, phase != .ended, !sentClose else { return false }
@@ -13,7 +14,7 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Sends a ping of at most 125 bytes. With a token, its end is told by ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)``.
+    /// Sends a ping of at most 125 bytes. With a token, ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)`` reports the result.
     package mutating func sendPing(_ payload: [UInt8] = [], token: UInt64? = nil) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else {
             if let token { events.append(.pingLost(token)) }
@@ -23,18 +24,19 @@ extension WebSocketMachine {
         if let token, let lost = pings.append(payload, token: token) { events.append(.pingLost(lost)) }
     }
 
-    /// Sends a pong of at most 125 bytes; a longer one is not sent.
+    /// Sends a pong of at most 125 bytes. A longer one is ignored.
     package mutating func sendPong(_ payload: [UInt8]) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else { return }
         output.append(.pong, ByteChain(payload), endsMessage: true)
     }
 
-    /// Sends a close frame after all that was sent before, once. A code that must not be on the wire is left out.
+    /// Sends a close frame after all earlier messages. Only the first call has an effect. A code that is not permitted on the wire is left
+    /// out.
     package mutating func close(_ closing: WebSocketClosing) {
         guard phase != .ended, !sentClose else { return }
         switch phase {
         case .open: appendClose(closing)
-        // There is no connection yet that could be closed.
+        // There is no open connection to close.
         case .idle, .opening, .deciding:
             output.removeWaiting()
             end(.aborted)
@@ -42,7 +44,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// The next bytes to send, at most `limit` but for the header of a frame.
+    /// Removes and returns the next bytes to send: at most `limit`, plus a frame header.
     package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? { output.next(atMost: limit) }
 
     mutating func appendClose(_ closing: WebSocketClosing) {

@@ -1,64 +1,64 @@
 package import CausewayWire
 
-/// One end of a WebSocket connection (RFC 6455), over any byte stream.
+/// One side of a WebSocket connection (RFC 6455), over any byte stream.
 ///
-/// The owner gives it what arrived, pulls events and bytes to send, and gives it room by pulling: what is not pulled stays undecoded,
-/// and ``inputRoom`` falls to 0. Timeouts of the handshakes are the owner's. Whatever the peer sends, ``Event/ended(_:)`` comes once
-/// and last.
+/// The owner passes in received bytes, and takes events and bytes to send. Input is decoded only when the owner takes events; otherwise
+/// ``inputRoom`` falls to 0. The owner is responsible for handshake timeouts. Whatever the peer sends, ``Event/ended(_:)`` comes exactly
+/// once, as the last event.
 package struct WebSocketMachine: Sendable {
     package enum Role: Sendable {
-        /// ``UpgradeRequest/key`` is set by the machine.
+        /// The machine sets ``UpgradeRequest/key``.
         case client(UpgradeRequest)
         case server
     }
 
     package struct Configuration: Sendable {
-        /// Pings are answered, and not delivered.
+        /// Whether the machine answers pings and does not deliver them.
         package var repliesToPings = false
-        /// Bytes of the longest message that is accepted; 0 for any. Messages are delivered in pieces, so that no size makes
-        /// the machine hold more than ``inputLimit``.
+        /// The maximum length of a received message in bytes; 0 for no limit. Messages are delivered in parts, so the machine never holds
+        /// more than ``inputLimit`` bytes.
         package var maximumMessageSize = 0
-        /// Frames follow at once: the connection was upgraded elsewhere.
+        /// Whether frames follow at once, because the connection was upgraded elsewhere.
         package var skipsHandshake = false
-        /// Bytes of payload in a frame that is sent, beyond which a message is cut in fragments; 0 for no cutting.
+        /// The maximum payload of a sent frame in bytes; longer messages are fragmented. 0 for no limit.
         package var fragmentSize = 0
 
         package init() {}
     }
 
-    /// Why a connection ended other than by a close handshake.
+    /// The reason why a connection ended without a close handshake.
     package enum Failure: Error, Equatable, Sendable {
         case handshake(UpgradeError)
-        /// RFC 6455 §5 was broken: closed with 1002. The text names what.
+        /// The peer violated RFC 6455 §5; the close code is 1002. The text says how.
         case protocolError(String)
-        /// A text message is not UTF-8: closed with 1007.
+        /// A text message is not UTF-8; the close code is 1007.
         case invalidText
-        /// A message is longer than the configuration allows: closed with 1009.
+        /// A message is longer than the configuration permits; the close code is 1009.
         case messageTooBig
         /// The stream ended in the middle of the handshake or of a message.
         case endedEarly
         /// The stream ended between two messages, without a close frame.
         case endedUnclosed
-        /// The owner gave up.
+        /// The owner called ``WebSocketMachine/abort()``.
         case aborted
     }
 
     package enum Event: Sendable {
-        /// Server: decide with ``respond(_:)``. Nothing moves until then.
+        /// Server only: call ``respond(_:)`` to decide. The machine waits for it.
         case requested(UpgradeRequest)
-        /// Messages may flow. `nil` if the handshake was skipped.
+        /// The connection is open. The response is `nil` if the handshake was skipped.
         case opened(UpgradeResponse?)
-        /// A piece of a message of text or of binary data. A message has at least one, and only the last ends it.
+        /// A part of a text or binary message. A message has at least one part, and only the last part ends it.
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
         case ping([UInt8])
-        /// A pong that answers no ping sent with a token.
+        /// A pong that does not answer a ping with a token.
         case pong([UInt8])
-        /// The ping sent with this token, and all before it, reached the peer.
+        /// The peer answered the ping with this token or a later one.
         case pingAnswered(UInt64)
         case pingLost(UInt64)
-        /// The peer's close frame. It is answered by the machine.
+        /// The peer's close frame. The machine answers it.
         case closed(WebSocketClosing)
-        /// The transport may be closed once the output is taken; `nil` after a close handshake.
+        /// The last event. Close the transport after the remaining output is sent. The failure is `nil` after a close handshake.
         case ended(Failure?)
     }
 
@@ -70,7 +70,7 @@ package struct WebSocketMachine: Sendable {
         case ended
     }
 
-    /// Bytes that wait undecoded before ``inputRoom`` is 0.
+    /// The maximum number of undecoded bytes; at the limit ``inputRoom`` is 0.
     package static let inputLimit = 64 << 10
 
     let role: Role
@@ -82,14 +82,14 @@ package struct WebSocketMachine: Sendable {
     var decoder: WebSocketMessageDecoder
     var output: WebSocketOutput
     var pings = PendingPings()
-    /// Whether a message is being sent whose last piece has not come.
+    /// Whether the last part of the current message is still to be sent.
     var sendsMessage = false
     var sentClose = false
     var receivedClose = false
-    /// The request that was sent.
+    /// The request that the client sent.
     var request: UpgradeRequest?
 
-    /// - Parameter random: Where keys and masks come from. It must be unpredictable (RFC 6455 §5.3) outside of tests.
+    /// - Parameter random: The source of keys and masks. It must be unpredictable (RFC 6455 §5.3), except in tests.
     package init(
         _ role: Role, configuration: Configuration = Configuration(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -104,19 +104,19 @@ package struct WebSocketMachine: Sendable {
     }
 
     package var isOpen: Bool { phase == .open }
-    /// Whether the end was found. Its event may still wait to be taken.
+    /// Whether the connection has ended. Its last event may still be pending.
     package var hasEnded: Bool { phase == .ended }
-    /// Whether nothing will come out any more, and all was taken.
+    /// Whether the connection has ended and all output is taken.
     package var isFinished: Bool { hasEnded && output.isEmpty }
-    /// How many bytes the machine takes now.
+    /// The number of bytes that the machine accepts now.
     package var inputRoom: Int {
         if phase == .ended || receivedClose { return .max }
         return max(0, Self.inputLimit - input.count)
     }
-    /// Bytes that wait to be taken by ``nextOutput(atMost:)``.
+    /// The number of bytes that are waiting for ``nextOutput(atMost:)``.
     package var outputCount: Int { output.count }
 
-    /// The stream is there. A client asks for the upgrade.
+    /// Starts the handshake when the stream is connected. A client sends the upgrade request.
     package mutating func started() {
         guard phase == .idle else { return }
         if configuration.skipsHandshake {
@@ -136,16 +136,16 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Bytes arrived. Take events afterwards.
+    /// Adds received bytes. Take events afterwards.
     package mutating func received(_ bytes: ByteChain) {
         guard phase != .ended, !receivedClose, !inputHasEnded else { return }
         input.append(bytes)
     }
 
-    /// The peer ended the stream. Take events afterwards.
+    /// Records that the peer ended the stream. Take events afterwards.
     package mutating func inputEnded() { inputHasEnded = true }
 
-    /// The server's answer to a request. An answer that cannot be written refuses with 400.
+    /// Sends the server's response to a request. If the response cannot be encoded, the machine refuses the request with status 400.
     package mutating func respond(_ response: UpgradeResponse) {
         guard case .deciding(let request) = phase else { return }
         do {
@@ -159,7 +159,7 @@ package struct WebSocketMachine: Sendable {
         events.append(.opened(response))
     }
 
-    /// Everything is over: nothing is sent any more.
+    /// Ends the connection at once. The machine sends nothing more.
     package mutating func abort() {
         output.removeAll()
         end(.aborted)
@@ -174,7 +174,7 @@ package struct WebSocketMachine: Sendable {
         end(.handshake(error))
     }
 
-    /// The one door to the end.
+    /// Enters the final state and queues the last event. All endings call this method.
     mutating func end(_ failure: Failure?) {
         guard phase != .ended else { return }
         phase = .ended

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Turns bytes into pieces of messages and control frames.
+/// Decodes bytes into parts of messages and control frames.
 struct WebSocketMessageDecoder: Sendable {
     enum Item: Sendable {
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
@@ -9,19 +9,19 @@ struct WebSocketMessageDecoder: Sendable {
 
     private struct Frame {
         var header: WebSocketFrameHeader
-        /// Bytes of payload taken.
+        /// The number of payload bytes taken.
         var taken = 0
     }
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// Bytes of payload in the frames begun.
+        /// The number of payload bytes in the frames so far, as announced in their headers.
         var length = 0
         var text = UTF8Validator()
     }
 
     let expectsMask: Bool
-    /// 0 for any.
+    /// The maximum length of a message in bytes; 0 for no limit.
     let maximumMessageSize: Int
     private var frame: Frame?
     private var message: Message?
@@ -33,7 +33,7 @@ struct WebSocketMessageDecoder: Sendable {
 
     var isBetweenMessages: Bool { frame == nil && message == nil }
 
-    /// The next item, with at most `limit` bytes of content; `nil` if more bytes are needed.
+    /// Decodes the next item, with at most `limit` bytes of content. Returns `nil` if more input is needed.
     mutating func next(from input: inout ByteChain, atMost limit: Int) throws(WebSocketMachine.Failure) -> Item? {
         while true {
             if frame == nil {
@@ -61,7 +61,7 @@ struct WebSocketMessageDecoder: Sendable {
         }
     }
 
-    /// What depends on the frames before (RFC 6455 §5.1, §5.4).
+    /// Checks the rules that depend on earlier frames (RFC 6455 §5.1, §5.4).
     private mutating func check(_ header: WebSocketFrameHeader) throws(WebSocketMachine.Failure) {
         guard (header.mask != nil) == expectsMask else { throw .protocolError("mask") }
         guard !header.opcode.isControl else { return }
@@ -85,7 +85,7 @@ struct WebSocketMessageDecoder: Sendable {
         return .control(current.header.opcode, payload)
     }
 
-    /// `nil` for the end of a fragment without content, after which the next one comes.
+    /// Takes payload of the current frame. Returns `nil` at the end of a fragment without content; the next frame follows.
     private mutating func takeContent(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {

@@ -1,12 +1,12 @@
 internal import CausewayWire
 internal import DequeModule
 
-/// What is to be sent, turned into frames as it is taken.
+/// The send queue. It encodes frames when the output is taken.
 ///
-/// An answer to a ping passes what waits, between two frames; everything else leaves in order. A frame that has begun is always
-/// finished, or the peer could not read what follows.
+/// A pong may overtake queued frames, between two frames; everything else is sent in order. A frame that has begun is always finished,
+/// because otherwise the peer could not decode the next one.
 struct WebSocketOutput: Sendable {
-    /// Bytes of payload that are masked and handed out at a time.
+    /// The number of payload bytes that are masked and returned at a time.
     private static let chunkLength = 64 << 10
 
     private struct Waiting {
@@ -24,14 +24,14 @@ struct WebSocketOutput: Sendable {
     let masks: Bool
     let fragmentSize: Int
     private var random: any RandomNumberGenerator & Sendable
-    /// Heads of the opening handshake.
+    /// The request or response of the opening handshake.
     private var raw = ByteChain()
     private var waiting: Deque<Waiting> = []
     private var current: Current?
     private var replies = PongQueue()
-    /// Payload and heads that wait.
+    /// The number of queued bytes: payload and handshake.
     private(set) var count = 0
-    /// While the opening handshake runs, frames wait.
+    /// Whether frames must wait for the end of the opening handshake.
     var isHeld = true
 
     init(masks: Bool, fragmentSize: Int, random: any RandomNumberGenerator & Sendable) {
@@ -58,7 +58,7 @@ struct WebSocketOutput: Sendable {
 
     mutating func reply(toPing payload: [UInt8]) { replies.append(payload) }
 
-    /// Drops what has not begun, except for answers to pings: they are due until a close frame has left (RFC 6455 §5.5.2).
+    /// Discards frames that have not begun, except pongs: they are due until a close frame is sent (RFC 6455 §5.5.2).
     mutating func removeWaiting() {
         for frame in waiting { count -= frame.payload.count }
         waiting = []
@@ -113,7 +113,7 @@ struct WebSocketOutput: Sendable {
         return small(frame.payload, header)
     }
 
-    /// A frame in one array.
+    /// Encodes a small frame into one array.
     private mutating func small(_ payload: ByteChain, _ header: WebSocketFrameHeader) -> ByteChain {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(header.byteCount + payload.count)
@@ -128,7 +128,7 @@ struct WebSocketOutput: Sendable {
     /// The next bytes of the frame that has begun.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
-        // Taken out, so that its chain is not copied when it shrinks.
+        // Move the frame out of the property, so that its chain is not copied when bytes are removed.
         guard var frame = current.take() else { return chunk }
         let wanted = min(limit, Self.chunkLength)
         var taken = 0

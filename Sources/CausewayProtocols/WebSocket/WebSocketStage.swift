@@ -1,12 +1,12 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// What WebSocket knows about a message.
+/// The WebSocket metadata of a message.
 package struct WebSocketMetadata: StageMetadata, Equatable {
     package var opcode: WebSocketOpcode
-    /// Of a close frame: why. When sending, the message's content becomes the reason if this has none.
+    /// For a close frame: the code and reason. When a close frame without a reason is sent, the content of the message becomes the reason.
     package var closing: WebSocketClosing
-    /// Of a ping to send: the owner's name for it, under which its pong is told.
+    /// For a ping to send: a token that identifies the ping when its pong arrives.
     package var pingToken: UInt64?
 
     package init(opcode: WebSocketOpcode, closing: WebSocketClosing = WebSocketClosing(), pingToken: UInt64? = nil) {
@@ -16,28 +16,28 @@ package struct WebSocketMetadata: StageMetadata, Equatable {
     }
 }
 
-/// What a WebSocket stage asks and tells beside messages.
+/// An event of a WebSocket stage: a question or a notification.
 package enum WebSocketStageEvent: StageEvent {
     /// Answer with ``WebSocketStage/respond(_:)``, then call ``ProtocolStack/resume(at:)``.
     case requested(UpgradeRequest)
     case opened(UpgradeResponse?)
     case pingAnswered(UInt64)
     case pingLost(UInt64)
-    /// Why the stage fails, in more detail than its status says: the status of a refusal, for one.
+    /// The detailed reason of a failure, for example the status of a refusal. ``WebSocketStage/status`` is less precise.
     case failed(WebSocketMachine.Failure)
 }
 
-/// WebSocket as a protocol of a stack: a byte stream beneath, messages above.
+/// WebSocket as a stage of a stack: a byte stream below, messages above.
 ///
-/// Chunks carry ``WebSocketMetadata``; one to send without it becomes a binary message. Control frames arrive as messages of the kinds
-/// `control` and `closing`. A close frame is a message of opcode `close` with the end after it; where it only answers the end that
-/// the program sent, it is the end. A peer that is gone without a close frame is an end as well, before the failure, if no message was
-/// cut off.
+/// Chunks carry ``WebSocketMetadata``; a sent chunk without it becomes a binary message. Control frames arrive as messages of kind
+/// `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end. If it only answers the end that the
+/// program sent, just the end arrives. If the peer disappears without a close frame and no message is incomplete, the end arrives first and
+/// then the failure.
 package struct WebSocketStage: ProtocolStage {
-    /// How far this side has said goodbye.
+    /// The progress of closing on this side.
     private enum ClosingPhase {
         case none
-        /// The program has ended its direction, which a close frame tells the peer.
+        /// The program ended its direction; a close frame is sent.
         case endOfContent
         case closing
     }
@@ -49,7 +49,7 @@ package struct WebSocketStage: ProtocolStage {
     private var farewell = ClosingPhase.none
     private var receivedEnd = false
     private var sentEnd = false
-    /// Pieces of a control frame to send that has not ended.
+    /// The content so far of a control frame that the program has not finished.
     private var control = ByteChain()
 
     package init(_ machine: WebSocketMachine) { self.machine = machine }
@@ -75,7 +75,7 @@ package struct WebSocketStage: ProtocolStage {
         fill()
     }
 
-    /// The server's answer to a request.
+    /// Sends the server's response to a request.
     package mutating func respond(_ response: UpgradeResponse) {
         machine.respond(response)
         fill()
@@ -136,7 +136,7 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // What came before is delivered, and then the end, unless a message was cut off.
+            // Deliver the messages that arrived before, then the end, unless a message is incomplete.
             machine.inputEnded()
             while let event = machine.nextEvent() { take(event) }
         }
@@ -147,7 +147,7 @@ package struct WebSocketStage: ProtocolStage {
     }
 
     private mutating func sendControl(_ metadata: WebSocketMetadata, _ chunk: MessageChunk) {
-        // Beyond what a frame can hold nothing needs to be kept: it is refused, or cut if it is a reason.
+        // Store no more than a frame can hold: a longer payload is refused, and a longer close reason is cut.
         if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(chunk.bytes) }
         guard chunk.endsMessage else { return }
         let payload = control.bytes
@@ -162,7 +162,7 @@ package struct WebSocketStage: ProtocolStage {
         }
     }
 
-    /// Decodes up to the next message's piece, so that handshakes and control frames go on while nobody reads.
+    /// Decodes up to the next part of a message, so that handshakes and control frames proceed even if the program does not read.
     private mutating func fill() {
         while inbound.isEmpty, let event = machine.nextEvent() { take(event) }
     }
@@ -216,6 +216,6 @@ package struct WebSocketStage: ProtocolStage {
 }
 
 extension WebSocketClosing {
-    /// Whether it says nothing but that all is done, as the answer to such a close frame does.
+    /// Whether the close frame has no reason and no code other than 1000, like the answer to such a close frame.
     fileprivate var isPlain: Bool { reason.isEmpty && (code == nil || code == .normalClosure) }
 }

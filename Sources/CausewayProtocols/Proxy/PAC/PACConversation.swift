@@ -1,8 +1,8 @@
-/// What the process that runs a proxy script says, and what it is told.
+/// The protocol between this process and the child process that evaluates a PAC script.
 ///
-/// A message is one byte, its kind, and text: `Q` asks for the addresses of a name and is answered by `A` with addresses between
-/// semicolons; `L` is something to write down; `R` is the script's result, `F` what went wrong in it, `C` why the process could not be
-/// confined. The last three end the conversation. Nothing that the process says is trusted.
+/// A message is one byte for its kind, then text. `Q` asks for the addresses of a name; the reply `A` contains the addresses, separated by
+/// semicolons. `L` is a line for the log. `R` is the script's result, `F` an error in the script, `C` the reason why the child could not be
+/// confined; each of these three ends the conversation. Messages from the child are not trusted.
 package struct PACConversation: Sendable {
     package enum Step: Equatable, Sendable {
         case none
@@ -10,18 +10,18 @@ package struct PACConversation: Sendable {
         case end(Result<String, PACProblem>)
     }
 
-    /// Bytes of the longest message, and how many of them a process may send.
+    /// The maximum length of a message in bytes, and the maximum number of messages from a child.
     package static let messageLimit = 16 << 10
     private static let messageCountLimit = 256
-    /// The most names that one evaluation may ask for.
+    /// The maximum number of names that one evaluation may look up.
     package static let lookupLimit = 32
     private static let alertLimit = 32
-    /// Longer answers are cut off.
+    /// The maximum number of addresses in a reply; the rest is cut off.
     private static let addressLimit = 64
 
-    /// What the script has written down.
+    /// The messages that the script wrote with `alert`.
     package private(set) var alerts: [String] = []
-    /// Names that were asked for, with their addresses.
+    /// The names that the script looked up, with their addresses.
     package private(set) var lookups: [(name: String, addresses: [String])] = []
     private var isAwaiting = false
     private var isOver = false
@@ -48,7 +48,7 @@ package struct PACConversation: Sendable {
         }
     }
 
-    /// The answer to the look-up that is under way.
+    /// The reply to the pending lookup.
     package mutating func found(_ addresses: [String]) -> [UInt8] {
         isAwaiting = false
         let addresses = Array(addresses.prefix(Self.addressLimit))
@@ -56,7 +56,7 @@ package struct PACConversation: Sendable {
         return [UInt8(ascii: "A")] + Array(addresses.joined(separator: ";").utf8)
     }
 
-    /// The process has ended.
+    /// The child process ended.
     package mutating func ended() -> Step { isOver ? .none : end(.failure(.died)) }
 
     private mutating func ask(_ name: String) -> Step {
@@ -72,22 +72,22 @@ package struct PACConversation: Sendable {
     }
 }
 
-/// Why a proxy script has no result.
+/// The reason why a PAC script has no result.
 package enum PACProblem: Error, Hashable, Sendable {
-    /// What to install.
+    /// No JavaScript engine is installed. The text names the package to install.
     case noEngine(String)
-    /// The kernel does not allow what keeps the script harmless.
+    /// The kernel does not support the sandbox that confines the script.
     case unconfined(String)
-    /// By the script's own fault: the engine's words.
+    /// The script has an error. The text is the engine's message.
     case failed(String)
     case tooSlow
     case tooManyLookups
-    /// The process said what it cannot say.
+    /// The child process sent a malformed or unexpected message.
     case broken
-    /// It ended without a word: it used up its time of the processor, or its stack.
+    /// The child process ended without a result: it exceeded its CPU time or its stack.
     case died
     case cancelled
-    /// There is no process to run it in; an error number.
+    /// The child process could not be started. The value is the error number.
     case noProcess(Int32)
 
     package var reason: String {

@@ -1,8 +1,8 @@
 extension PACPrelude {
-    /// Dates that know local time by what they were told.
+    /// A replacement for `Date` that gets the UTC offset as a parameter.
     ///
-    /// The engine's own would ask the C library, which takes a lock that another thread may have held when the script's process came
-    /// about. The offset is today's: dates of another season are wrong by an hour where clocks are changed.
+    /// The engine's own `Date` calls the C library, which takes a lock that another thread may have held at the time of `fork`. The offset
+    /// is today's: with daylight saving time, dates in the other half of the year are wrong by one hour.
     static let dates = #"""
         var NativeDate = Date, shift = Number(ahead) * 60000, shape = NativeDate.prototype;
         var written = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;

@@ -1,11 +1,11 @@
-/// What a proxy script finds when it begins, in JavaScript: the functions that its authors count on, and how it is called.
+/// The JavaScript environment of a PAC script: the predefined functions that scripts expect, and the call of the script.
 ///
-/// It is the text of a function of `ask` (see `CCausewayPAC`), the script, the URL, the host, this host's addresses, and by how many
-/// minutes local time is ahead of universal time. Its result is the last message of the ``PACConversation``.
+/// The text is a function of `ask` (see `CCausewayPAC`), the script, the URL, the host, this host's addresses, and the minutes by which
+/// local time is ahead of UTC. Its result is the last message of the ``PACConversation``.
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 
-    /// How the script is run, and what becomes of its result. Lines are those of the script: it is told as `input`.
+    /// Runs the script and returns its result. Line numbers in errors are those of the script, whose file name is `input`.
     private static let call = #"""
         var run = eval, alerts = 0;
         function limited(text) { return text.length > 2000 ? text.substring(0, 2000) : text; }
@@ -34,7 +34,7 @@ package enum PACPrelude {
         }
         """#
 
-    /// Hosts, names and addresses.
+    /// The functions for hosts, names and addresses.
     private static let hosts = #"""
         var global = this, known = {};
         function v4(text) {
@@ -148,7 +148,7 @@ package enum PACPrelude {
         global.getClientVersion = function () { return "1.0"; };
         """#
 
-    /// Ranges of time.
+    /// The functions for time ranges.
     private static let times = #"""
         var days = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
         var months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];

@@ -1,20 +1,20 @@
-/// What a proxy script wants: `PROXY proxy.example:8080; SOCKS5 192.0.2.1; DIRECT`.
+/// The proxies that a PAC script selected: `PROXY proxy.example:8080; SOCKS5 192.0.2.1; DIRECT`.
 ///
-/// Entries of a kind that does not exist here, such as `SOCKS4`, and those that make no sense are passed over. `SOCKS` is taken for
-/// SOCKS 5, for there is no other. An empty text means the direct way, as in browsers; a text of which nothing can be used does not:
-/// going directly is for the script to say.
+/// Malformed entries and entries of unsupported kinds, such as `SOCKS4`, are ignored. `SOCKS` means SOCKS 5, the only supported version. An
+/// empty text means a direct connection, as in browsers. A text with only unusable entries does not: a direct connection is used only if
+/// the script says so.
 package struct PACResult: Equatable, Sendable {
     package enum Entry: Equatable, Sendable {
         case direct
         case proxy(ProxyAddress)
     }
 
-    /// Entries beyond these are passed over.
+    /// The maximum number of entries; further entries are ignored.
     package static let entryLimit = 16
 
-    /// Best first; empty where nothing can be used.
+    /// The usable entries, best first.
     package private(set) var entries: [Entry] = []
-    /// The words of entries that cannot be used.
+    /// The text of each unusable entry.
     package private(set) var unusable: [String] = []
 
     package init(_ text: String) {
@@ -43,7 +43,7 @@ package struct PACResult: Equatable, Sendable {
         case "SOCKS", "SOCKS5": scheme = "socks5"
         default: return nil
         }
-        // A place and nothing else: no name and password that a script could smuggle in, no path.
+        // Accept only a host and a port: a script must not add a user name, a password or a path.
         guard !parts[1].contains(where: { "/?#@%".contains($0) }) else { return nil }
         return (try? ProxyAddress("\(scheme)://\(parts[1])")).map { .proxy($0) }
     }

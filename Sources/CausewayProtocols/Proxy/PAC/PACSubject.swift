@@ -1,13 +1,13 @@
-/// What a proxy script is told of a connection: a URL and the host in it.
+/// The information about a connection that a PAC script gets: a URL and its host.
 ///
-/// Credentials and fragments are left out, and path and query too where the connection is encrypted: a script, which may have come over
-/// a network that nobody answers for, learns no more than that network can see.
+/// The URL has no credentials and no fragment, and for an encrypted connection no path and no query. The script may come from an untrusted
+/// network, so it must not see more than the network itself can see.
 package struct PACSubject: Equatable, Sendable {
     package var url: String
-    /// Without brackets.
+    /// The host without brackets.
     package var host: String
 
-    /// `nil` for what is no URL with a host.
+    /// Returns `nil` if the text is not a URL with a host.
     package init?(url text: String) {
         guard let separator = text.range(of: "://"), separator.lowerBound != text.startIndex else { return nil }
         let scheme = text[..<separator.lowerBound].lowercased()
@@ -22,7 +22,7 @@ package struct PACSubject: Equatable, Sendable {
         self.init(scheme: scheme, host: host.lowercased(), port: port == Self.usualPort(of: scheme) ? nil : port, path)
     }
 
-    /// Of a connection to a port, of which nothing else is known: it is taken for an encrypted one.
+    /// The subject for a destination without a URL. The connection is assumed to be encrypted.
     package init(_ destination: TunnelDestination) {
         let port = destination.port == 443 ? nil : destination.port
         switch destination.host {
@@ -54,7 +54,7 @@ package struct PACSubject: Equatable, Sendable {
 }
 
 extension String {
-    /// Where a text stands first.
+    /// The range of the first occurrence of `mark`.
     fileprivate func range(of mark: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {
