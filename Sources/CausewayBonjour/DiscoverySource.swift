@@ -2,14 +2,15 @@ internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// Something that goes on and has news until it is stopped: what sequences and callbacks are made of.
+/// An operation that reports events until it is stopped. Sequences and callbacks are built from it.
 struct DiscoverySource<News: DiscoveryEvent>: Sendable {
     typealias Report = @Sendable (Result<[News], NWError>) -> Void
 
-    /// Begins, and returns what ends it. News that come together are reported together; after a failure nothing follows.
+    /// Starts the operation and returns a closure that stops it. Events that occur together are reported together. Nothing follows a
+    /// failure.
     let begin: @Sendable (@escaping Report) -> @Sendable () -> Void
 
-    /// The news one after the other, until nobody listens any more.
+    /// Returns the events as a sequence. The operation stops when the sequence is released.
     func sequence() -> AsyncThrowingStream<News, any Error> {
         let inbox = SequenceInbox<News>()
         let end = EndOfSequence(begin { [weak inbox] in inbox?.report($0) })
@@ -19,7 +20,7 @@ struct DiscoverySource<News: DiscoveryEvent>: Sendable {
         })
     }
 
-    /// The news by a handler.
+    /// Calls a handler with the events on a queue.
     func calls(
         on queue: DispatchQueue, _ handler: @escaping @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
     ) -> ServiceDiscovery.Operation {
@@ -32,7 +33,7 @@ struct DiscoverySource<News: DiscoveryEvent>: Sendable {
     }
 }
 
-/// Ends a source when the sequence that takes from it is gone.
+/// Stops an operation when the sequence of its events is released.
 private final class EndOfSequence: Sendable {
     private let stop: @Sendable () -> Void
 
@@ -41,7 +42,7 @@ private final class EndOfSequence: Sendable {
     deinit { stop() }
 }
 
-/// Where news wait for a task.
+/// Buffers events for a task.
 private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
     private struct State: Sendable {
         var news = PendingEvents<News>()
@@ -49,7 +50,7 @@ private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
         var waiter: CheckedContinuation<News?, any Error>?
         var hasEnded = false
 
-        /// What is to be told next; a failure once, after everything before it.
+        /// Removes and returns the next event. A failure is returned once, after all earlier events.
         mutating func takeOutcome() -> Result<News?, any Error>? {
             if let (news, _) = news.take() { return .success(news) }
             guard let failure = failure.take() else { return nil }
@@ -96,7 +97,7 @@ private final class SequenceInbox<News: DiscoveryEvent>: Sendable {
     }
 }
 
-/// Where news wait for a queue: one block tells all that is there, and says of each whether more follows.
+/// Buffers events for a queue. One block delivers all available events, each with a flag that tells whether more follow.
 private final class QueueInbox<News: DiscoveryEvent>: Sendable {
     typealias Handler = @Sendable (Result<News, NWError>, _ moreComing: Bool) -> Void
 

@@ -6,10 +6,10 @@ internal import Dispatch
 internal import Foundation
 
 extension NetService {
-    /// Publishes the service with its name, or with a number behind it if somebody else has that.
+    /// Publishes the service. If another host uses the name, appends a number to it.
     public func publish() { publish(options: []) }
 
-    /// Publishes the service; the delegate is told what came of it.
+    /// Publishes the service and reports the result to the delegate.
     ///
     /// Counterpart: `publish(options:)`, macOS 10.5, iOS 2.
     public func publish(options: Options) {
@@ -24,10 +24,10 @@ extension NetService {
 
     private var isDatagram: Bool { type.lowercased().contains("._udp") }
 
-    /// `nil` for what cannot be published.
+    /// Returns `nil` if the service has an invalid name, type, domain or port.
     private func describe(_ options: Options) -> ServiceDescription? {
         let label = name.isEmpty ? BonjourEngine.systemHostLabel() : name
-        // Services are registered by multicast DNS, in the link's domain only.
+        // Services are registered with multicast DNS, so only in the link's domain.
         guard let instance = instanceName(label), instance.isOfLink, let parsed = try? DNSServiceType(type),
             let number = UInt16(exactly: max(port, 0))
         else { return nil }
@@ -59,7 +59,7 @@ extension NetService {
         case .registered(let name):
             self.name = name
             delegate?.netServiceDidPublish(self)
-        // Another name follows, or the end that was asked for.
+        // A new name follows, or the program stopped the registration.
         case .removed: break
         case .failed, .portTaken:
             end()

@@ -6,15 +6,15 @@ internal import CausewayWire
 public import Foundation
 
 extension NetService {
-    /// Resolves for 5 seconds.
+    /// Resolves the service with a timeout of 5 seconds.
     @available(*, deprecated, message: "Use resolve(withTimeout:).")
     public func resolve() { resolve(withTimeout: 5) }
 
-    /// Finds out where the service is. The delegate is told when its host, port and addresses are known, and again when they change.
+    /// Looks up the host, port and addresses of the service. The delegate is called when they are known, and again when they change.
     ///
     /// Counterpart: `resolve(withTimeout:)`, macOS 10.4, iOS 2.
     ///
-    /// - Parameter timeout: Seconds after which to stop, with `timeoutError` if nothing was found; 0 for never.
+    /// - Parameter timeout: Time in seconds after which the lookup stops, with `timeoutError` if nothing was found; 0 for no limit.
     public func resolve(withTimeout timeout: TimeInterval) {
         guard activity == nil else { return fail(.activityInProgress) }
         guard let instance = instanceName(name), timeout >= 0, timeout < 1e9 else { return fail(.badArgumentError) }
@@ -55,7 +55,7 @@ extension NetService {
         if addresses == nil { delegate?.netService(self, didNotResolve: Self.dictionary(.timeoutError)) }
     }
 
-    /// The name in the domain of its type; `nil` where one of them cannot be.
+    /// Returns the full name from a label, the type and the domain; `nil` if one of them is invalid.
     func instanceName(_ label: String) -> DNSName? {
         guard let place = DNSName(domain.isEmpty ? "local" : domain), !place.isRoot,
             (1...63).contains(label.utf8.count), let parsed = try? DNSServiceType(browsing: type),
@@ -64,11 +64,11 @@ extension NetService {
         return DNSName(label, in: parent)
     }
 
-    /// Streams to the service, which need not be resolved. Opening either of them connects.
+    /// Creates streams to the service, which need not be resolved. Opening either stream connects.
     ///
     /// Counterpart: `getInputStream(_:outputStream:)`, macOS 10.2, iOS 2.
     ///
-    /// - Returns: Whether there are such streams: not for services over UDP.
+    /// - Returns: Whether the streams were created; `false` for services over UDP.
     @discardableResult
     public func getInputStream(
         _ inputStream: UnsafeMutablePointer<InputStream?>?, outputStream: UnsafeMutablePointer<OutputStream?>?

@@ -2,14 +2,14 @@ internal import CausewayRuntime
 public import Foundation
 
 extension NetService {
-    /// What the service says of itself: as it was set, or as it was found. `nil` for nothing known.
+    /// Returns the TXT record, as it was set or found; `nil` if it is unknown.
     ///
     /// Counterpart: `txtRecordData()`, macOS 10.4, iOS 2.
     public func txtRecordData() -> Data? { textRecord }
 
-    /// Sets what the service says of itself. A published service says so at once.
+    /// Sets the TXT record. A published service announces the change immediately.
     ///
-    /// - Returns: False for data that is no TXT record (RFC 6763 §6.1).
+    /// - Returns: `false` if the data is not a valid TXT record (RFC 6763 §6.1).
     @discardableResult
     public func setTXTRecord(_ recordData: Data?) -> Bool {
         let bytes = recordData.map { [UInt8]($0) } ?? []
@@ -21,10 +21,10 @@ extension NetService {
         return true
     }
 
-    /// Bytes of the longest record that one message holds (RFC 6763 §6.1).
+    /// Maximum size in bytes of a record that fits in one message (RFC 6763 §6.1).
     private static let longestRecord = 8_900
 
-    /// Has the delegate told of the TXT record, and of each change, until ``stopMonitoring()``.
+    /// Reports the TXT record and each change to the delegate until ``stopMonitoring()``.
     ///
     /// Counterpart: `startMonitoring()`, macOS 10.4, iOS 2.
     public func startMonitoring() {
@@ -48,7 +48,7 @@ extension NetService {
 
     // MARK: Entries
 
-    /// The entries of a TXT record. Of equal keys the first counts (RFC 6763 §6.4); a key without a value has an empty one.
+    /// Parses the entries of a TXT record. Of duplicate keys, the first counts (RFC 6763 §6.4). A key without a value has an empty value.
     ///
     /// Counterpart: `dictionary(fromTXTRecord:)`, macOS 10.4, iOS 2.
     public class func dictionary(fromTXTRecord txtData: Data) -> [String: Data] {
@@ -61,7 +61,7 @@ extension NetService {
         return result
     }
 
-    /// A TXT record of entries, by their keys. Empty if one of them has more than 255 bytes, or a key that cannot be (RFC 6763 §6.4).
+    /// Creates a TXT record from entries. Returns empty data if an entry has more than 255 bytes or an invalid key (RFC 6763 §6.4).
     ///
     /// Counterpart: `data(fromTXTRecord:)`, macOS 10.4, iOS 2.
     public class func data(fromTXTRecord txtDictionary: [String: Data]) -> Data {
@@ -76,7 +76,7 @@ extension NetService {
         return result
     }
 
-    /// `nil` for bytes that do not end where an entry does.
+    /// Splits a record into its entries. Returns `nil` if an entry points past the end.
     private static func entries(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
         var rest = bytes[...]
         var entries: [ArraySlice<UInt8>] = []

@@ -3,46 +3,46 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 public import Foundation
 
-/// A service of the local network: one that this program publishes, or one that it has found and resolves.
+/// A service on the local network, which this program publishes or resolves.
 ///
-/// Everything is told to the delegate in a run loop: that of the thread which made the service, in its default mode, unless
-/// ``schedule(in:forMode:)`` says otherwise. An object does one thing at a time. It belongs to the thread of its run loop.
+/// The delegate is called in a run loop: by default that of the thread that created the service, in the default mode; change it with
+/// ``schedule(in:forMode:)``. An object can do one thing at a time. Use it only on the thread of its run loop.
 ///
 /// Counterpart: `NetService`, macOS 10.2, iOS 2.
 open class NetService: NSObject {
-    /// How to publish.
+    /// Options for publishing.
     public struct Options: OptionSet, Sendable {
         public let rawValue: UInt
 
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Fail if somebody else has the name, instead of choosing another.
+        /// Fail if another host uses the name, instead of choosing a new name.
         public static let noAutoRename = Options(rawValue: 1 << 0)
-        /// Listen at the port, or at any free one for port 0, and hand each connection to the delegate as a pair of streams. TCP only.
+        /// Listen on the port, or on a free port for port 0, and pass each connection to the delegate as a pair of streams. TCP only.
         public static let listenForConnections = Options(rawValue: 1 << 1)
     }
 
-    /// Why something was not done.
+    /// An error code of the delegate's dictionaries.
     public enum ErrorCode: Int, Sendable {
         case unknownError = -72000
-        /// Somebody else has the name.
+        /// Another host uses the name.
         case collisionError = -72001
-        /// Nobody has such a service.
+        /// No such service was found.
         case notFoundError = -72002
-        /// The object is doing something already.
+        /// The object is already publishing or resolving.
         case activityInProgress = -72003
-        /// A type, name, domain or port that cannot be.
+        /// An invalid type, name, domain or port.
         case badArgumentError = -72004
         case cancelledError = -72005
         case invalidError = -72006
-        /// Nobody answered in time.
+        /// The operation timed out.
         case timeoutError = -72007
         case missingRequiredConfigurationError = -72008
     }
 
-    /// The key of an ``ErrorCode`` in the dictionaries that the delegate is given.
+    /// The key of the ``ErrorCode`` in the delegate's error dictionaries.
     public class var errorCode: String { "NSNetServicesErrorCode" }
-    /// The key of the error's domain in them.
+    /// The key of the error domain in the delegate's error dictionaries.
     public class var errorDomain: String { "NSNetServicesErrorDomain" }
 
     enum Activity {
@@ -50,37 +50,37 @@ open class NetService: NSObject {
         case resolving(ServiceLookup)
     }
 
-    /// Told everything. Not retained.
+    /// The receiver of all events. Not retained.
     open weak var delegate: (any NetServiceDelegate)?
-    /// Kept, without effect.
+    /// Stored, but has no effect.
     open var includesPeerToPeer = false
-    /// The name; once published, the one that the service got.
+    /// The service name. While published, the name that was registered.
     open internal(set) var name: String
-    /// Such as `_http._tcp.`.
+    /// The type, such as `_http._tcp.`.
     public let type: String
-    /// Such as `local.`; empty for the default.
+    /// The domain, such as `local.`; empty for the default.
     public let domain: String
-    /// The host that a resolved service is on.
+    /// The host of a resolved service.
     open internal(set) var hostName: String?
-    /// The port; -1 before it is known.
+    /// The port; -1 if it is not known.
     open internal(set) var port: Int
-    /// The addresses of a resolved service, each a `sockaddr_in` or `sockaddr_in6`.
+    /// The addresses of a resolved service, each as a `sockaddr_in` or `sockaddr_in6`.
     open internal(set) var addresses: [Data]?
 
     var textRecord: Data?
     var activity: Activity?
-    /// Tells the events of one activity from those of another.
+    /// Identifies the current activity, to ignore late events of earlier ones.
     private(set) var activityNumber = 0
     var monitor: ServiceLookup?
     private(set) lazy var events = RunLoopEvents<NetService>(self)
 
-    /// A service to publish.
+    /// Creates a service to publish.
     ///
     /// - Parameters:
     ///   - domain: `local.`, or empty for the default, which is the same.
-    ///   - type: Such as `_http._tcp.`.
+    ///   - type: The type, such as `_http._tcp.`.
     ///   - name: Any text of at most 63 bytes; empty for the host's name.
-    ///   - port: Where it is served.
+    ///   - port: The port of the service.
     public init(domain: String, type: String, name: String, port: Int32) {
         self.domain = domain
         self.type = type
@@ -90,7 +90,7 @@ open class NetService: NSObject {
         events.schedule(in: .current, .default)
     }
 
-    /// A service to resolve.
+    /// Creates a service to resolve.
     public convenience init(domain: String, type: String, name: String) {
         self.init(domain: domain, type: type, name: name, port: -1)
     }
@@ -101,19 +101,19 @@ open class NetService: NSObject {
         events.end()
     }
 
-    /// Has the delegate called in a run loop as well.
+    /// Adds a run loop in which the delegate is called.
     open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.schedule(in: aRunLoop, mode) }
 
-    /// Ends what ``schedule(in:forMode:)`` began, or the scheduling that a new service has.
+    /// Removes a run loop that ``schedule(in:forMode:)`` added, or the initial run loop.
     open func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.remove(from: aRunLoop, mode) }
 
-    /// Stops publishing or resolving. The delegate is told.
+    /// Stops publishing or resolving, and reports this to the delegate.
     open func stop() {
         guard end() else { return }
         events.add { service, _ in service.value.delegate?.netServiceDidStop(service.value) }
     }
 
-    /// Returns whether there was anything to end.
+    /// Ends the current activity. Returns whether there was one.
     @discardableResult
     func end() -> Bool {
         guard let ended = activity.take() else { return false }
@@ -127,7 +127,7 @@ open class NetService: NSObject {
         return true
     }
 
-    /// Name, type and domain are the service, whatever else is known of it.
+    /// Only name, type and domain identify a service.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NetService else { return false }
         return name == other.name && type == other.type && domain == other.domain
@@ -146,7 +146,7 @@ open class NetService: NSObject {
     var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
 
     static func dictionary(_ code: ErrorCode) -> [String: NSNumber] {
-        // The domain of these numbers, as Apple counts domains.
+        // The number of this error domain in Apple's CFStreamError numbering.
         [errorCode: NSNumber(value: code.rawValue), errorDomain: NSNumber(value: 10)]
     }
 }

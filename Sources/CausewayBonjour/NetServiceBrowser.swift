@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import Dispatch
 public import Foundation
 
-/// Looks for services of one type, or for domains, and tells its delegate what comes and goes.
+/// Browses for services of one type, or for domains, and reports changes to its delegate.
 ///
-/// Everything is told in a run loop: that of the thread which made the browser, in its default mode, unless
-/// ``schedule(in:forMode:)`` says otherwise. It looks for one thing at a time.
+/// The delegate is called in a run loop: by default that of the thread that created the browser, in the default mode; change it with
+/// ``schedule(in:forMode:)``. A browser performs one search at a time.
 ///
 /// Counterpart: `NetServiceBrowser`, macOS 10.2, iOS 2.
 open class NetServiceBrowser: NSObject {
@@ -15,13 +15,13 @@ open class NetServiceBrowser: NSObject {
         case domains
     }
 
-    /// Told everything. Not retained.
+    /// The receiver of all events. Not retained.
     open weak var delegate: (any NetServiceBrowserDelegate)?
-    /// Kept, without effect.
+    /// Stored, but has no effect.
     open var includesPeerToPeer = false
 
     private var search: Search?
-    /// Tells the events of one search from those of another.
+    /// Identifies the current search, to ignore late events of earlier ones.
     private var number = 0
     private var found: [String: NetService] = [:]
     private lazy var events = RunLoopEvents<NetServiceBrowser>(self)
@@ -36,18 +36,18 @@ open class NetServiceBrowser: NSObject {
         events.end()
     }
 
-    /// Has the delegate called in a run loop as well.
+    /// Adds a run loop in which the delegate is called.
     open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.schedule(in: aRunLoop, mode) }
 
-    /// Ends what ``schedule(in:forMode:)`` began, or the scheduling that a new browser has.
+    /// Removes a run loop that ``schedule(in:forMode:)`` added, or the initial run loop.
     open func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.remove(from: aRunLoop, mode) }
 
     // MARK: Searching
 
-    /// Looks for domains to browse: there is `local.` only.
+    /// Searches for domains to browse. Finds only `local.`.
     open func searchForBrowsableDomains() { searchForDomains() }
 
-    /// Looks for domains to publish in: there is `local.` only.
+    /// Searches for domains to publish in. Finds only `local.`.
     open func searchForRegistrationDomains() { searchForDomains() }
 
     private func searchForDomains() {
@@ -59,10 +59,10 @@ open class NetServiceBrowser: NSObject {
         }
     }
 
-    /// Looks for services of a type until ``stop()``.
+    /// Browses for services of a type until ``stop()``.
     ///
     /// - Parameters:
-    ///   - type: Such as `_http._tcp.`; with a subtype, `_http._tcp,_printer`.
+    ///   - type: The type, such as `_http._tcp.`; with a subtype, `_http._tcp,_printer`.
     ///   - domainString: `local.`, or empty for the default, which is the same.
     open func searchForServices(ofType type: String, inDomain domainString: String) {
         let browser = NWBrowser(
@@ -82,7 +82,7 @@ open class NetServiceBrowser: NSObject {
         browser.start(queue: DispatchQueue(label: "causeway.net-service-browser", target: .global()))
     }
 
-    /// Stops looking. The delegate is told.
+    /// Stops the search, and reports this to the delegate.
     open func stop() {
         guard end() else { return }
         events.add { browser, _ in browser.value.delegate?.netServiceBrowserDidStopSearch(browser.value) }
@@ -134,14 +134,14 @@ open class NetServiceBrowser: NSObject {
             guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
             else { return }
             delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
-        // Where it is seen does not concern its name.
+        // A change of interface does not affect the name.
         case .changed, .identical: break
         }
     }
 }
 
 extension NWBrowser.Result.Change {
-    /// Orders what came at once.
+    /// Sort key for changes that occur together.
     fileprivate var endpointText: String {
         switch self {
         case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// What a ``NetService`` tells. Every method has an empty default.
+/// Receives the events of a ``NetService``. Every method has an empty default implementation.
 ///
 /// Called in the run loops in which the service is scheduled.
 ///
 /// Counterpart: `NetServiceDelegate`, macOS 10.2, iOS 2.
 public protocol NetServiceDelegate: AnyObject {
-    /// The service is about to be published.
+    /// Publishing starts.
     func netServiceWillPublish(_ sender: NetService)
-    /// The service is published, by the name that it has now.
+    /// The service is published under its current name.
     func netServiceDidPublish(_ sender: NetService)
-    /// The service is not published. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
+    /// Publishing failed. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
     func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber])
-    /// The service is about to be resolved.
+    /// Resolving starts.
     func netServiceWillResolve(_ sender: NetService)
-    /// The service's host, port or addresses are known, or have changed.
+    /// The service's host, port or addresses were found or have changed.
     func netServiceDidResolveAddress(_ sender: NetService)
-    /// The service was not resolved.
+    /// Resolving failed.
     func netService(_ sender: NetService, didNotResolve errorDict: [String: NSNumber])
     /// Publishing or resolving was stopped.
     func netServiceDidStop(_ sender: NetService)
-    /// The TXT record of a monitored service has come, or has changed.
+    /// The TXT record of a monitored service was received or has changed.
     func netService(_ sender: NetService, didUpdateTXTRecord data: Data)
     /// A client has connected to a service that was published with ``NetService/Options/listenForConnections``.
     func netService(
@@ -41,25 +41,25 @@ extension NetServiceDelegate {
     ) {}
 }
 
-/// What a ``NetServiceBrowser`` tells. Every method has an empty default.
+/// Receives the events of a ``NetServiceBrowser``. Every method has an empty default implementation.
 ///
-/// With `moreComing` another call follows at once: a list is best shown when it is false.
+/// If `moreComing` is true, another call follows immediately: update a displayed list when it is false.
 ///
 /// Counterpart: `NetServiceBrowserDelegate`, macOS 10.2, iOS 2.
 public protocol NetServiceBrowserDelegate: AnyObject {
-    /// The search begins.
+    /// The search starts.
     func netServiceBrowserWillSearch(_ browser: NetServiceBrowser)
     /// The search was stopped.
     func netServiceBrowserDidStopSearch(_ browser: NetServiceBrowser)
-    /// The search did not begin. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
+    /// The search failed. The dictionary holds ``NetService/errorCode`` and ``NetService/errorDomain``.
     func netServiceBrowser(_ browser: NetServiceBrowser, didNotSearch errorDict: [String: NSNumber])
     /// A domain was found.
     func netServiceBrowser(_ browser: NetServiceBrowser, didFindDomain domainString: String, moreComing: Bool)
     /// A service has appeared.
     func netServiceBrowser(_ browser: NetServiceBrowser, didFind service: NetService, moreComing: Bool)
-    /// A domain has gone.
+    /// A domain disappeared.
     func netServiceBrowser(_ browser: NetServiceBrowser, didRemoveDomain domainString: String, moreComing: Bool)
-    /// A service has gone. The object equals the one that was found.
+    /// A service disappeared. The object equals the one that was reported earlier.
     func netServiceBrowser(_ browser: NetServiceBrowser, didRemove service: NetService, moreComing: Bool)
 }
 

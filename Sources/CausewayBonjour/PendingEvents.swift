@@ -1,15 +1,15 @@
-/// Something that a program is told of, one after the other.
+/// An event that a program receives in order.
 protocol DiscoveryEvent: Hashable, Sendable {
-    /// Whether only the latest counts, whatever came before.
+    /// Whether only the latest event matters, so that earlier ones are dropped.
     static var isLatestOnly: Bool { get }
-    /// What this takes back, if that has not been told yet.
+    /// The event that this one cancels, if the program has not received it yet.
     var opposite: Self? { get }
 }
 
-/// News that wait for a program to take them.
+/// Events that wait for the program.
 ///
-/// What came and went before the program looked is not told at all (so a slow program sees no flicker), and what waits is never
-/// more than what there is: a host that makes up services and takes them back fills no memory.
+/// An addition and a removal that both occur before the program takes them cancel each other, so a slow program sees no flicker. The queue
+/// is never longer than the current set of items: a host that repeatedly adds and removes services cannot fill the memory.
 struct PendingEvents<News: DiscoveryEvent>: Sendable {
     private var items: [UInt64: News] = [:]
     private var serials: [News: UInt64] = [:]
@@ -33,7 +33,7 @@ struct PendingEvents<News: DiscoveryEvent>: Sendable {
         next += 1
     }
 
-    /// The oldest, and whether more wait behind it.
+    /// Removes and returns the oldest event, and whether more events are waiting.
     mutating func take() -> (news: News, moreComing: Bool)? {
         while first < next {
             defer { first += 1 }

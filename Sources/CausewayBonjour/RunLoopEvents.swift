@@ -3,9 +3,10 @@ internal import CausewayStreams
 internal import CausewaySystem
 internal import Foundation
 
-/// What a service or a browser has to tell, until a run loop in which it is scheduled takes it.
+/// The events of a service or browser that wait for a run loop in which it is scheduled.
 ///
-/// Events come from any thread; they are told in their order, in the run loops' threads, to an object that may be gone by then.
+/// Events may be added on any thread. They are delivered in order, on the threads of the run loops, to an object that may already be
+/// released.
 final class RunLoopEvents<Object: AnyObject>: Sendable {
     typealias Event = @Sendable (_ object: Unchecked<Object>, _ moreComing: Bool) -> Void
 
@@ -16,7 +17,7 @@ final class RunLoopEvents<Object: AnyObject>: Sendable {
         var places: [RunLoopPlace] = []
     }
 
-    /// Touched in the run loops' threads, as the object itself.
+    /// Used only on the threads of the run loops, like the object itself.
     private let object: Unchecked<WeakObject>
     private let state = LockedValue(State())
 
@@ -24,7 +25,7 @@ final class RunLoopEvents<Object: AnyObject>: Sendable {
 
     func add(_ event: @escaping Event) { add([event]) }
 
-    /// Adds events that belong together: all but the last are told with more to come.
+    /// Adds events that belong together. All but the last are delivered with `moreComing` set.
     func add(_ events: [Event]) {
         let places = state.withLock { state in
             state.events += events

@@ -6,16 +6,18 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension ServiceDiscovery {
-    /// Advertises a service on the link until it is withdrawn, or nobody holds what is returned any more.
+    /// Advertises a service on the link until it is withdrawn or the returned value is released.
     ///
-    /// Whoever serves the port is left alone.
+    /// Does not listen on the port: the program that serves it is independent.
+    ///
+    /// Cancellation: throws `CancellationError` and withdraws the service.
     ///
     /// - Parameters:
-    ///   - name: Any text; empty for the host's name. If somebody else has it, a number is put behind it.
-    ///   - type: Such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
-    /// - Returns: When the name is the service's own, which takes a link.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for a name or type that cannot be, `.dns(kDNSServiceErr_NameConflict)` where somebody else
-    ///   has the name and `mayRename` is `false`, `.posix(.EADDRINUSE)` where another program has port 5353 for itself, `CancellationError` when the task is cancelled before.
+    ///   - name: Any text; empty for the host's name. If another host uses the name, a number is appended.
+    ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
+    /// - Returns: The registration, once the name is confirmed unique. This needs a link.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type, `.dns(kDNSServiceErr_NameConflict)` if another host uses the
+    ///   name and `mayRename` is `false`, `.posix(.EADDRINUSE)` if another program has exclusive use of port 5353.
     public static func register(
         _ name: String = "", type: String, port: NWEndpoint.Port, text: NWTXTRecord = NWTXTRecord(),
         mayRename: Bool = true, interface: NWInterface? = nil
@@ -23,16 +25,17 @@ extension ServiceDiscovery {
         try await settled(try description(name, type, port, text, mayRename, interface), type)
     }
 
-    /// Publishes a record of any type on the link until it is withdrawn, or nobody holds what is returned any more.
+    /// Publishes a record of any type on the link until it is withdrawn or the returned value is released.
+    ///
+    /// Cancellation: throws `CancellationError` and withdraws the record.
     ///
     /// - Parameters:
-    ///   - name: In presentation form, in `local`.
-    ///   - type: Such as `TXT` or `TYPE65400`.
-    ///   - content: The record's content as it stands in a message, without compression (RFC 1035 §3.3).
-    ///   - timeToLive: In seconds.
-    ///   - isUnique: Whether nobody else may have the name; else others may have records there as well.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for what cannot be, `.dns(kDNSServiceErr_NameConflict)` where somebody else has the name,
-    ///   `CancellationError` when the task is cancelled before it is settled.
+    ///   - name: The name in presentation format, in `local`.
+    ///   - type: The record type, such as `TXT` or `TYPE65400`.
+    ///   - content: The record's content as in a message, without compression (RFC 1035 §3.3).
+    ///   - timeToLive: The TTL in seconds.
+    ///   - isUnique: Whether the name must be unique. If `false`, other hosts may publish records with the same name and type.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for invalid arguments, `.dns(kDNSServiceErr_NameConflict)` if another host uses the name.
     public static func register(
         record name: String, type: String, content: [UInt8], timeToLive: Int = 4_500, isUnique: Bool = true,
         interface: NWInterface? = nil
@@ -40,18 +43,17 @@ extension ServiceDiscovery {
         try await settled(try description(record: name, type, content, timeToLive, isUnique, interface), type)
     }
 
-    /// Lets the process say goodbye for everything that it advertises when a signal ends it, such as `SIGTERM`.
+    /// Sends goodbyes for everything that the process advertises before a signal, such as `SIGTERM`, ends the process.
     ///
-    /// By itself only a process that ends normally does so. It ends by the signal all the same: at once, or two
-    /// seconds later at most where the machine is busy.
-    /// Not for signals that the program handles itself.
+    /// Without this call, only a process that exits normally sends goodbyes. The signal still ends the process: immediately, or on a busy
+    /// host after at most two seconds. Do not use this for signals that the program handles itself.
     public static func sayGoodbye(before signal: CInt) { BonjourEngine.farewell(before: signal) }
 
-    /// Lets a sleep proxy of the link answer for everything that the process advertises while the host sleeps, and wake it for whoever
-    /// needs it.
+    /// Registers the advertised services with a sleep proxy on the link while the host sleeps. The proxy answers for the host and wakes it
+    /// when a client needs it.
     ///
-    /// Without one, or where none takes it, goodbyes are said before sleep as ever. Not for hosts that no packet can wake: nobody who
-    /// asks for their services would know that they sleep. Cannot be undone.
+    /// Without an available proxy, goodbyes are sent before sleep as usual. Do not call this on hosts that no packet can wake: clients
+    /// could not tell that such a host is asleep. Cannot be undone.
     public static func useSleepProxies() { BonjourEngine.shared.useSleepProxies() }
 
     static func description(
@@ -80,7 +82,7 @@ extension ServiceDiscovery {
         return ServiceDescription(record: record, interfaceIndex: interface?.index)
     }
 
-    /// Begins to register, and waits until the name is settled.
+    /// Starts a registration and waits until the name is confirmed.
     private static func settled(_ service: ServiceDescription, _ type: String) async throws -> Registration {
         let (results, feed) = AsyncThrowingStream<Identity, any Error>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let registration = Registration(service, type: type) { result in
@@ -93,7 +95,7 @@ extension ServiceDiscovery {
         throw CancellationError()
     }
 
-    /// A service or record of this process, for others to find.
+    /// A service or record that this process advertises.
     public final class Registration: Sendable {
         private struct State: Sendable {
             var name: String
@@ -104,6 +106,8 @@ extension ServiceDiscovery {
         private let type: String
         private let handler: @Sendable (Result<Identity, NWError>) -> Void
 
+        /// Starts a registration.
+        ///
         /// - Parameter handler: Called on the engine's loop.
         init(
             _ service: ServiceDescription, type: String,
@@ -128,21 +132,24 @@ extension ServiceDiscovery {
             case .failed, .portTaken:
                 state.withLock { $0.id = nil }
                 handler(.failure(event == .failed ? .dns(-65_548) : .posix(.EADDRINUSE)))
-            // Another name follows, or this end was asked for.
+            // A new name follows, or the program stopped the registration.
             case .removed: break
             }
         }
 
-        /// The name that it has now: another than was wished if somebody else had that, and perhaps another later. That of a record is the
-        /// record's own.
+        /// The current identity. The name differs from the requested one if another host used that, and may change later. A record keeps
+        /// its own name.
         public var identity: Identity { Identity(name: state.withLock { $0.name }, type: type) }
 
-        /// Exchanges what a service says of itself. Ten changes in a minute are told at once (RFC 6762 §8.4). Without effect on a record.
+        /// Replaces the TXT record of a service. Up to ten changes per minute are announced immediately (RFC 6762 §8.4). No effect on a
+        /// record.
         public func update(_ text: NWTXTRecord) {
             if let id = state.withLock({ $0.id }) { BonjourEngine.shared.update(id, text: [UInt8](text.data)) }
         }
 
-        /// Says goodbye; returns when that is out.
+        /// Withdraws the registration and returns after the goodbye was sent.
+        ///
+        /// Cancellation: ignored; the goodbye is still sent.
         public func withdraw() async {
             guard let id = state.withLock({ $0.id.take() }) else { return }
             await withCheckedContinuation { gone in BonjourEngine.shared.withdraw(id) { gone.resume() } }

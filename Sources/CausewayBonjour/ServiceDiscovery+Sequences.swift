@@ -1,52 +1,52 @@
 public import Causeway
 
 extension ServiceDiscovery {
-    /// Follows which services of a type there are.
+    /// Browses for services of a type and follows changes.
     ///
     /// - Parameters:
-    ///   - type: Such as `_http._tcp`; with a subtype, `_ipp._tcp,_color`.
-    ///   - domain: The link's, or one of name servers (RFC 6763 §11).
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for a type or domain that cannot be.
+    ///   - type: The type, such as `_http._tcp`; with a subtype, `_ipp._tcp,_color`.
+    ///   - domain: The link's domain `local.`, or a unicast domain (RFC 6763 §11).
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid type or domain.
     public static func browse(
         _ type: String, domain: String = "local.", interface: NWInterface? = nil
     ) throws -> AsyncThrowingStream<Change<Identity>, any Error> {
         try services(type, domain, interface).sequence()
     }
 
-    /// Follows where a service is: reported when its host, port, addresses and TXT record are known, and again when they change. One
-    /// outside `local` is looked up by the host's name servers (RFC 6763 §11).
+    /// Resolves a service and follows changes: yields a value when host, port, addresses and TXT record are known, and again when they
+    /// change. Services outside `local` are looked up with the host's name servers (RFC 6763 §11).
     ///
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an identity that cannot be; the sequence throws where no name server answers.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid identity. The sequence throws if no name server answers.
     public static func resolve(_ identity: Identity) throws -> AsyncThrowingStream<Place, any Error> {
         try places(identity).sequence()
     }
 
-    /// Follows the records of a name.
+    /// Queries the records of a name and follows changes.
     ///
     /// - Parameters:
-    ///   - name: In presentation form.
-    ///   - type: Such as `A`, `TXT`, `ANY` or `TYPE65400`.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for a name or type that cannot be.
+    ///   - name: The name in presentation format.
+    ///   - type: The record type, such as `A`, `TXT`, `ANY` or `TYPE65400`.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type.
     public static func records(
         of name: String, type: String, interface: NWInterface? = nil
     ) throws -> AsyncThrowingStream<Change<Record>, any Error> {
         try found(name, type, interface).sequence()
     }
 
-    /// Follows the addresses of a host, of both families. Link-local ones of IPv6 have their interface.
+    /// Queries the IPv4 and IPv6 addresses of a host and follows changes. Link-local IPv6 addresses include their interface.
     ///
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for a name that cannot be.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name.
     public static func addresses(
         of host: String, interface: NWInterface? = nil
     ) throws -> AsyncThrowingStream<Change<NWEndpoint.Host>, any Error> {
         try hosts(host, interface).sequence()
     }
 
-    /// Follows the domains in which the network wishes its users to look for services, or to register them (RFC 6763 §11).
+    /// Queries the domains that the network recommends for browsing or registration, and follows changes (RFC 6763 §11).
     ///
-    /// - Parameter domain: Whose servers are asked, such as the host's own domain. `local.` is always among the domains to browse
-    ///   and to register in.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for a domain that cannot be.
+    /// - Parameter domain: The domain whose servers to query, such as the host's own domain. `local.` is always among the browsing and
+    ///   registration domains.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid domain.
     public static func domains(
         _ kind: DomainKind, of domain: String
     ) throws -> AsyncThrowingStream<Change<String>, any Error> {

@@ -52,7 +52,7 @@ extension ServiceDiscovery {
         guard let name = DNSName(host), name.firstLabel != nil else { throw badParameter }
         let families = [DNSRecordType.a, .aaaa].map { type in
             follow(name, type, interface) { record -> NWEndpoint.Host? in
-                // An alias that was met on the way is no address.
+                // A CNAME record in the answer is not an address.
                 guard record.type == type.description else { return nil }
                 if let address = IPv4Address(record.content) { return .ipv4(address) }
                 guard let address = IPv6Address(record.content) else { return nil }
@@ -79,7 +79,9 @@ extension ServiceDiscovery {
         }
     }
 
-    /// - Parameter meaning: What a record means; `nil` for those that mean nothing.
+    /// Follows the records of a name and converts each to an element.
+    ///
+    /// - Parameter meaning: Converts a record; `nil` for records to ignore.
     private static func follow<Element>(
         _ name: DNSName, _ type: DNSRecordType, _ interface: NWInterface?,
         _ meaning: @escaping @Sendable (Record) -> Element?
@@ -120,7 +122,7 @@ extension ServiceDiscovery.Change {
 }
 
 extension ServiceDiscovery.Identity {
-    /// Of an instance's name: its label, two of the type, and the domain. `nil` for a name of another form.
+    /// Splits an instance name into its label, the two labels of the type, and the domain. Returns `nil` for names of another form.
     init?(of record: ServiceDiscovery.Record, type: DNSName) {
         guard record.type == "PTR", let name = DNSName(record.content),
             let instance = DNSServiceInstance(name, of: type)
@@ -130,7 +132,9 @@ extension ServiceDiscovery.Identity {
             domain: instance.domain.description)
     }
 
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` where a part cannot be.
+    /// Returns the full domain name of the instance.
+    ///
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` if a part is invalid.
     func instance() throws -> DNSName {
         guard let parsed = try? DNSServiceType(browsing: type), let parent = DNSName(domain.isEmpty ? "local" : domain),
             let base = parsed.name.appending(parent), let instance = DNSName(name, in: base)

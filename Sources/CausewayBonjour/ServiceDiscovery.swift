@@ -2,17 +2,17 @@ public import Causeway
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Discovery of services by name, type and record: as sequences that end when nobody listens any more, and as callbacks on a queue.
+/// DNS service discovery and record queries: as sequences that end when they are released, and as callbacks on a queue.
 ///
-/// These stand for the operations of `dns_sd.h`: browse, resolve, query, get addresses, register services and records, enumerate
-/// domains, reconfirm. Names in `local` are asked for on the link by multicast DNS, all others of the host's name servers; what
-/// those say is asked for anew when its time is over. Every method may be called from any task or thread; nothing blocks. A program
-/// that takes its news slowly is not told of what came and went meanwhile.
+/// Corresponds to the operations of `dns_sd.h`: browse, resolve, query, get addresses, register services and records, enumerate domains,
+/// reconfirm. Names in `local` are queried on the link with multicast DNS, all other names from the host's name servers, again each time
+/// the TTL of an answer expires. All methods may be called from any task or thread and do not block. If an item appears and disappears
+/// before the program takes the events, the program receives neither event.
 public enum ServiceDiscovery {
-    /// Which service is meant, whatever its host, addresses and port are at the time: what to save (RFC 6763 §4).
+    /// The identity of a service, independent of its current host, addresses and port. Store this to find the service again (RFC 6763 §4).
     public struct Identity: Hashable, Codable, Sendable {
         public var name: String
-        /// Such as `_http._tcp`.
+        /// The type, such as `_http._tcp`.
         public var type: String
         public var domain: String
 
@@ -22,27 +22,27 @@ public enum ServiceDiscovery {
             self.domain = domain
         }
 
-        /// For a connection to wherever the service is then.
+        /// An endpoint for a connection to the service. The service is resolved when the connection starts.
         public var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
     }
 
-    /// What comes or goes.
+    /// An addition or a removal.
     public enum Change<Element: Hashable & Sendable>: Hashable, Sendable {
         case added(Element)
         case removed(Element)
     }
 
-    /// A record as it was found (RFC 1035 §3.2). Two that say the same are equal, however long they hold.
+    /// A record from a response (RFC 1035 §3.2). Records with equal content are equal, regardless of their TTLs.
     public struct Record: Hashable, Sendable {
-        /// In presentation form, with escapes and a last dot.
+        /// The name in presentation format, with escapes and a trailing dot.
         public let name: String
-        /// Such as `SRV`, or `TYPE65400`.
+        /// The record type, such as `SRV` or `TYPE65400`.
         public let type: String
-        /// In seconds, as its owner says.
+        /// The TTL in seconds, as the owner of the record set it.
         public let timeToLive: Int
-        /// The content as tools write it.
+        /// The content in presentation format.
         public let content: String
-        /// Where it was heard; `nil` for what name servers say.
+        /// The interface on which the record was received; `nil` for records from name servers.
         public let interface: NWInterface?
         let found: RecordWatch.Record?
 
@@ -58,13 +58,13 @@ public enum ServiceDiscovery {
         }
     }
 
-    /// Where a service is, and what it says of itself.
+    /// The location of a service and its TXT record.
     public struct Place: Hashable, Sendable {
-        /// In presentation form.
+        /// The host name in presentation format.
         public let host: String
         public let port: NWEndpoint.Port
         public let text: NWTXTRecord
-        /// Where it can be reached; link-local IPv6 addresses have their interface.
+        /// The addresses of the host. Link-local IPv6 addresses include their interface.
         public let addresses: [NWEndpoint.Host]
 
         public func hash(into hasher: inout Hasher) {
@@ -73,7 +73,7 @@ public enum ServiceDiscovery {
         }
     }
 
-    /// Which domains are asked for (RFC 6763 §11).
+    /// The kind of domains to query (RFC 6763 §11).
     public enum DomainKind: String, Sendable {
         case browsing = "b"
         case defaultBrowsing = "db"
@@ -82,7 +82,7 @@ public enum ServiceDiscovery {
         case legacyBrowsing = "lb"
     }
 
-    /// Something that goes on, and calls back, until it is stopped or nobody holds it any more.
+    /// A running operation. It ends when it is stopped or released.
     public final class Operation: Sendable {
         private let ending: LockedValue<(@Sendable () -> Void)?>
 
@@ -90,12 +90,12 @@ public enum ServiceDiscovery {
 
         deinit { stop() }
 
-        /// Ends it. On the queue of its handler, no call follows.
+        /// Stops the operation. After a call on the handler's queue, the handler is not called again.
         public func stop() { ending.withLock { $0.take() }?() }
     }
 
-    /// Says that a record turned out not to hold: it is asked for again, and goes within ten seconds unless its owner confirms it
-    /// (RFC 6762 §10.4). Without effect for what name servers say.
+    /// Reports that a record seems to be wrong. It is queried again and removed within ten seconds unless its owner confirms it (RFC 6762
+    /// §10.4). No effect on records from name servers.
     public static func reconfirm(_ record: Record) {
         if let found = record.found { BonjourEngine.shared.reconfirm(found) }
     }

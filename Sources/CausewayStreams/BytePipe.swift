@@ -2,14 +2,14 @@ internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// A bounded buffer between one who writes and one who reads, on whatever threads they are.
+/// A bounded byte buffer between a writer and a reader on any threads.
 ///
-/// It holds back the writer when it is full, and the reader when it is empty. Observers are called without a lock after every
-/// change, on the thread that made it.
+/// Blocks the writer while it is full and the reader while it is empty. Observers are called after each change, without a lock, on the
+/// thread that made the change.
 final class BytePipe: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
-        /// Where those begin that nobody has read.
+        /// Index of the first unread byte.
         var offset = 0
         var hasFinished = false
         var isAbandoned = false
@@ -20,20 +20,20 @@ final class BytePipe: Sendable {
         var count: Int { bytes.count - offset }
     }
 
-    /// How it stands at one moment.
+    /// A snapshot of the pipe's state.
     struct Level: Sendable {
-        /// Bytes to read.
+        /// Number of bytes to read.
         var count = 0
-        /// Bytes that may be written; 0 when nobody takes any more.
+        /// Number of bytes that may be written; 0 when the pipe accepts no more.
         var room = 0
-        /// Everything was read, and nothing follows.
+        /// All bytes were read, and none follow.
         var isAtEnd = false
-        /// Nobody reads any more.
+        /// The reader is closed.
         var isAbandoned = false
         var failure: NWError?
     }
 
-    /// The most bytes that it holds.
+    /// Maximum number of bytes in the pipe.
     let capacity: Int
     private let state = LockedValue(State())
 
@@ -41,7 +41,7 @@ final class BytePipe: Sendable {
 
     func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
 
-    /// All of it together. Of two things asked for one after the other, the second may have come about with something that undoes the first.
+    /// A consistent snapshot. Two separate reads could see different states, because a change may happen between them.
     var level: Level {
         state.withLock { state in
             let isOpen = !state.hasFinished && !state.isAbandoned && state.failure == nil
@@ -55,10 +55,10 @@ final class BytePipe: Sendable {
     var isAtEnd: Bool { level.isAtEnd }
     var isAbandoned: Bool { level.isAbandoned }
     var failure: NWError? { level.failure }
-    /// Nothing more is written.
+    /// Whether the writer has ended.
     var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
-    /// Takes as many bytes as there is room for.
+    /// Writes as many bytes as there is room for, and returns their number.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = state.withLock { state -> Int in
             guard !state.hasFinished, !state.isAbandoned, state.failure == nil else { return 0 }
@@ -74,13 +74,13 @@ final class BytePipe: Sendable {
         return count
     }
 
-    /// Gives as many bytes as there are and fit.
+    /// Reads as many bytes as are available and fit, and returns their number.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = state.withLock { state -> Int in
             let count = min(buffer.count, state.count)
             buffer.copyBytes(from: state.bytes[state.offset..<(state.offset + count)])
             state.offset += count
-            // What was read goes, but not byte by byte.
+            // Remove read bytes in larger steps, not on each read.
             if state.offset >= capacity || state.offset == state.bytes.count {
                 state.bytes.removeFirst(state.offset)
                 state.offset = 0
@@ -91,10 +91,10 @@ final class BytePipe: Sendable {
         return count
     }
 
-    /// The writer has ended; what it wrote can still be read.
+    /// Ends writing. Bytes already written can still be read.
     func finish() { change { $0.hasFinished = true } }
 
-    /// The reader has gone.
+    /// Closes the reader.
     func abandon() {
         change { state in
             state.isAbandoned = true
@@ -102,21 +102,21 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// Nothing moves any more but what is there to be read. Only the first failure counts.
+    /// Ends writing with a failure. Bytes already written can still be read. Only the first failure is stored.
     func fail(_ failure: NWError) { change { $0.failure = $0.failure ?? failure } }
 
-    /// Blocks the thread until something holds that a change of the pipe brings about.
+    /// Blocks the thread until a change of the pipe makes the condition true.
     func wait(until isTrue: () -> Bool) {
         while true {
             let sleeper = DispatchSemaphore(value: 0)
             state.withLock { $0.sleepers.append(sleeper) }
-            // After the sleeper is known: a change from now on wakes it.
+            // Check again now that the sleeper is registered: every later change wakes it.
             if isTrue() { return state.withLock { state in state.sleepers.removeAll { $0 === sleeper } } }
             sleeper.wait()
         }
     }
 
-    /// Wakes who waits, and tells the observers.
+    /// Wakes blocked threads and calls the observers.
     func changed() {
         let (sleepers, observers) = state.withLock { state in
             defer { state.sleepers = [] }

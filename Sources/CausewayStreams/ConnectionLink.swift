@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// A pair of streams' connection: fills one pipe and empties the other, each only as far as there is room.
+/// The connection of a pair of streams: fills the inbound pipe and empties the outbound pipe, each only while there is room.
 final class ConnectionLink: StreamLink {
     enum Target: Sendable {
         case endpoint(NWEndpoint, NWParameters?)
@@ -23,9 +23,9 @@ final class ConnectionLink: StreamLink {
 
     private enum Side: Sendable { case input, output }
 
-    /// Bytes that each direction holds at most, beside what is on its way.
+    /// Maximum number of bytes that each pipe holds, in addition to data in flight.
     static let bufferSize = 64 << 10
-    /// The longest that written content may take to leave after both streams were closed, in seconds.
+    /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
 
     let inbound = BytePipe(capacity: bufferSize)
@@ -52,7 +52,7 @@ final class ConnectionLink: StreamLink {
         }
         if isReady { return core.opened() }
         guard let connection else { return }
-        // Started, a connection lives until it is cancelled, and the link with it.
+        // A started connection lives until it is cancelled and keeps the link alive.
         connection.stateUpdateHandler = { self.connectionChanged(to: $0) }
         connection.start(queue: queue)
     }
@@ -68,19 +68,19 @@ final class ConnectionLink: StreamLink {
             for core in opening { core.opened() }
             pumpIn()
             pumpOut()
-        // A stream has no word for waiting.
+        // Streams have no waiting state, so report a failure.
         case .waiting(let error): fail(error)
         case .failed(let error): broke(error)
         case .setup, .preparing, .cancelled: break
         }
     }
 
-    /// Nothing can be written any more; what has arrived is read first.
+    /// Ends writing after a failure. Received content is read first.
     private func broke(_ error: NWError) {
         let (mayRead, hasSentEnd) = state.withLock { state in
             (state.isReady && state.open.contains(.input), state.hasSentEnd && !state.isWriting)
         }
-        // A connection that has ended in both directions fails: here that is no failure.
+        // A connection that has ended in both directions reports a failure, which is a normal end here.
         if inbound.hasFinished, hasSentEnd { return }
         guard mayRead, !inbound.hasFinished else { return fail(error) }
         outbound.fail(error)
@@ -104,7 +104,7 @@ final class ConnectionLink: StreamLink {
         tellEnd()
     }
 
-    /// What was written has left, or never will.
+    /// Calls the closures that wait for written content, once it was sent or can no longer be sent.
     private func tellEnd() {
         let hasFailed = outbound.failure != nil
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
@@ -145,8 +145,8 @@ final class ConnectionLink: StreamLink {
 
     // MARK: Content
 
-    /// The room is taken in the same step as the right to read: taken before, somebody else's receive could have filled it meanwhile,
-    /// and what came then would have no place.
+    /// Computes the room in the same critical section that starts the read. Computed earlier, another receive could fill the room first,
+    /// and the received bytes would not fit.
     private func pumpIn() {
         let (connection, room) = state.withLock { state -> (NWConnection?, Int) in
             let room = inbound.room
@@ -207,9 +207,9 @@ final class ConnectionLink: StreamLink {
     }
 }
 
-/// Two streams, one of which reads what is written to the other.
+/// The link of a bound pair: the input stream reads what the program writes to the output stream.
 struct BoundLink: StreamLink {
-    /// Of the output stream, when there is an input stream.
+    /// The pipe that the input stream reads; set only for the output stream of a pair.
     var pipe: BytePipe?
 
     func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }

@@ -55,7 +55,7 @@ final class PipedOutputStream: OutputStream {
     }
 
     required init(toMemory: ()) {
-        // Made as a class of its own kind, it is a stream to nowhere: closed from the start.
+        // An initializer that Foundation requires. The resulting stream has no destination and is closed from the start.
         core = StreamCore(.output, BytePipe(capacity: 1), BoundLink())
         super.init(toMemory: ())
         core.close()
@@ -92,7 +92,7 @@ final class PipedOutputStream: OutputStream {
 }
 
 extension StreamCore {
-    /// Opened, or about to be, and neither closed nor over.
+    /// Whether the stream is opening or open.
     fileprivate var mayMove: Bool {
         switch status {
         case .opening, .open, .reading, .writing: true
@@ -100,10 +100,10 @@ extension StreamCore {
         }
     }
 
-    /// It is open and there is room.
+    /// Whether the stream is open and there is room to write.
     fileprivate var isWritable: Bool { status == .open && pipe.room > 0 }
 
-    /// Nothing is worth waiting for.
+    /// Whether waiting is pointless: the stream is not open and not opening.
     fileprivate var isDecided: Bool { !mayMove }
 
     fileprivate var error: (any Error)? {

@@ -1,10 +1,10 @@
 internal import Causeway
 package import Foundation
 
-/// A run loop and a mode in which a stream, or a service, tells its events.
+/// A run loop and mode in which a stream or service delivers its events.
 ///
-/// Foundation on Linux shows no run-loop sources. A timer that never fires by itself keeps the loop running, and setting its date wakes
-/// the loop from any thread.
+/// Foundation on Linux has no public run loop sources. A timer that never fires on its schedule keeps the loop running, and any thread
+/// wakes the loop by setting the timer's fire date.
 package struct RunLoopPlace: Sendable {
     private let loop: Unchecked<RunLoop>
     private let mode: String
@@ -16,14 +16,14 @@ package struct RunLoopPlace: Sendable {
         (self.loop, self.mode, self.timer) = (Unchecked(loop), mode.rawValue, Unchecked(timer))
     }
 
-    /// Seconds.
+    /// The timer's interval in seconds.
     private static let never: TimeInterval = 1e9
 
     package func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
         self.loop.value === loop && self.mode == mode.rawValue
     }
 
-    /// Calls the body on the loop's thread, once for any number of calls before.
+    /// Calls the body on the loop's thread. Several calls before that result in one call of the body.
     package func wake() { timer.value.fireDate = Date() }
 
     package func end() { timer.value.invalidate() }

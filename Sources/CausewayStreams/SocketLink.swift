@@ -3,40 +3,41 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// A pair of streams' socket that the program made: fills one pipe and empties the other, each only as far as there is room.
+/// The socket of a pair of streams, created by the program: fills the inbound pipe and empties the outbound pipe, each only while there is
+/// room.
 ///
-/// All calls on the socket are made on one queue and never block; Dispatch tells when to make them again.
+/// All socket calls are non-blocking and made on one queue; Dispatch sources report when to repeat them.
 final class SocketLink: StreamLink {
     private struct State: Sendable {
         var closesSocket: Bool
         var isOpen = false
-        /// The output stream is closed, and all its content has left or never will.
+        /// The output stream is closed, and its content was sent or can no longer be sent.
         var hasSentAll = false
-        /// Both streams are closed, and nothing is left to send.
+        /// Both streams are closed, and there is nothing left to send.
         var isOver = false
         var closed: Set<Side> = []
-        /// What Dispatch waits for, and how to end that. It holds the descriptor until the entry is gone.
+        /// Active Dispatch sources and closures that cancel them. A source uses the descriptor until its entry is removed.
         var waits: [Side: @Sendable () -> Void] = [:]
         /// Descriptors to close at the end.
         var held: [CInt] = []
-        /// Content that the kernel had no room for.
+        /// Content for which the kernel had no room.
         var rest: ArraySlice<UInt8> = []
         var whenEnded: [@Sendable () -> Void] = []
     }
 
     private enum Side: Sendable { case input, output }
 
-    /// The most bytes of one call on the socket.
+    /// Maximum number of bytes per socket call.
     private static let chunk = 16 << 10
-    /// The longest that written content may take to leave after both streams were closed, in seconds.
+    /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
 
     let inbound = BytePipe(capacity: ConnectionLink.bufferSize)
     let outbound = BytePipe(capacity: ConnectionLink.bufferSize)
-    /// The program's.
+    /// The program's descriptor.
     private let descriptor: CInt
-    /// A descriptor of the link's for the same socket. The program may close its own as soon as the streams are closed. Dispatch releases a
-    /// descriptor later, and until then takes another socket with the same number for this one.
+    /// The link's own duplicate of the descriptor. The program may close its descriptor as soon as the streams are closed, but Dispatch
+    /// releases a descriptor later. If the number were reused meanwhile, Dispatch would confuse the new socket with this one.
     private let watched: CInt
     private let queue = DispatchQueue(label: "causeway.streams.socket", target: .global())
     private let state: LockedValue<State>
@@ -56,7 +57,7 @@ final class SocketLink: StreamLink {
     }
 
     deinit {
-        // Streams that were never closed. Nothing waits any more, for that would keep the link.
+        // For streams that were never closed. No source is active here, because an active source retains the link.
         for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 
@@ -118,7 +119,7 @@ final class SocketLink: StreamLink {
         closeIfFree()
     }
 
-    /// Closes the socket when nothing waits for its descriptor: the number may be another socket's from then on.
+    /// Closes the descriptors once no source uses them, because their numbers may then be reused.
     private func closeIfFree() {
         let released = state.withLock { state -> [CInt] in
             guard state.isOver, state.waits.isEmpty else { return [] }
@@ -140,7 +141,7 @@ final class SocketLink: StreamLink {
         }
     }
 
-    /// Streams that were closed without having been opened have nothing to send.
+    /// Streams that were closed without being opened have nothing to send.
     private func endIfUnopened() {
         if state.withLock({ $0.closed.count == 2 && !$0.isOver }) { end() }
     }
@@ -189,18 +190,18 @@ final class SocketLink: StreamLink {
         }
     }
 
-    /// A socket that is not the streams' own stays open for sending.
+    /// Ends sending. A socket that the streams do not own stays open in both directions.
     private func sentAll() {
         if state.withLock({ $0.closesSocket }) { try? Socket.shutdownWrite(watched) }
         tellSent()
     }
 
-    /// Goes on when the descriptor is ready.
+    /// Continues when the descriptor is ready.
     private func wait(for source: any DispatchSourceProtocol, _ side: Side) {
         let source = Unchecked(source)
         state.withLock { $0.waits[side] = { source.value.cancel() } }
         source.value.setEventHandler { source.value.cancel() }
-        // Only then has Dispatch released the descriptor. The link stays until it has.
+        // Dispatch releases the descriptor only at this point. The closure retains the link until then.
         source.value.setCancelHandler { [self] in
             state.withLock { $0.waits[side] = nil }
             closeIfFree()

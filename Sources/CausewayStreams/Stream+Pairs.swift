@@ -3,19 +3,19 @@ public import Dispatch
 public import Foundation
 
 extension Stream {
-    /// Makes a pair of streams to a port of a host. Opening either of them connects.
+    /// Creates a pair of streams to a host and port. Opening either stream connects.
     ///
-    /// What is written before the peer takes it is held up to 64 KiB, and so is what was received and not read: beyond that the
-    /// writer, or the peer, waits. Closing the output stream ends that direction behind what was written; closing both ends the
-    /// connection. Until a stream is scheduled, its reads and writes block.
+    /// Each direction buffers up to 64 KiB; when a buffer is full, the writer or the peer must wait. Closing the output stream ends that
+    /// direction after the written content; closing both streams ends the connection. While a stream is not scheduled, its reads and writes
+    /// block.
     ///
     /// Counterpart: `Stream.getStreamsToHost(withName:port:inputStream:outputStream:)`, macOS 10.10, iOS 8.
     ///
     /// - Parameters:
     ///   - hostname: A name or an address.
-    ///   - port: 1 to 65,535; with others there are no streams.
-    ///   - inputStream: Set to what reads.
-    ///   - outputStream: Set to what writes.
+    ///   - port: 1 to 65,535; for other values no streams are created.
+    ///   - inputStream: Receives the input stream.
+    ///   - outputStream: Receives the output stream.
     public class func getStreamsToHost(
         withName hostname: String, port: Int, inputStream: inout InputStream?, outputStream: inout OutputStream?
     ) {
@@ -26,32 +26,34 @@ extension Stream {
         (inputStream, outputStream) = streams(to: .hostPort(host: NWEndpoint.Host(hostname), port: port))
     }
 
-    /// Makes a pair of streams to any endpoint of a stream protocol.
+    /// Creates a pair of streams to any endpoint with a stream protocol.
     ///
     /// An addition of Causeway.
     ///
-    /// - Parameter parameters: Of the connection, copied when it is made. TLS may be among them, or be asked for by properties.
+    /// - Parameter parameters: The connection's parameters, copied by this call. They may include TLS; stream properties can also enable
+    ///   it.
     public class func streams(
         to endpoint: NWEndpoint, using parameters: NWParameters? = nil
     ) -> (input: InputStream, output: OutputStream) {
         streams(.endpoint(endpoint, parameters?.copy()))
     }
 
-    /// Makes a pair of streams over a connection that was not started, such as one from a listener. The streams own it from now on.
+    /// Creates a pair of streams for a connection that was not started, such as one from a listener. The streams own the connection from
+    /// then on.
     ///
     /// An addition of Causeway.
     public class func streams(over connection: NWConnection) -> (input: InputStream, output: OutputStream) {
         streams(.connection(connection))
     }
 
-    /// Makes a pair of streams, of which the input stream reads what is written to the output stream.
+    /// Creates a bound pair of streams: the input stream reads what the program writes to the output stream.
     ///
     /// Counterpart: `Stream.getBoundStreams(withBufferSize:inputStream:outputStream:)`, macOS 10.10, iOS 8.
     ///
     /// - Parameters:
-    ///   - bufferSize: The most bytes that are written and not read.
-    ///   - inputStream: Set to what reads.
-    ///   - outputStream: Set to what writes.
+    ///   - bufferSize: Maximum number of unread bytes.
+    ///   - inputStream: Receives the input stream.
+    ///   - outputStream: Receives the output stream.
     public class func getBoundStreams(
         withBufferSize bufferSize: Int, inputStream: inout InputStream?, outputStream: inout OutputStream?
     ) {
@@ -61,11 +63,11 @@ extension Stream {
         outputStream = PipedOutputStream(StreamCore(.output, pipe, link))
     }
 
-    /// Calls the delegate on a queue, instead of in a run loop; `nil` ends that. Only for streams of this module.
+    /// Calls the delegate on a queue instead of in a run loop; `nil` ends this. Only for streams of this module.
     ///
     /// Counterpart: `CFReadStreamSetDispatchQueue` and `CFWriteStreamSetDispatchQueue`, macOS 10.9, iOS 7.
     ///
-    /// - Returns: Whether the stream is one of this module.
+    /// - Returns: Whether the stream belongs to this module.
     @discardableResult
     public func schedule(on queue: DispatchQueue?) -> Bool {
         guard let core = (self as? PipedInputStream)?.core ?? (self as? PipedOutputStream)?.core else { return false }
@@ -73,8 +75,8 @@ extension Stream {
         return true
     }
 
-    /// Closes the stream, and calls `body` when what was written to it has left this process, or never will: a program that ends
-    /// before may lose it. Only for streams of this module; of others it is called at once.
+    /// Closes the stream, and calls `body` when the written content was sent or can no longer be sent. A program that exits earlier may
+    /// lose content. Only for streams of this module; for other streams `body` is called immediately.
     ///
     /// An addition of Causeway.
     ///
@@ -95,9 +97,10 @@ extension Stream {
 }
 
 extension Stream.PropertyKey {
-    /// `NWProtocolTLS.Options` for the streams' connection: they turn TLS on. An addition of Causeway.
+    /// `NWProtocolTLS.Options` for the streams' connection. Setting them enables TLS. An addition of Causeway.
     public static let tlsOptions = Stream.PropertyKey(rawValue: "CausewayStreamPropertyTLSOptions")
-    /// A dictionary with `kCFStreamSSLPeerName` (a `String`) and `kCFStreamSSLValidatesCertificateChain` (a `Bool`); others are refused.
+    /// A dictionary with `kCFStreamSSLPeerName` (a `String`) and `kCFStreamSSLValidatesCertificateChain` (a `Bool`). Other keys are
+    /// rejected.
     ///
     /// Counterpart: `kCFStreamPropertySSLSettings`, macOS 10.4, iOS 2.
     public static let tlsSettings = Stream.PropertyKey(rawValue: "kCFStreamPropertySSLSettings")

@@ -1,17 +1,17 @@
 public import Foundation
 
 extension Stream {
-    /// Makes a pair of streams over a connected socket, such as one that `accept(2)` returned.
+    /// Creates a pair of streams for a connected socket, for example from `accept(2)`.
     ///
-    /// Either may be opened first. Closing the output stream sends what was written; where the streams own the socket, the peer then
-    /// sees the end of that direction, and the socket is closed once both streams are. Where they do not, the socket and both its
-    /// directions stay as they are. TLS is not available over such a pair.
+    /// The streams may be opened in any order. Closing the output stream sends the written content. If the streams own the socket, this
+    /// also ends the sending direction, and the socket is closed when both streams are closed. Otherwise the socket stays open in both
+    /// directions. TLS is not available for such a pair.
     ///
     /// An addition of Causeway.
     ///
     /// - Parameters:
-    ///   - descriptor: A connected stream socket, blocking or not. It must stay open while the streams are.
-    ///   - closingSocket: Whether the streams own the socket. ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket`` changes it.
+    ///   - descriptor: A connected stream socket, blocking or not. It must stay open while the streams are in use.
+    ///   - closingSocket: Whether the streams own the socket. ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket`` changes this.
     public class func streams(
         overSocket descriptor: Int32, closingSocket: Bool
     ) -> (input: InputStream, output: OutputStream) {
@@ -24,11 +24,11 @@ extension Stream {
 }
 
 extension Stream.PropertyKey {
-    /// A Boolean: whether closing the streams over a socket closes it. It may be set at any time before. Only for streams over a socket.
+    /// A Boolean: whether closing the streams closes their socket. Set it at any time before closing. Only for streams of a socket.
     ///
     /// Counterpart: `kCFStreamPropertyShouldCloseNativeSocket`, macOS 10.2, iOS 2.
     public static let shouldCloseNativeSocket = Stream.PropertyKey(rawValue: "kCFStreamPropertyShouldCloseNativeSocket")
-    /// `Data` with the descriptor of the socket below, in the host's byte order. Only for streams over a socket.
+    /// `Data` with the descriptor of the underlying socket, in host byte order. Only for streams of a socket.
     ///
     /// Counterpart: `kCFStreamPropertySocketNativeHandle`, macOS 10.1, iOS 2.
     public static let socketNativeHandle = Stream.PropertyKey(rawValue: "kCFStreamPropertySocketNativeHandle")

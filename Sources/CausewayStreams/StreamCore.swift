@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// What an input and an output stream have in common: their progress, and the telling of events where they are scheduled.
+/// The common part of input and output streams: their progress, and the delivery of events where they are scheduled.
 final class StreamCore: Sendable {
     enum Direction: Sendable { case input, output }
 
@@ -10,12 +10,12 @@ final class StreamCore: Sendable {
         var progress = StreamProgress()
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
-        /// A turn on the queue has been asked for.
+        /// A block is waiting on the queue.
         var isQueued = false
         var isTelling = false
     }
 
-    /// Touched under the lock only.
+    /// The stream and its delegate, used only under the lock.
     private final class Faces {
         weak var stream: Stream?
         weak var delegate: (any StreamDelegate)?
@@ -65,11 +65,11 @@ final class StreamCore: Sendable {
     func open() {
         guard state.withLock({ $0.progress.openCalled() }) else { return }
         link.open(self)
-        // The other stream may have opened the link before, and it may have failed already: nothing more would come of it.
+        // The other stream may already have opened the link, and the link may already have failed. No other event would report this.
         poke()
     }
 
-    /// The link is there.
+    /// Called when the link is open.
     func opened() {
         state.withLock { $0.progress.opened() }
         pipe.changed()
@@ -85,7 +85,7 @@ final class StreamCore: Sendable {
         link.closed(direction)
     }
 
-    /// A read or write was tried: the delegate may be told of the next.
+    /// Called after an attempt to read or write, so that the delegate may receive the next event.
     func touched() {
         state.withLock { $0.progress.touched() }
         poke()
@@ -113,7 +113,7 @@ final class StreamCore: Sendable {
         for place in removed { place.end() }
     }
 
-    /// Something may be to tell: asks for a turn where the stream is scheduled.
+    /// Schedules a delivery, because there may be an event.
     private func poke() {
         let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
             guard let queue = state.queue else { return (nil, state.places) }
@@ -128,13 +128,14 @@ final class StreamCore: Sendable {
         for place in places { place.wake() }
     }
 
-    /// Tells one event; more follow in turns of their own, so that a busy stream does not keep a run loop to itself.
+    /// Delivers one event. Further events are delivered in later turns, so that a busy stream does not block its run loop.
     ///
-    /// The facts are taken under the lock: read off before, they could name bytes that a read has taken meanwhile, and the delegate
-    /// would be told of those and of none that come after them.
+    /// Reads the pipe's state under the lock. An earlier snapshot could report bytes that a read has consumed meanwhile, and the delegate
+    /// would then miss the event for later bytes.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
-            // Handed out even where nothing is to tell: whoever is let go of last is so without the lock, for a stream's end takes it.
+            // Return the objects even without an event, so that a last reference is released outside the lock. The stream's deinit takes
+            // the lock.
             let (stream, delegate) = (faces.value.stream, faces.value.delegate)
             guard !state.isTelling, stream != nil, delegate != nil else { return Unchecked((stream, delegate, nil)) }
             let event = state.progress.nextEvent(
@@ -149,12 +150,12 @@ final class StreamCore: Sendable {
     }
 }
 
-/// What a stream leads to.
+/// The destination of a stream.
 protocol StreamLink: Sendable {
-    /// One of the streams was opened; it is told when the way is there.
+    /// Called when one of the streams is opened. The link calls `opened()` on the core once it is ready.
     func open(_ core: StreamCore)
     func closed(_ direction: StreamCore.Direction)
-    /// Calls `body` once what was written to a stream that is closed has left, or never will.
+    /// Calls `body` once the content of a closed stream was sent or can no longer be sent.
     func whenEnded(_ body: @escaping @Sendable () -> Void)
     func property(_ key: Stream.PropertyKey) -> AnyObject?
     /// Returns whether the property is known and can still be set.

@@ -1,16 +1,16 @@
 internal import Causeway
 internal import Foundation
 
-/// Where a stream is in its life, and what its delegate is to be told next. It does nothing by itself.
+/// The state of a stream, and the next event for its delegate. Has no side effects.
 ///
-/// The opening is told first. Bytes or room are told once, and again only after a read or write has followed: a delegate that does
-/// nothing is left alone. The end and an error come behind what there was to read, once, and nothing comes after a close.
+/// The open event comes first. Each bytes or space event is delivered once, and again only after a read or write: a delegate that does
+/// nothing gets no further events. The end or an error is delivered once, after all available bytes. Nothing is delivered after a close.
 struct StreamProgress: Sendable {
-    /// What the buffer beneath says.
+    /// The state of the underlying buffer.
     struct Facts: Sendable {
-        /// There is something to read, or room to write.
+        /// There are bytes to read, or room to write.
         var isReady = false
-        /// Everything was read.
+        /// All bytes were read.
         var isAtEnd = false
         var failure: NWError?
     }
@@ -25,7 +25,7 @@ struct StreamProgress: Sendable {
     private var hasToldEnd = false
     private var hasToldFailure = false
 
-    /// Returns whether this was the first call.
+    /// Records a call of open. Returns whether it was the first.
     mutating func openCalled() -> Bool {
         guard phase == .notOpen else { return false }
         phase = .opening
@@ -34,10 +34,10 @@ struct StreamProgress: Sendable {
 
     mutating func opened() { if phase == .opening { phase = .open } }
 
-    /// A read or write was tried.
+    /// Records an attempt to read or write.
     mutating func touched() { isArmed = true }
 
-    /// Returns whether this was the first call.
+    /// Records a call of close. Returns whether it was the first.
     mutating func closeCalled() -> Bool {
         defer { phase = .closed }
         return phase != .closed
@@ -55,7 +55,7 @@ struct StreamProgress: Sendable {
         }
     }
 
-    /// What to tell next, an event of bytes being `ready`. `nil` for nothing.
+    /// Returns the next event, or `nil`. `ready` is the event for available bytes or space.
     mutating func nextEvent(_ facts: Facts, ready: Stream.Event) -> Stream.Event? {
         switch phase {
         case .notOpen, .closed: return nil

@@ -1,9 +1,9 @@
 internal import Causeway
 internal import Foundation
 
-/// What a pair of streams was told by properties before it was opened.
+/// The properties that were set on a pair of streams before opening.
 struct StreamSettings: Sendable {
-    /// One property with a value that makes sense.
+    /// A property with a valid value.
     enum Change: Sendable {
         case level(String)
         case options(NWProtocolTLS.Options)
@@ -67,7 +67,7 @@ struct StreamSettings: Sendable {
         if !allowsConstrained { parameters.prohibitConstrainedPaths = true }
     }
 
-    /// The value of a property that is yes or no; `nil` for anything else.
+    /// Returns a Boolean property value; `nil` if the value has another type.
     static func boolean(_ value: AnyObject?) -> Bool? {
         let value: Any = value as Any
         return value as? Bool ?? (value as? NSNumber)?.boolValue
@@ -85,7 +85,7 @@ struct StreamSettings: Sendable {
 }
 
 extension StreamSettings.Change {
-    /// `nil` for what is not known, or not honoured.
+    /// Returns `nil` if the property is unknown or the value is invalid or unsupported.
     init?(_ value: AnyObject?, _ key: Stream.PropertyKey) {
         let boolean = StreamSettings.boolean(value)
         let value: Any = value as Any
@@ -123,14 +123,14 @@ extension StreamSettings.Change {
         }
     }
 
-    /// Versions 2 and 3 of SSL are broken, and never spoken.
+    /// SSL 2 and SSL 3 are insecure and not supported.
     private static let levels = [
         StreamSocketSecurityLevel.none, StreamSocketSecurityLevel.tlSv1, StreamSocketSecurityLevel.negotiatedSSL,
     ].map(\.rawValue)
 }
 
 extension NWError {
-    /// In the domains that programs with streams look at.
+    /// The error as an `NSError`, in the domains that programs with streams expect.
     var streamError: NSError {
         let (domain, code): (String, Int) =
             switch self {

@@ -2,10 +2,9 @@ public import Causeway
 internal import CausewaySystem
 public import Foundation
 
-// Names of Core Foundation for run loops, which old programs give to functions that schedule something in one. Foundation on Linux
-// has only `RunLoop`.
+// Core Foundation names for run loops, which older programs pass to scheduling functions. Foundation on Linux has only `RunLoop`.
 
-/// A run loop, for the functions of Core Foundation that schedule something in one. Two are equal if they are the same loop.
+/// A run loop for Core Foundation scheduling functions. Two values are equal if they refer to the same run loop.
 ///
 /// Counterpart: macOS 10.0, iOS 2.
 public final class CFRunLoop: Hashable, Sendable {
@@ -13,7 +12,7 @@ public final class CFRunLoop: Hashable, Sendable {
 
     package init(_ loop: RunLoop) { self.loop = Unchecked(loop) }
 
-    /// The same loop as Foundation has it.
+    /// The run loop as a Foundation object.
     package var runLoop: RunLoop { loop.value }
 
     public static func == (lhs: CFRunLoop, rhs: CFRunLoop) -> Bool { lhs.runLoop === rhs.runLoop }
@@ -21,7 +20,7 @@ public final class CFRunLoop: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(runLoop)) }
 }
 
-/// The mode of a run loop.
+/// A run loop mode.
 ///
 /// Counterpart: macOS 10.0, iOS 2.
 public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
@@ -31,23 +30,23 @@ public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
 
     public init(_ rawValue: CFString) { self.rawValue = rawValue }
 
-    /// The mode of a loop that nothing special has been asked of.
+    /// The default mode.
     public static let defaultMode = CFRunLoopMode(rawValue: RunLoop.Mode.default.rawValue)
-    /// All modes that were declared common.
+    /// All modes declared as common.
     public static let commonModes = CFRunLoopMode(rawValue: RunLoop.Mode.common.rawValue)
 }
 
-/// The run loop of the main thread.
+/// Returns the run loop of the main thread.
 ///
 /// Counterpart: macOS 10.0, iOS 2.
 public func CFRunLoopGetMain() -> CFRunLoop { CFRunLoop(.main) }
 
-/// The run loop of the calling thread.
+/// Returns the run loop of the calling thread.
 ///
 /// Counterpart: macOS 10.0, iOS 2.
 public func CFRunLoopGetCurrent() -> CFRunLoop { CFRunLoop(.current) }
 
 extension RunLoop {
-    /// The same loop for functions of Core Foundation.
+    /// Returns the run loop as a Core Foundation value.
     public func getCFRunLoop() -> CFRunLoop { CFRunLoop(self) }
 }

@@ -2,25 +2,25 @@ public import Causeway
 public import Dispatch
 public import Foundation
 
-// Names of Core Foundation for streams. On Apple platforms these types are bridged to Foundation's; here they are the same types.
+// Core Foundation names for streams. Apple platforms bridge these types to Foundation's; here they are the same types.
 
 /// An input stream.
 public typealias CFReadStream = InputStream
 /// An output stream.
 public typealias CFWriteStream = OutputStream
-/// The name of a stream's property.
+/// The key of a stream property.
 public typealias CFStreamPropertyKey = Stream.PropertyKey
-/// A socket's descriptor.
+/// A socket descriptor.
 public typealias CFSocketNativeHandle = Int32
 
-/// Yes, as a property's value.
+/// The property value true.
 public var kCFBooleanTrue: NSNumber { NSNumber(value: true) }
-/// No, as a property's value.
+/// The property value false.
 public var kCFBooleanFalse: NSNumber { NSNumber(value: false) }
 
-/// Whether closing the streams over a socket closes the socket; see ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket``.
+/// Whether closing the streams of a socket closes the socket; see ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket``.
 public let kCFStreamPropertyShouldCloseNativeSocket: CFString = Stream.PropertyKey.shouldCloseNativeSocket.rawValue
-/// The socket below; see ``Foundation/Stream/PropertyKey/socketNativeHandle``.
+/// The underlying socket; see ``Foundation/Stream/PropertyKey/socketNativeHandle``.
 public let kCFStreamPropertySocketNativeHandle: CFString = Stream.PropertyKey.socketNativeHandle.rawValue
 /// Whether cellular networks are prohibited; see ``Foundation/Stream/PropertyKey/noCellular``.
 public let kCFStreamPropertyNoCellular: CFString = Stream.PropertyKey.noCellular.rawValue
@@ -30,41 +30,40 @@ public let kCFStreamPropertyAllowExpensiveNetworkAccess: CFString =
 /// Whether networks in low-data mode are allowed; see ``Foundation/Stream/PropertyKey/allowConstrainedNetworkAccess``.
 public let kCFStreamPropertyAllowConstrainedNetworkAccess: CFString =
     Stream.PropertyKey.allowConstrainedNetworkAccess.rawValue
-/// Settings of TLS; see ``Foundation/Stream/PropertyKey/tlsSettings``.
+/// TLS settings; see ``Foundation/Stream/PropertyKey/tlsSettings``.
 public let kCFStreamPropertySSLSettings: CFString = Stream.PropertyKey.tlsSettings.rawValue
-/// The name that the peer's certificate has to be for.
+/// The name that the peer's certificate must contain.
 public let kCFStreamSSLPeerName: CFString = "kCFStreamSSLPeerName"
-/// Whether the peer's certificates are judged.
+/// Whether to validate the peer's certificate chain.
 public let kCFStreamSSLValidatesCertificateChain: CFString = "kCFStreamSSLValidatesCertificateChain"
 
-/// Makes a pair of streams over a connected socket, such as one that `accept(2)` returned.
+/// Creates a pair of streams for a connected socket, for example from `accept(2)`.
 ///
-/// Closing the streams leaves the socket open, and both its directions, unless
-/// ``kCFStreamPropertyShouldCloseNativeSocket`` is set to true on either of them. TLS is not available over such a pair.
+/// Closing the streams leaves the socket open in both directions, unless ``kCFStreamPropertyShouldCloseNativeSocket`` is set to true on
+/// either stream. TLS is not available for such a pair.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 ///
 /// - Parameters:
-///   - alloc: Without effect.
-///   - sock: A connected stream socket. It must stay open while the streams are.
-///   - readStream: Set to what reads, retained; `nil` if it is not wanted.
-///   - writeStream: Set to what writes, retained; `nil` if it is not wanted.
+///   - alloc: Has no effect.
+///   - sock: A connected stream socket. It must stay open while the streams are in use.
+///   - readStream: Receives the input stream, retained; pass `nil` if it is not needed.
+///   - writeStream: Receives the output stream, retained; pass `nil` if it is not needed.
 public func CFStreamCreatePairWithSocket(
     _ alloc: CFAllocator?, _ sock: CFSocketNativeHandle, _ readStream: UnsafeMutablePointer<Unmanaged<CFReadStream>?>?,
     _ writeStream: UnsafeMutablePointer<Unmanaged<CFWriteStream>?>?
 ) {
     let (input, output) = Stream.streams(overSocket: sock, closingSocket: false)
-    // One that is not wanted must not keep the other from being the last.
+    // Close a stream that is not needed, so that the other one is the last open stream.
     if let readStream { readStream.pointee = .passRetained(input) } else { input.close() }
     if let writeStream { writeStream.pointee = .passRetained(output) } else { output.close() }
 }
 
-/// Makes a pair of streams to a port of a host, as
-/// ``Foundation/Stream/getStreamsToHost(withName:port:inputStream:outputStream:)`` does.
+/// Creates a pair of streams to a host and port, like ``Foundation/Stream/getStreamsToHost(withName:port:inputStream:outputStream:)``.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 ///
-/// - Parameter alloc: Without effect.
+/// - Parameter alloc: Has no effect.
 public func CFStreamCreatePairWithSocketToHost(
     _ alloc: CFAllocator?, _ host: CFString, _ port: UInt32,
     _ readStream: UnsafeMutablePointer<Unmanaged<CFReadStream>?>?,
@@ -76,9 +75,9 @@ public func CFStreamCreatePairWithSocketToHost(
     writeStream?.pointee = output.map { .passRetained($0) }
 }
 
-/// Sets a property of an input stream, before it is opened.
+/// Sets a property of an input stream. Call before opening the stream.
 ///
-/// - Returns: Whether the property is known, and the value makes sense.
+/// - Returns: Whether the property is known and the value is valid.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 @discardableResult
@@ -88,9 +87,9 @@ public func CFReadStreamSetProperty(
     stream.setProperty(propertyValue, forKey: propertyName)
 }
 
-/// Sets a property of an output stream, before it is opened.
+/// Sets a property of an output stream. Call before opening the stream.
 ///
-/// - Returns: Whether the property is known, and the value makes sense.
+/// - Returns: Whether the property is known and the value is valid.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 @discardableResult
@@ -100,12 +99,12 @@ public func CFWriteStreamSetProperty(
     stream.setProperty(propertyValue, forKey: propertyName)
 }
 
-/// Calls the delegate on a queue, as ``Foundation/Stream/schedule(on:)`` does.
+/// Calls the delegate on a queue, like ``Foundation/Stream/schedule(on:)``.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 public func CFReadStreamSetDispatchQueue(_ stream: CFReadStream, _ q: DispatchQueue?) { stream.schedule(on: q) }
 
-/// Calls the delegate on a queue, as ``Foundation/Stream/schedule(on:)`` does.
+/// Calls the delegate on a queue, like ``Foundation/Stream/schedule(on:)``.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream, _ q: DispatchQueue?) { stream.schedule(on: q) }
@@ -130,7 +129,7 @@ public func CFWriteStreamScheduleWithRunLoop(
 
 /// Opens an input stream.
 ///
-/// - Returns: `true`; whether it succeeds is an event.
+/// - Returns: Always `true`; an event reports the result.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 @discardableResult
@@ -141,7 +140,7 @@ public func CFReadStreamOpen(_ stream: CFReadStream) -> Bool {
 
 /// Opens an output stream.
 ///
-/// - Returns: `true`; whether it succeeds is an event.
+/// - Returns: Always `true`; an event reports the result.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 @discardableResult
@@ -160,9 +159,9 @@ public func CFReadStreamClose(_ stream: CFReadStream) { stream.close() }
 /// Counterpart: macOS 10.1, iOS 2.
 public func CFWriteStreamClose(_ stream: CFWriteStream) { stream.close() }
 
-/// Reads what is there, at most `bufferLength` bytes; blocks until something is.
+/// Reads available bytes, at most `bufferLength`. Blocks until at least one byte is available.
 ///
-/// - Returns: How many bytes were read; 0 at the end, -1 after an error.
+/// - Returns: The number of bytes read; 0 at the end, -1 after an error.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func CFReadStreamRead(_ stream: CFReadStream, _ buffer: UnsafeMutablePointer<UInt8>, _ bufferLength: Int) -> Int
@@ -170,9 +169,9 @@ public func CFReadStreamRead(_ stream: CFReadStream, _ buffer: UnsafeMutablePoin
     stream.read(buffer, maxLength: bufferLength)
 }
 
-/// Writes what there is room for, at most `bufferLength` bytes; blocks until there is room.
+/// Writes as many bytes as there is room for, at most `bufferLength`. Blocks until there is room.
 ///
-/// - Returns: How many bytes were taken; -1 after an error.
+/// - Returns: The number of bytes written; -1 after an error.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func CFWriteStreamWrite(_ stream: CFWriteStream, _ buffer: UnsafePointer<UInt8>, _ bufferLength: Int) -> Int {
