@@ -1,14 +1,14 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// An address that may be connected to, with what this host knows of the way there.
+/// A destination address with the source address and route that this host would use.
 package struct Destination: Hashable, Sendable {
-    /// The local address that packets to it would carry.
+    /// The local address that packets to the destination would have.
     package struct Source: Hashable, Sendable {
         package var address: InternetAddress
-        /// Bits that all hosts of its link share.
+        /// The length of the prefix that all hosts on the link share, in bits.
         package var prefixLength: Int
-        /// Its preferred lifetime is over (RFC 4862 §5.5.4).
+        /// The preferred lifetime of the address is over (RFC 4862 §5.5.4).
         package var isDeprecated: Bool
         /// Packets leave through a tunnel.
         package var isTunnelled: Bool
@@ -24,7 +24,7 @@ package struct Destination: Hashable, Sendable {
     }
 
     package var address: InternetAddress
-    /// `nil` where no route leads there.
+    /// The source address; `nil` if there is no route.
     package var source: Source?
 
     package init(_ address: InternetAddress, source: Source?) {
@@ -33,15 +33,15 @@ package struct Destination: Hashable, Sendable {
     }
 }
 
-/// The rules by which one destination is preferred to another (RFC 6724 §6).
+/// The rules for destination address selection (RFC 6724 §6).
 package enum AddressOrder {
-    /// Why one address stands before another: the number of the rule.
+    /// The rule that decides between two addresses. The raw value is the rule's number.
     package enum Rule: Int, Sendable {
         case unusable = 1
         case scope, deprecated, home, label, precedence, native, smallerScope, longestPrefix, order
     }
 
-    /// The places of the destinations in order of preference. Where no rule decides, they stay as they stand.
+    /// Returns the indices of the destinations in order of preference. Destinations that no rule distinguishes keep their order.
     package static func sorted(_ destinations: [Destination]) -> [Int] {
         guard destinations.count > 1 else { return Array(destinations.indices) }
         let judged = destinations.map(Judged.init)
@@ -51,12 +51,12 @@ package enum AddressOrder {
         }
     }
 
-    /// The rule that decides between two destinations, and which of them is preferred: negative for the first.
+    /// Returns the rule that decides between two destinations, and the order: negative if the first one is preferred.
     package static func decide(_ one: Destination, _ other: Destination) -> (rule: Rule, order: Int) {
         compare(Judged(one), Judged(other))
     }
 
-    /// A destination with everything that the rules look at.
+    /// A destination with all properties that the rules use.
     struct Judged {
         var destination: Destination
         var scope: UInt8
@@ -82,7 +82,7 @@ package enum AddressOrder {
             first == second ? nil : (rule, first ? -1 : 1)
         }
         let (mine, its) = (one.destination.source, other.destination.source)
-        // Rule 4 is about mobile hosts away from home, of which Linux tells nothing.
+        // Rule 4 is about mobile hosts away from home. Linux does not report this state.
         if let verdict = prefer(.unusable, mine != nil, its != nil)
             ?? prefer(.scope, one.matchesScope, other.matchesScope)
             ?? prefer(.deprecated, mine?.isDeprecated == false, its?.isDeprecated == false)
@@ -102,7 +102,7 @@ package enum AddressOrder {
     }
 }
 
-/// Precedence and label of an address (RFC 6724 §2.1).
+/// The precedence and label of an address (RFC 6724 §2.1).
 struct AddressPolicy {
     var precedence: UInt8
     var label: UInt8
@@ -127,7 +127,7 @@ struct AddressPolicy {
 }
 
 extension InternetAddress {
-    /// IPv4 in its IPv6 clothes (RFC 4291 §2.5.5.2).
+    /// The address as IPv6; IPv4 addresses are mapped (RFC 4291 §2.5.5.2).
     fileprivate var mapped: IPv6Address {
         switch self {
         case .ipv4(let address): IPv6Address(high: 0, low: 0xFFFF_0000_0000 | UInt64(address.bits))
@@ -135,7 +135,7 @@ extension InternetAddress {
         }
     }
 
-    /// How far the address reaches, as the scope of multicast addresses counts it (RFC 6724 §3.1, §3.2).
+    /// The scope of the address, numbered like multicast scopes (RFC 6724 §3.1, §3.2).
     fileprivate var scopeValue: UInt8 {
         switch self {
         case .ipv4(let address): address.bits >> 24 == 127 || address.isLinkLocal ? 2 : 14
@@ -145,10 +145,10 @@ extension InternetAddress {
         }
     }
 
-    /// Leading bits that the address shares with its source, as far as the source's link goes (RFC 6724 §2.2).
+    /// The number of leading bits that the address shares with its source, limited to the source's prefix length (RFC 6724 §2.2).
     ///
-    /// For IPv4 they count on the link itself only: beyond it numbers tell nothing of distance, and servers that take turns would
-    /// not.
+    /// For IPv4 the result is 0 outside the source's subnet: there the numbers say nothing about distance, and round-robin DNS would not
+    /// distribute the load.
     fileprivate func commonPrefix(with source: Destination.Source) -> Int {
         switch (self, source.address) {
         case (.ipv6(let one), .ipv6(let other)):

@@ -1,44 +1,44 @@
 internal import CausewayWire
 
-/// Races the addresses of a name while they become known (RFC 8305 §3 to §5).
+/// Tries the addresses of a name while they arrive from the resolver (RFC 8305 §3 to §5).
 ///
-/// Answers may come at any time and in any order. The race waits a moment for IPv6 addresses where IPv4 ones came first, puts what is
-/// known in order, lets the families take turns, and starts one attempt after the other. It owns no sockets and reads no clock.
+/// Answers may come at any time and in any order. If IPv4 addresses come first, the race waits a short time for IPv6 addresses. It sorts
+/// the known addresses, alternates between the families, and starts one attempt after the other. It owns no sockets and reads no clock.
 package struct AddressRace: Sendable {
     package typealias Candidate = AttemptRace.Candidate
     package typealias Step = AttemptRace.Step
     package typealias Family = NameLookup.Family
 
-    /// What earlier connections teach about an address.
+    /// Results of earlier connections to an address.
     package struct History: Equatable, Sendable {
-        /// The last connection to this host used it.
+        /// The last connection to this host used the address.
         package var hasWorked = false
-        /// It failed lately.
+        /// A recent connection to the address failed.
         package var hasFailed = false
         package var roundTrip: Duration?
 
         package init() {}
     }
 
-    /// How long IPv4 addresses wait for IPv6 ones (RFC 8305 §3).
+    /// How long IPv4 addresses wait for IPv6 addresses (RFC 8305 §3).
     package static let resolutionDelay: Duration = .milliseconds(50)
-    /// The most that an attempt is given before the next one starts (RFC 8305 §8).
+    /// The maximum time between two attempts (RFC 8305 §8).
     package static let longestDelay: Duration = .seconds(2)
 
     private var race: AttemptRace
     private var destinations: [Destination] = []
     private var histories: [History] = []
-    /// Candidates that have not joined the race.
+    /// Candidates that have not joined the race yet.
     private var held: [Candidate] = []
     private var joined = 0
     private var unsettled: Set<Family>
     private var holdEnds: Duration?
     private var hasBegun = false
     private var lastFamily: InternetAddress.Family?
-    /// What has not started, in order.
+    /// Candidates whose attempts have not started, in order.
     private var order: [Candidate] = []
 
-    /// - Parameter families: Those of which addresses may come.
+    /// - Parameter families: The families whose addresses may arrive.
     package init(awaiting families: Set<Family>, attemptDelay: Duration = AttemptRace.recommendedDelay) {
         race = AttemptRace(attemptDelay: attemptDelay)
         unsettled = families
@@ -46,13 +46,13 @@ package struct AddressRace: Sendable {
 
     package var startedCount: Int { race.startedCount }
     package var candidateCount: Int { destinations.count }
-    /// What has not started, in the order in which it would.
+    /// The candidates whose attempts have not started, in order.
     package var untried: [Candidate] { order }
 
     // MARK: Events
 
-    /// Addresses became known. Those that are known already change nothing. Candidates are numbered as they come: the first new one
-    /// is ``candidateCount``.
+    /// Adds addresses. Known addresses are ignored. Candidates are numbered in the order of arrival: the first new one gets the number
+    /// ``candidateCount``.
     package mutating func found(
         _ new: [(destination: Destination, experience: History)], at now: Duration
     ) -> (candidates: Range<Candidate>, steps: [Step]) {
@@ -69,7 +69,7 @@ package struct AddressRace: Sendable {
         return (range, admit(at: now))
     }
 
-    /// Candidates whose order is the owner's, as of an endpoint that is an address. They start at once.
+    /// Adds candidates in the owner's order, for example if the endpoint is an address. They start at once.
     package mutating func given(_ count: Int, at now: Duration) -> [Step] {
         hasBegun = true
         unsettled = []
@@ -77,7 +77,7 @@ package struct AddressRace: Sendable {
         return note(race.joined(by: count, at: now) + race.closed(at: now))
     }
 
-    /// No more addresses of this family.
+    /// Records that no more addresses of this family will arrive.
     package mutating func settled(_ family: Family, at now: Duration) -> [Step] {
         guard unsettled.remove(family) != nil else { return [] }
         return admit(at: now)
@@ -98,7 +98,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Lets what waits join, if it need not wait any longer.
+    /// Moves the held candidates into the race, unless they must wait longer.
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {
@@ -114,7 +114,7 @@ package struct AddressRace: Sendable {
         return steps
     }
 
-    /// What is known may be tried once it is good enough, or nothing better can be hoped for in time.
+    /// Whether the known candidates may start: one of them is good enough, or no better one is expected in time.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }
@@ -125,7 +125,8 @@ package struct AddressRace: Sendable {
         }
     }
 
-    /// By RFC 6724, what worked before first and what failed before last, the families in turns (RFC 8305 §4).
+    /// Sorts candidates by RFC 6724, puts addresses that worked before first and addresses that failed last, and alternates between the
+    /// families (RFC 8305 §4).
     private func arranged(_ candidates: [Candidate]) -> [Candidate] {
         let places = AddressOrder.sorted(candidates.map { destinations[$0] })
         let sorted = places.map { candidates[$0] }
@@ -133,7 +134,7 @@ package struct AddressRace: Sendable {
         guard let first = ranked.first else { return [] }
         var turn =
             lastFamily.map { $0 == .ipv6 ? InternetAddress.Family.ipv4 : .ipv6 } ?? destinations[first].address.family
-        // Reversed, so that taking is cheap.
+        // Reversed, so that `popLast()` takes the first.
         var queues: [InternetAddress.Family: [Candidate]] = [:]
         for candidate in ranked.reversed() {
             queues[destinations[candidate].address.family, default: []].append(candidate)
@@ -148,12 +149,12 @@ package struct AddressRace: Sendable {
 
     private func rank(_ candidate: Candidate) -> Int {
         let experience = histories[candidate]
-        // An address without a route is the last resort whatever happened before.
+        // An address without a route comes last, even if it worked before.
         if destinations[candidate].source == nil || experience.hasFailed { return -1 }
         return experience.hasWorked ? 1 : 0
     }
 
-    /// Thrice the known round trip: then an answer is overdue, and so is another try.
+    /// Three times the known round-trip time: by then a reply is overdue.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

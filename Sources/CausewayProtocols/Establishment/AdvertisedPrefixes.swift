@@ -1,8 +1,8 @@
 package import CausewayWire
 
-/// What routers said about translators, for as long as they said it holds (RFC 8781).
+/// The NAT64 prefixes that routers advertise, until they expire (RFC 8781).
 package struct AdvertisedPrefixes: Sendable {
-    /// Anybody on a link can send advertisements.
+    /// The maximum number of entries. Every host on a link can send advertisements, so the number must be limited.
     static let limit = 16
 
     private struct Entry: Sendable {
@@ -11,12 +11,12 @@ package struct AdvertisedPrefixes: Sendable {
         var end: Duration
     }
 
-    /// In the order in which they were heard first.
+    /// The entries in the order of their first advertisement.
     private var entries: [Entry] = []
 
     package init() {}
 
-    /// Notes what a router said. Returns whether that is news.
+    /// Adds or updates a prefix. Returns whether the set of prefixes changed.
     package mutating func heard(_ word: NetlinkTranslatorPrefix, at now: Duration) -> Bool {
         guard let prefix = TranslationPrefix(word.prefix, length: word.length) else { return false }
         entries.removeAll { $0.end <= now }
@@ -37,14 +37,14 @@ package struct AdvertisedPrefixes: Sendable {
         }
     }
 
-    /// Forgets what was heard on an interface.
+    /// Removes the prefixes of an interface.
     package mutating func forget(_ interfaceIndex: Int) {
         entries.removeAll { $0.interfaceIndex == interfaceIndex }
     }
 
-    /// What holds, each once.
+    /// The valid prefixes, each once.
     ///
-    /// - Parameter interfaceIndex: The only interface that counts; `nil` for all.
+    /// - Parameter interfaceIndex: The interface whose prefixes to return; `nil` for all.
     package func prefixes(over interfaceIndex: Int? = nil, at now: Duration) -> [TranslationPrefix] {
         var result: [TranslationPrefix] = []
         for entry in entries where entry.end > now && (interfaceIndex ?? entry.interfaceIndex) == entry.interfaceIndex {

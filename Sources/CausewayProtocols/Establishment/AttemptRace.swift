@@ -2,10 +2,10 @@ internal import DequeModule
 
 /// Decides which address to try next, and when (Happy Eyeballs, RFC 8305 §5).
 ///
-/// Candidates may join while the race runs. The race owns no sockets and reads no clock: its owner reports what happened
-/// and when, and performs the returned steps. It ends once, with a winner or with exhaustion, and is inert afterwards.
+/// Candidates may join during the race. The race owns no sockets and reads no clock: its owner reports events with their time, and performs
+/// the returned steps. The race ends once, with a winner or with `exhausted`, and ignores all later events.
 package struct AttemptRace: Sendable {
-    /// Numbers candidates from 0 in the order in which they joined.
+    /// The number of a candidate, from 0 in the order of joining.
     package typealias Candidate = Int
 
     package enum Step: Equatable, Sendable {
@@ -15,13 +15,13 @@ package struct AttemptRace: Sendable {
         /// Stop these attempts: another one won, or the owner skipped them.
         case abandon([Candidate])
         case win(Candidate)
-        /// Every candidate failed and no more will come.
+        /// All candidates failed and no more will join.
         case exhausted
     }
 
-    /// RFC 8305 §8 recommends 250 ms.
+    /// The default time between two attempts: 250 ms, as RFC 8305 §8 recommends.
     package static let recommendedDelay: Duration = .milliseconds(250)
-    /// No two attempts start closer than this, even after a failure (RFC 8305 §5).
+    /// The minimum time between the starts of two attempts, even after a failure (RFC 8305 §5).
     package static let minimumSpacing: Duration = .milliseconds(10)
 
     private let attemptDelay: Duration
@@ -32,7 +32,7 @@ package struct AttemptRace: Sendable {
     private var isOver = false
     private var lastStart: Duration?
     private var isHurried = false
-    /// Where it is known how long an answer takes; for others it is the usual delay.
+    /// The delay after each candidate whose round-trip time is known. Other candidates have the default delay.
     private var delays: [Candidate: Duration] = [:]
     private var lastDelay: Duration?
 
@@ -49,11 +49,11 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// Candidates join, and what has not started is put in another order.
+    /// Adds candidates and sets the order of all candidates that have not started.
     ///
     /// - Parameters:
-    ///   - order: Everything that has not started, the new ones included.
-    ///   - delays: For each of these, how long it is given before the next one starts; `nil` for the usual time.
+    ///   - order: All candidates that have not started, including the new ones.
+    ///   - delays: For each of them, the time before the next one starts; `nil` for the default.
     package mutating func joined(
         by count: Int, delays: [Duration?], arranged order: [Candidate], at now: Duration
     ) -> [Step] {
@@ -64,13 +64,13 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// No candidate will join any more.
+    /// Records that no more candidates will join.
     package mutating func closed(at now: Duration) -> [Step] {
         mayGrow = false
         return advance(to: now)
     }
 
-    /// Starts what is due. Calling early, late or twice is harmless.
+    /// Starts the attempt that is due. Early, late and repeated calls are harmless.
     package mutating func advance(to now: Duration) -> [Step] {
         guard !isOver else { return [] }
         guard let next = waiting.first else { return endIfExhausted() }
@@ -91,7 +91,7 @@ package struct AttemptRace: Sendable {
         return losers.isEmpty ? [.win(candidate)] : [.abandon(losers), .win(candidate)]
     }
 
-    /// A failure lets the next attempt start at once, save for ``leastSpacing``.
+    /// Records a failure. The next attempt starts at once, but not before ``minimumSpacing`` has passed.
     package mutating func failed(_ candidate: Candidate, at now: Duration) -> [Step] {
         guard !isOver, let index = live.firstIndex(of: candidate) else { return [] }
         live.remove(at: index)
@@ -99,7 +99,7 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// Gives up every attempt under way and goes on with the next candidate.
+    /// Abandons all running attempts and continues with the next candidate.
     package mutating func skipped(at now: Duration) -> [Step] {
         guard !isOver else { return [] }
         let given = live

@@ -1,8 +1,8 @@
 package import CausewayWire
 
-/// What connections have taught about hosts and addresses: which one worked, which did not, and how far they are (RFC 8305 §4, §5).
+/// Results of earlier connections: which addresses worked, which failed, and their round-trip times (RFC 8305 §4, §5).
 ///
-/// Bounded in entries, and in time: what was true in another network is soon forgotten.
+/// The number of entries and their lifetime are limited, because results from another network do not apply for long.
 package struct EstablishmentMemory: Sendable {
     private struct Host: Sendable {
         var winner: InternetAddress
@@ -16,7 +16,7 @@ package struct EstablishmentMemory: Sendable {
     }
 
     package static let lifetime: Duration = .seconds(600)
-    /// A failure is remembered for less: the next one to try pays for it, if it still does not work.
+    /// Failures expire sooner: if the address still fails, only the next attempt costs time.
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int
@@ -33,7 +33,7 @@ package struct EstablishmentMemory: Sendable {
         makeRoom(at: now)
         hosts[host] = Host(winner: address, time: now)
         let known = places[address]?.roundTrip
-        // Seven parts of what was, one of what is (RFC 6298 §2).
+        // Seven parts of the old value and one part of the new one (RFC 6298 §2).
         let smoothed = roundTrip.map { new in known.map { $0 * 7 / 8 + new / 8 } ?? new } ?? known
         places[address] = Place(roundTrip: smoothed, failedAt: nil, time: now)
     }
@@ -70,6 +70,6 @@ package struct EstablishmentMemory: Sendable {
         }
     }
 
-    /// The oldest eighth goes at once.
+    /// Removes the oldest eighth of the entries at once.
     private static func bound(_ times: [Duration]) -> Duration { times.sorted()[times.count / 8] }
 }

@@ -1,38 +1,38 @@
 package import CausewayTypes
 internal import CausewayWire
 
-/// The prefix under which a network of IPv6 alone shows the hosts of IPv4 (RFC 6052), and how it is found (RFC 7050).
+/// A NAT64 prefix: an IPv6-only network makes IPv4 hosts reachable under it (RFC 6052). It can be discovered with DNS (RFC 7050).
 package struct TranslationPrefix: Hashable, Sendable {
-    /// The name whose IPv6 addresses can only be made up (RFC 7050 §3).
+    /// A name without IPv6 addresses of its own. Any IPv6 address in an answer was synthesized by DNS64 (RFC 7050 §3).
     package static let wellKnownName = "ipv4only.arpa"
-    /// What that name leads to over IPv4 (RFC 7050 §8.2).
+    /// The IPv4 addresses of that name (RFC 7050 §8.2).
     private static let wellKnownAddresses: [UInt32] = [0xC000_00AA, 0xC000_00AB]
-    /// The lengths that a prefix may have (RFC 6052 §2.2).
+    /// The permitted prefix lengths in bits (RFC 6052 §2.2).
     package static let lengths = [32, 40, 48, 56, 64, 96]
-    /// `64:ff9b::/96`, which stands for global addresses only (RFC 6052 §3.1).
+    /// `64:ff9b::/96`, for global IPv4 addresses only (RFC 6052 §3.1).
     package static let wellKnown = TranslationPrefix(high: 0x0064_FF9B_0000_0000, low: 0, length: 96)
 
     package let high: UInt64
     package let low: UInt64
-    /// In bits.
+    /// The length in bits.
     package let length: Int
 
-    /// Drops what is behind the prefix's end.
+    /// Clears the bits after the prefix.
     private init(high: UInt64, low: UInt64, length: Int) {
         self.high = length >= 64 ? high : high & ~(UInt64.max >> UInt64(length))
         self.low = length > 64 ? low & ~(UInt64.max >> UInt64(length - 64)) : 0
         self.length = length
     }
 
-    /// - Returns: `nil` for a length that no prefix has, and for a prefix whose bits 64 to 71 are not zero (RFC 6052 §2.2).
+    /// - Returns: `nil` for a length that is not permitted, and if bits 64 to 71 are not zero (RFC 6052 §2.2).
     package init?(_ address: IPv6Address, length: Int) {
         guard Self.lengths.contains(length), address.low >> 56 == 0 || length < 96 else { return nil }
         self.init(high: address.high, low: address.low, length: length)
     }
 
-    /// The prefixes that were used for the answers to ``wellKnownName``, in the answers' order (RFC 7050 §3).
+    /// Finds the prefixes in the answers to ``wellKnownName``, in the order of the answers (RFC 7050 §3).
     ///
-    /// An answer in which a well-known address stands at more than one place, or at none, tells nothing.
+    /// An answer that contains a well-known address at no position or at several positions is ignored.
     package static func discovered(in answers: [IPv6Address]) -> [TranslationPrefix] {
         var result: [TranslationPrefix] = []
         for answer in answers {
@@ -47,12 +47,12 @@ package struct TranslationPrefix: Hashable, Sendable {
         return result
     }
 
-    /// The address under which an IPv4 host is reached (RFC 6052 §2.2); `nil` for hosts that no translator may lead to.
+    /// Returns the IPv6 address for an IPv4 host (RFC 6052 §2.2); `nil` if the address must not be translated.
     package func synthesize(_ address: IPv4Address) -> IPv6Address? {
         guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
         let bits = UInt64(address.bits)
         guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
-        // As many bits as fit before byte 8, which stays zero, and the rest behind it.
+        // The bits before byte 8, which stays zero. The other bits follow after it.
         let before = 64 - length
         let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
         let restCount = max(0, 32 - before)
@@ -60,7 +60,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         return IPv6Address(high: high | front, low: restCount == 0 ? 0 : rest << UInt64(56 - restCount))
     }
 
-    /// The IPv4 address within an address of this prefix (RFC 6052 §2.3); `nil` for others.
+    /// Returns the IPv4 address in an address with this prefix (RFC 6052 §2.3); `nil` for other addresses.
     package func extract(from address: IPv6Address) -> IPv4Address? {
         guard TranslationPrefix(high: address.high, low: address.low, length: length) == self,
             length == 96 || address.low >> 56 == 0
@@ -74,14 +74,14 @@ package struct TranslationPrefix: Hashable, Sendable {
         return IPv4Address(bits: UInt32(truncatingIfNeeded: front & ~mask | rest))
     }
 
-    // MARK: Which addresses
+    // MARK: Translatable addresses
 
-    /// Addresses of this host, of the link and of groups lead nowhere behind a translator.
+    /// Loopback, link-local and multicast addresses must not be translated.
     private static func isTranslatable(_ bits: UInt32) -> Bool {
         bits >> 24 != 0 && bits >> 24 != 127 && bits >> 16 != 0xA9FE && bits >> 28 < 14
     }
 
-    /// RFC 6052 §3.1 keeps private addresses out of the well-known prefix; RFC 1918 and RFC 6598 name them.
+    /// Private and shared addresses (RFC 1918, RFC 6598) must not use the well-known prefix (RFC 6052 §3.1).
     private static func isGlobal(_ bits: UInt32) -> Bool {
         bits >> 24 != 10 && bits >> 20 != 0xAC1 && bits >> 16 != 0xC0A8 && bits >> 22 != 0x191
     }

@@ -1,39 +1,39 @@
-/// What a framer's owner is to call.
+/// A call that the owner must make to the program's framer.
 package struct FramerCall: Sendable {
     package enum Kind: Equatable, Sendable {
-        /// Once, first. Answer with ``FramerStage/startEnded(isReady:)``.
+        /// The first call, made once. Answer with ``FramerStage/startEnded(isReady:)``.
         case start
-        /// Input is there, or has ended. Answer with ``FramerStage/inputEnded(wanting:)``.
+        /// Input has arrived or ended. Answer with ``FramerStage/inputEnded(wanting:)``.
         case input
-        /// A message, or a part of one, is to be sent. Answer with ``FramerStage/outputEnded()``.
+        /// The program sends a message or a part of one. Answer with ``FramerStage/outputEnded()``.
         case output
-        /// The timer went off. Answer with ``FramerStage/wakeUpEnded()``.
+        /// The timer expired. Answer with ``FramerStage/wakeUpEnded()``.
         case wakeUp
         /// The connection is closing. Answer with ``FramerStage/stopEnded(isDone:)``.
         case stop
-        /// Once, last. Answer with ``FramerStage/cleanupEnded()``.
+        /// The last call, made once. Answer with ``FramerStage/cleanupEnded()``.
         case cleanup
     }
 
     package var kind: Kind
-    /// Of the message to send.
+    /// The metadata of the message to send.
     package var metadata: [any StageMetadata] = []
-    /// Bytes of the message to send, or that wait to be parsed.
+    /// The number of bytes of the message to send, or of input to parse.
     package var length = 0
     package var isComplete = false
 }
 
-/// What a framer stage asks of its owner.
+/// An event of a framer stage.
 package enum FramerEvent: StageEvent {
     case call(FramerCall)
 }
 
-/// What a framer may look at.
+/// A view of input or output for the framer.
 package struct FramerWindow: Sendable {
-    /// At most as many as were asked for, and fewer than the minimum if there are not more.
+    /// At most the requested maximum; less than the minimum if there are not more bytes.
     package var bytes: ArraySlice<UInt8>
-    /// Whether they reach to the end of the message, or of the stream.
+    /// Whether the bytes reach to the end of the message or of the stream.
     package var isComplete: Bool
-    /// Whether there are as many as were asked for at least.
+    /// Whether there are at least as many bytes as the requested minimum.
     package var meetsMinimum: Bool
 }

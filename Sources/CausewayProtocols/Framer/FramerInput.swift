@@ -1,40 +1,41 @@
 internal import DequeModule
 
-/// Bytes from beneath, with a cursor, and what was decided about them.
+/// Bytes from below with a read cursor, and the framer's decisions about them.
 ///
-/// Decisions are carried out in the order in which they were made. One that asks for bytes which have not come yet waits for them, and
-/// while it waits there is nothing to parse: those bytes are spoken for.
+/// Decisions are carried out in order. A decision about bytes that have not arrived yet waits for them. While it waits, there is nothing to
+/// parse, because the next bytes belong to that decision.
 struct FramerInput: Sendable {
     private enum Decision: Sendable {
-        /// Hand on bytes from the cursor as they are.
+        /// Deliver `count` bytes at the cursor unchanged.
         case deliver(count: Int, metadata: [any StageMetadata], endsMessage: Bool)
         case skip(Int)
-        /// Made by the framer itself.
+        /// Deliver a message that the framer has created.
         case made(MessageChunk)
     }
 
     private var bytes = ByteChain()
-    /// Where messages from beneath end, as bytes from the end of the one before, and their metadata. A byte stream has one end.
+    /// The message boundaries from below, each as the number of bytes since the previous one, with the metadata. A byte stream has only
+    /// one.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
-    /// Bytes behind the last end.
+    /// The number of bytes after the last message boundary.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false
-    /// Of the last message from beneath.
+    /// The metadata of the last message from below.
     private var lastMetadata: [any StageMetadata] = []
-    /// What is ready for above.
+    /// The chunks that are ready for the stage above.
     private(set) var delivered = MessageChunkQueue()
-    /// Bytes that left the cursor's front in any way.
+    /// Counts bytes and message boundaries that the cursor has passed.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
-    /// The framer has begun a message for above and not ended it.
+    /// Whether a message for the stage above has begun but not ended.
     private var isMidMessage = false
 
     init() {}
 
-    /// Bytes that may be parsed: of the message that the cursor is in.
+    /// The number of bytes that the framer may parse: the rest of the message at the cursor.
     var available: Int { decisions.isEmpty && !passesThrough ? (ends.first?.count ?? bytes.count) : 0 }
-    /// Bytes held.
+    /// The number of buffered bytes.
     var count: Int { bytes.count }
     var isAtMessageEnd: Bool { decisions.isEmpty && !passesThrough && !ends.isEmpty }
     var isPassingThrough: Bool { passesThrough }
@@ -53,7 +54,7 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// The bytes at the cursor, at most `limit`, and whether their end is the end of a message from beneath.
+    /// Returns at most `limit` bytes at the cursor, and whether they end with a message from below.
     mutating func window(_ limit: Int) -> (bytes: ArraySlice<UInt8>, isComplete: Bool) {
         let available = available
         let count = max(0, min(limit, available))
@@ -64,7 +65,7 @@ struct FramerInput: Sendable {
     mutating func skip(_ count: Int) { if count > 0 { decide(.skip(count)) } }
     mutating func deliver(_ chunk: MessageChunk) { decide(.made(chunk)) }
 
-    /// Returns whether all of them were there.
+    /// Delivers `count` bytes at the cursor. Returns whether all of them have arrived.
     mutating func deliver(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
         decide(.deliver(count: max(0, count), metadata: metadata, endsMessage: endsMessage))
         return decisions.isEmpty
@@ -75,19 +76,19 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// What is left of a message that has ended, and that nobody wants, must not be in the way of the next one.
+    /// Discards the unread rest of a complete message, so that the next one can be parsed.
     mutating func dropRestOfMessage() {
         guard isAtMessageEnd, let count = ends.first?.count else { return }
         consume(count)
         popEnd()
     }
 
-    /// The end of a message at the cursor was seen.
+    /// Moves the cursor past an empty rest of a message.
     mutating func passEnd() { if isAtMessageEnd, ends.first?.count == 0 { popEnd() } }
 
     mutating func pop(atMost limit: Int) -> MessageChunk? { delivered.pop(atMost: limit) }
 
-    /// Whether a message to above lacks bytes that will not come.
+    /// Whether a message for the stage above is incomplete and no more bytes will arrive.
     var isCutOff: Bool { hasEnded && !passesThrough && (!decisions.isEmpty || isMidMessage) }
 
     mutating func removeAll() { self = FramerInput() }
@@ -120,7 +121,7 @@ struct FramerInput: Sendable {
         if passesThrough { carryThrough() }
     }
 
-    /// The metadata of the message that the cursor is in.
+    /// The metadata of the message at the cursor.
     private var lowerMetadata: [any StageMetadata] { ends.first?.metadata ?? lastMetadata }
 
     private mutating func append(_ chunk: MessageChunk, _ lower: [any StageMetadata]) {
@@ -130,7 +131,7 @@ struct FramerInput: Sendable {
         delivered.append(chunk)
     }
 
-    /// Everything goes up as it came, message by message.
+    /// Passes all input to the stage above unchanged, message by message.
     private mutating func carryThrough() {
         while let (count, metadata) = ends.first {
             let content = consume(count)
@@ -143,7 +144,7 @@ struct FramerInput: Sendable {
         }
     }
 
-    /// Moves the cursor, over the ends of messages if need be.
+    /// Moves the cursor by `count` bytes, across message boundaries if necessary.
     @discardableResult
     private mutating func consume(_ count: Int) -> ByteChain {
         progress &+= UInt64(count)

@@ -1,9 +1,9 @@
 internal import DequeModule
 
-/// Messages from above that wait for the framer, and what it wrote for beneath.
+/// Messages from above that wait for the framer, and the output that the framer has written.
 struct FramerOutput: Sendable {
     private var waiting = MessageChunkQueue()
-    /// The message that the framer is asked about.
+    /// The message that the framer is processing.
     private(set) var current: MessageChunk?
     private var written = MessageChunkQueue()
     private var draft: MessageChunk?
@@ -16,7 +16,7 @@ struct FramerOutput: Sendable {
     }
     var hasWaiting: Bool { !waiting.isEmpty }
     var isDrained: Bool { waiting.isEmpty && current == nil && written.isEmpty && draft == nil }
-    /// Whether the chunk that waits only ends the direction.
+    /// Whether the next waiting chunk only ends the direction.
     var endWaits: Bool { waiting.first?.isBareEnd ?? false }
 
     mutating func append(_ chunk: MessageChunk) {
@@ -28,21 +28,21 @@ struct FramerOutput: Sendable {
         return current
     }
 
-    /// The framer is done with the message: what it left of it is dropped, and what it wrote becomes one message beneath.
+    /// Ends the current message: discards its unread rest, and sends the framer's output as one message.
     mutating func finish() {
         guard let done = current.take() else { return }
         endDraft(as: done)
         if done.isFinal { written.append(.end) }
     }
 
-    /// The end of the direction follows what was written.
+    /// Sends the end of the direction after the written output.
     mutating func passEnd() {
         guard endWaits, waiting.pop() != nil else { return }
         endDraft(as: nil)
         written.append(.end)
     }
 
-    /// The call in which the framer wrote is over.
+    /// Sends the output that the framer wrote during the call.
     mutating func endCall() { if current == nil { endDraft(as: nil) } }
 
     mutating func write(_ bytes: ByteChain) {
@@ -50,7 +50,7 @@ struct FramerOutput: Sendable {
         draft?.bytes.append(bytes)
     }
 
-    /// Returns `false` if the message has not as many bytes.
+    /// Writes the next `count` bytes of the message. Returns `false` if the message has fewer.
     mutating func writeNext(_ count: Int) -> Bool {
         guard count >= 0, let length = current?.bytes.count, length >= count else { return false }
         if let moved = current?.bytes.take(atMost: count) { write(moved) }
@@ -79,10 +79,11 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// A part of a message stays a part beneath; what the framer says of its own accord is a message of its own.
+    /// Sends the collected output. A part of a message from above becomes a part of a message below; output outside of a message becomes a
+    /// message.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
-            // The last part was dropped, but the message that its other parts began must end.
+            // The framer wrote nothing for the last part, but the message must still end.
             if message?.endsMessage == true, isMidMessage { written.append(MessageChunk(ByteChain())) }
             if message?.endsMessage == true { isMidMessage = false }
             return

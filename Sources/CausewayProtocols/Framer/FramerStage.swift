@@ -1,12 +1,12 @@
 package import CausewayTypes
 
-/// A protocol written by the program, seen from the stack: it holds what the program's framer parses and writes, and says when to call it.
+/// The stage of a framer that the program implements. It holds the framer's input and output, and tells its owner when to call the framer.
 ///
-/// The framer's code is called by the owner, never from here. ``FramerEvent/call(_:)`` names what to call; while it runs, it may use
-/// every method of "What a framer does" in any order and any nesting; then the owner answers with the method that belongs to the call.
-/// No second call is asked for before that. The same methods may be used between calls, for what a framer does on its own.
+/// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` names the call to make. During the call the framer may use all
+/// methods under "What a framer does", in any order and nested. Afterwards the owner answers with the method for that call; only then does
+/// the stage request the next call. The framer may also use these methods between calls.
 package struct FramerStage: ProtocolStage {
-    /// The most bytes that a framer can ask to see at once, and that a peer can therefore make the stage hold.
+    /// The maximum number of bytes in one window. It also limits how many bytes a peer can make the stage hold.
     package static let windowLimit = 16 << 20
 
     var input = FramerInput()
@@ -19,9 +19,9 @@ package struct FramerStage: ProtocolStage {
     private var isClosing = false
     private var needsCleanup = false
     private var deadline: Duration?
-    /// Bytes that arrived, or became free, since the framer looked last.
+    /// Whether bytes have arrived or become readable since the framer's last call.
     private var hasNews = false
-    /// Windows of input that the framer has been shown and not yet answered.
+    /// The number of open windows: the framer has seen their input but not moved the cursor yet.
     private var looks = 0
     private var isPassThroughDue = false
     private var wanted = 0
@@ -58,7 +58,7 @@ package struct FramerStage: ProtocolStage {
 
     package mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
         if let chunk = input.pop(atMost: limit) { return chunk }
-        // The framer was told of the end and has had its say.
+        // Deliver the end only after the framer has processed all input and the end.
         guard limit > 0, phase == .ready, call == nil, input.hasEnded, !deliveredEnd,
             input.isPassingThrough || toldEnd && !hasNews
         else { return nil }
@@ -99,7 +99,7 @@ package struct FramerStage: ProtocolStage {
     package mutating func close(at now: Duration) {
         guard !isOver, !isClosing else { return }
         isClosing = true
-        // A framer that was never started has nothing to say.
+        // A framer that was never started needs no call.
         if needsCleanup { isStopDue = true } else { phase = .closed }
     }
 
@@ -121,7 +121,7 @@ package struct FramerStage: ProtocolStage {
         input.delivered.byteCount < Self.bufferLimit && input.delivered.count < 1024
     }
 
-    /// What to call next: what ends before what begins, and output before input, so that a peer cannot keep a framer from answering.
+    /// Selects the next call. Endings come first, and output comes before input, so that a peer's input cannot block the framer's output.
     private mutating func nextCall() -> FramerCall? {
         if isOver {
             guard needsCleanup else { return nil }
@@ -159,7 +159,7 @@ package struct FramerStage: ProtocolStage {
         return FramerCall(kind: .input, length: input.available, isComplete: isComplete)
     }
 
-    /// Bytes that no decision waits for any more are news to the framer.
+    /// Requests an input call if no decision waits for the available bytes.
     private mutating func inputSettled() {
         if input.available > 0 || input.isAtMessageEnd { hasNews = true }
     }
@@ -191,7 +191,7 @@ extension FramerStage {
 
     /// Answers ``FramerCall/Kind/input``.
     ///
-    /// - Parameter wanted: How many bytes to wait for before the next call; 0 for any.
+    /// - Parameter wanted: The number of bytes to wait for before the next call; 0 for any number.
     package mutating func inputEnded(wanting wanted: Int) {
         guard callEnded(.input), !isOver else { return }
         self.wanted = max(0, wanted)
@@ -203,7 +203,7 @@ extension FramerStage {
             input.dropRestOfMessage()
             inputSettled()
         }
-        // The end must be told even if the last bytes were the news.
+        // The framer needs another call for the end of input.
         if input.hasEnded, !toldEnd { hasNews = true }
         if input.hasEnded, toldEnd, phase == .opening, !hasNews { markFailed(.endedEarly) }
     }
@@ -214,13 +214,13 @@ extension FramerStage {
     /// Answers ``FramerCall/Kind/wakeUp``.
     package mutating func wakeUpEnded() { _ = callEnded(.wakeUp) }
 
-    /// Answers ``FramerCall/Kind/stop``. A framer that is not done calls ``markFailed(_:)`` later.
+    /// Answers ``FramerCall/Kind/stop``. If the framer is not done, it calls ``markFailed(_:)`` later.
     package mutating func stopEnded(isDone: Bool) {
         guard callEnded(.stop), isDone, !isOver else { return }
         phase = .closed
     }
 
-    /// Answers ``FramerCall/Kind/cleanup``. Nothing follows.
+    /// Answers ``FramerCall/Kind/cleanup``, the last call.
     package mutating func cleanupEnded() { _ = callEnded(.cleanup) }
 }
 
@@ -233,7 +233,7 @@ extension FramerStage {
         passOutboundEnd()
     }
 
-    /// Fails the connection; without a failure, or while closing, ends it.
+    /// Ends the stage with a failure. While the stage is closing, it closes normally.
     package mutating func markFailed(_ failure: Failure?) {
         guard !isOver else { return }
         output.endCall()
@@ -241,7 +241,7 @@ extension FramerStage {
         deadline = nil
     }
 
-    /// The bytes at the cursor. They stay there until ``advanceInput(by:)`` answers, or the call ends.
+    /// Returns the bytes at the cursor. The cursor stays there until ``advanceInput(by:)``, or until the call ends.
     package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         guard !isOver else { return FramerWindow(bytes: [], isComplete: false, meetsMinimum: false) }
         looks += 1
@@ -252,7 +252,7 @@ extension FramerStage {
         return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
     }
 
-    /// Moves the cursor; beyond what is there, bytes are skipped as they arrive.
+    /// Moves the cursor. If fewer bytes have arrived, the rest is skipped when it arrives.
     package mutating func advanceInput(by count: Int) {
         guard !isOver else { return }
         input.skip(count)
@@ -266,15 +266,15 @@ extension FramerStage {
         input.passThrough()
     }
 
-    /// From here on the framer does not look at input any more.
+    /// Passes all further input to the stage above, without calls to the framer.
     ///
-    /// Said while it looks at a window, that is from where it moves the cursor to: what it has parsed is its own.
+    /// While a window is open, the pass-through begins where the framer moves the cursor, so that parsed bytes are not delivered.
     package mutating func passThroughInput() {
         guard !isOver else { return }
         if looks > 0 { isPassThroughDue = true } else { input.passThrough() }
     }
 
-    /// Sets the one timer; `nil` stops it.
+    /// Sets the framer's only timer; `nil` stops it.
     package mutating func scheduleWakeUp(at deadline: Duration?) {
         guard !isOver else { return }
         self.deadline = deadline

@@ -1,24 +1,24 @@
 internal import CausewayWire
 
-/// What a response says to a question.
+/// The meaning of a response for a question.
 enum DNSInterpretation {
     case answer(DNSAnswer)
-    /// Aliases lead to a name of which the response says nothing: ask for that one.
+    /// CNAME records lead to a name that the response does not cover. Query that name next.
     case follow(DNSName, aliases: [DNSRecord], timeToLive: Duration)
-    /// The server cannot help; another one may.
+    /// The server cannot answer; another one may.
     case useless
     case aliasLoop
 }
 
 extension DNSInterpretation {
-    /// The most aliases in a row.
+    /// The maximum number of CNAME records in a chain.
     static let aliasLimit = 16
-    /// Nothing is remembered for longer; it bounds what a wrong answer can do (RFC 8767 §4).
+    /// The maximum time to live in seconds for records. It limits the effect of a wrong answer (RFC 8767 §4).
     static let longestTimeToLive: UInt32 = 86_400
-    /// The same for names and records that are not there (RFC 2308 §5).
+    /// The maximum time to live in seconds for negative answers (RFC 2308 §5).
     static let longestNegativeTimeToLive: UInt32 = 10_800
 
-    /// Reads a response without an error, or with NXDOMAIN.
+    /// Interprets a response with the code NOERROR or NXDOMAIN.
     init(_ message: DNSMessage, to question: DNSQuestion) {
         var name = question.name
         var aliases: [DNSRecord] = []
@@ -52,7 +52,7 @@ extension DNSInterpretation {
     ) -> DNSInterpretation {
         let authority = message.authorities.first { $0.type == .soa }
         var remembered: UInt32 = 0
-        // Without a SOA record it may not be remembered (RFC 2308 §5).
+        // A negative answer without a SOA record must not be cached (RFC 2308 §5).
         if let authority, case .authority(let content) = authority.data {
             remembered = min(authority.timeToLive, content.minimum, longestNegativeTimeToLive, timeToLive)
         }
@@ -61,7 +61,7 @@ extension DNSInterpretation {
         }
         if authority == nil {
             if !aliases.isEmpty { return .follow(name, aliases: aliases, timeToLive: .seconds(timeToLive)) }
-            // A referral from a server that does not look further itself (RFC 2308 §2.2).
+            // A referral from a server that does not offer recursion (RFC 2308 §2.2).
             if !message.flags.contains(.recursionAvailable), !message.flags.contains(.isAuthoritative),
                 message.authorities.contains(where: { $0.type == .ns })
             {

@@ -1,10 +1,10 @@
 package import CausewayWire
 
-/// Where questions are sent.
+/// The address of a DNS server.
 package struct DNSServer: Hashable, Sendable, CustomStringConvertible {
     package static let usualPort: UInt16 = 53
 
-    /// A link-local address carries its interface.
+    /// The IP address. A link-local address contains its interface.
     package var address: InternetAddress
     package var port: UInt16
 
@@ -21,49 +21,49 @@ package struct DNSServer: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What carried a question.
+/// The transport protocol of a query.
 package enum DNSCarrier: Hashable, Sendable { case udp, tcp }
 
-/// Why there is no answer.
+/// The reason why a query has no answer.
 package enum DNSFailure: Error, Hashable, Sendable {
-    /// No server said anything in time.
+    /// No server answered in time.
     case timedOut
-    /// The servers answered, and could not help: the last one's code.
+    /// The servers answered with an error. The value is the last server's response code.
     case code(UInt16)
-    /// No server can be reached from here.
+    /// There is no route to any server.
     case unreachable
-    /// The servers' hosts say that nothing listens there.
+    /// The servers' hosts refused the packets: nothing listens on the port.
     case connectionRefused
     /// The answer is too long for a datagram, and the server does not answer over TCP.
     case truncated
-    /// Aliases lead in a circle, or too far.
+    /// The CNAME records form a loop, or the chain is too long.
     case aliasLoop
 }
 
-/// How one question ended.
+/// The result of one query.
 package struct DNSAnswer: Hashable, Sendable {
     package enum Finding: Hashable, Sendable {
-        /// Records of the type that was asked for, in the server's order.
+        /// Records of the requested type, in the server's order.
         case records([DNSRecord])
-        /// The name does not exist.
+        /// The name does not exist (NXDOMAIN).
         case noSuchName
-        /// The name has no record of this type.
+        /// The name exists but has no record of this type.
         case noSuchRecord
         case failed(DNSFailure)
     }
 
     package var finding: Finding
-    /// Where the aliases lead.
+    /// The name at the end of the CNAME chain.
     package var canonicalName: DNSName
-    /// CNAME records on the way.
+    /// The CNAME records of the chain.
     package var aliases: [DNSRecord] = []
-    /// How long it may be remembered; zero for what may not.
+    /// How long the answer may be cached; zero if it must not be cached.
     package var timeToLive: Duration = .zero
     package var server: DNSServer?
     package var carrier: DNSCarrier?
-    /// From the first question to the answer.
+    /// The time from the first query message to the answer.
     package var duration: Duration = .zero
-    /// The server says that it has validated the answer (RFC 4035 §3.2.3).
+    /// The server states that it has validated the answer (RFC 4035 §3.2.3).
     package var isAuthentic = false
 
     package init(_ finding: Finding, for name: DNSName) {

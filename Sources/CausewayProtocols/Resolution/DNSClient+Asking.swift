@@ -1,15 +1,16 @@
 internal import CausewayWire
 
-/// One try of a question with one server.
+/// One attempt to get an answer from one server.
 struct DNSAttempt: Equatable {
     var server: DNSServer
     var round: Int
-    /// Only for a server that has said nothing, or nothing usable, to this question.
+    /// Whether the attempt is made only if the server has not given a usable answer yet.
     var isSpare = false
 }
 
 extension DNSClient {
-    /// Living servers in their order, then those that were silent lately; all of them as often as they may be asked.
+    /// Plans the attempts: responsive servers in their order, then servers that recently did not respond; everything repeated for each
+    /// round.
     mutating func makePlan(at now: Duration) -> [DNSAttempt] {
         var order = servers
         if settings.rotates, order.count > 1 {
@@ -20,13 +21,14 @@ extension DNSClient {
         let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
         let (servers, rounds) = (known + shunned, max(1, settings.attempts))
         let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
-        // The second round has no EDNS where none was ever answered. A single round needs a second one for that.
+        // The second round goes without EDNS to servers that never answered with EDNS. With only one round configured, add a second one for
+        // these servers.
         guard rounds == 1 else { return plan }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
         return plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) }
     }
 
-    /// Sends to the next server; where there is none, waits for the last one, and then it is over.
+    /// Sends the query to the next server of the plan. If there is none, ends the query.
     mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
         guard let asking = askings[id] else { return [] }
         guard asking.next < asking.plan.count else {
@@ -37,11 +39,11 @@ extension DNSClient {
         let isLast = asking.next + 1 == asking.plan.count
         let patience = health[server, default: ServerHealth()].patience(atMost: settings.timeout, round: round)
         setTimer(id, at: now + (isLast ? settings.timeout : patience))
-        // With too many messages under way, only the latest try of a question is awaited.
+        // With too many pending messages, wait only for the latest attempt of each query.
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? asking.exchanges : []
         for exchange in given { forget(exchange) }
-        // Some servers, and firewalls before them, drop a question with EDNS without a word.
+        // Some servers and firewalls silently drop queries with EDNS.
         let isExtended = round == 0 || health[server]?.answersExtensions == true
         return given.map { .forget($0) }
             + send(id, to: server, over: settings.usesTCP ? .tcp : .udp, extended: isExtended, at: now)
@@ -70,7 +72,7 @@ extension DNSClient {
 }
 
 extension DNSClient.Asking {
-    /// The answer where no server is left to ask.
+    /// The answer when there are no attempts left.
     var lastResort: DNSAnswer {
         if let partial { return partial }
         var answer = DNSAnswer(.failed(exchanges.isEmpty ? failure ?? .unreachable : .timedOut), for: target)
@@ -78,12 +80,12 @@ extension DNSClient.Asking {
         return answer
     }
 
-    /// A server has answered, or cannot be reached: asking it in another form changes nothing.
+    /// Removes the spare attempts of a server that has answered or is unreachable: the same query in another form would not help.
     mutating func dropSpares(of server: DNSServer) {
         plan = plan.prefix(next) + plan.dropFirst(next).filter { !$0.isSpare || $0.server != server }
     }
 
-    /// One more try with a server whose last answer cannot be used as it is.
+    /// Adds an attempt with a server whose last answer was not usable.
     mutating func addSpare(_ server: DNSServer) {
         guard !plan.dropFirst(next).contains(where: { $0.server == server }) else { return }
         plan.append(DNSAttempt(server: server, round: (plan.last?.round ?? 0), isSpare: true))

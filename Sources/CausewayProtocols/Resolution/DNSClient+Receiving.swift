@@ -1,23 +1,23 @@
 internal import CausewayWire
 
 extension DNSClient {
-    /// Bytes came from the server to which an exchange's message went, with its ID.
+    /// Processes bytes from the server of an exchange.
     ///
-    /// What does not answer the question is passed over, as a forgery would be (RFC 5452 §9).
+    /// A message that does not match the query is ignored, because it may be forged (RFC 5452 §9).
     package mutating func received(_ bytes: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
         guard let known = exchanges[exchange], let message = try? DNSMessage(parsing: bytes.span),
             message.id == known.id, message.flags.contains(.isResponse), message.operation == 0
         else { return [] }
         noteExtensions(known, at: now)
         if known.hasExtensions, message.rejectsExtensions {
-            // A server of before 1999 (RFC 6891 §7): the same question again, as it was asked then.
+            // The server does not support EDNS (RFC 6891 §7). Send the query again without it.
             health[known.server, default: ServerHealth()].lacksExtensions = true
             forget(exchange)
             return [.forget(exchange)]
                 + send(known.asking, to: known.server, over: known.carrier, extended: false, at: now)
         }
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
-        // A server that does not keep the case, or somebody who guesses: over TCP nobody can guess.
+        // Either the server does not preserve the case of the name, or the response is forged. Over TCP a forged response is not possible.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
         let isUnproven = known.hasRandomCase && !isExact
         if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
@@ -30,13 +30,13 @@ extension DNSClient {
     }
 
     private mutating func noteAnswer(_ exchange: Exchange, at now: Duration) {
-        // Over TCP the connection's own time would be counted too.
+        // Over TCP the time would include the connection setup.
         let time = exchange.carrier == .udp ? now - exchange.sentAt : nil
         health[exchange.server, default: ServerHealth()].answered(after: time)
         if exchange.carrier == .tcp { health[exchange.server]?.answersStreams = true }
     }
 
-    /// An answer to a question without EDNS, while the same one with EDNS was dropped, tells what the server does with such questions.
+    /// Records whether the server drops queries with EDNS: it answered one without EDNS while one with EDNS is still unanswered.
     private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
         if known.hasExtensions {
             health[known.server, default: ServerHealth()].answersExtensions = true
@@ -49,14 +49,14 @@ extension DNSClient {
         }
     }
 
-    /// The server does not keep the case of a question. If it has no TCP either, it is asked once more without that proof.
+    /// Records that the server does not preserve the case of names. If it has not answered over TCP, adds an attempt without random case.
     private mutating func noteChangedCase(_ known: Exchange) {
         health[known.server, default: ServerHealth()].changesCase = true
         if health[known.server]?.answersStreams != true { askings[known.asking]?.addSpare(known.server) }
     }
 
-    /// Addresses of an answer that was cut off are used where its whole cannot be had. They are not remembered. Of other types a part is
-    /// no answer (RFC 2181 §9).
+    /// Keeps the addresses of a truncated response, in case the complete response does not arrive. They are not cached. For other types a
+    /// part of the records is not an answer (RFC 2181 §9).
     private mutating func noteTruncated(_ message: DNSMessage, _ known: Exchange, at now: Duration) {
         noteAnswer(known, at: now)
         guard let asking = askings[known.asking] else { return }
@@ -81,7 +81,7 @@ extension DNSClient {
             return giveUp(exchange, because: .code(message.responseCode.rawValue), at: now)
         }
         guard let asking = askings[known.asking] else { return [] }
-        // Aliases are read from the name that was asked for last.
+        // CNAME records are followed from the last queried name.
         let question = DNSQuestion(asking.target, asking.question.type)
         switch DNSInterpretation(message.respelled(as: question.name, whereLike: known.question.name), to: question) {
         case .answer(var answer):
@@ -100,7 +100,7 @@ extension DNSClient {
         }
     }
 
-    /// The server left the end of the aliases to us.
+    /// Queries the name at the end of an incomplete CNAME chain.
     private mutating func follow(
         _ target: DNSName, _ aliases: [DNSRecord], _ timeToLive: Duration, _ known: Exchange, _ exchange: ExchangeID,
         at now: Duration
@@ -118,14 +118,14 @@ extension DNSClient {
         let others = asking.exchanges
         asking.next = max(0, asking.next - 1)
         askings[id] = asking
-        // What is still under way asks for the alias.
+        // The pending messages still ask for the previous name.
         for other in others { forget(other) }
         return others.map { .forget($0) } + askNext(id, at: now)
     }
 }
 
 extension DNSMessage {
-    /// Its answers, in which the case that was thrown for the question is that of the question again.
+    /// The message with the original case of the queried name instead of the random case.
     fileprivate func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSMessage {
         var message = self
         for index in answers.indices {

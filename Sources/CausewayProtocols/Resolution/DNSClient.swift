@@ -1,24 +1,25 @@
 package import CausewayWire
 internal import DequeModule
 
-/// Asks DNS servers, and asks again where they say nothing (RFC 1035 §7, RFC 5452).
+/// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).
 ///
-/// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that each event returns, hands it the bytes that
-/// come from the very server and socket a question went to, and calls ``advance(to:)`` at ``nextDeadline``. Equal questions are asked
-/// once. What is remembered, and for whom, is ``ResolverCache``'s business.
+/// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that each event returns, passes in the bytes that
+/// arrive from the queried server on the same socket, and calls ``advance(to:)`` at ``nextDeadline``. Identical questions share one query.
+/// Caching is the job of ``ResolverCache``.
 package struct DNSClient: ~Copyable {
     package typealias QuestionID = UInt64
     package typealias ExchangeID = UInt64
 
     package enum Action: Equatable, Sendable {
-        /// Send this, and give what comes back with the message's ID to ``received(_:for:at:)``. Where `carrier` is TCP, without the length.
+        /// Send these bytes. Pass a response with the same message ID to ``received(_:for:at:)``. For TCP the bytes do not include the
+        /// length prefix.
         case send(ExchangeID, [UInt8], id: UInt16, to: DNSServer, over: DNSCarrier)
-        /// Nobody wants this answer any more.
+        /// The exchange is over: ignore its response.
         case forget(ExchangeID)
         case answer(QuestionID, DNSAnswer)
     }
 
-    /// One message that was sent.
+    /// One sent message.
     struct Exchange {
         var asking: UInt64
         var server: DNSServer
@@ -27,30 +28,30 @@ package struct DNSClient: ~Copyable {
         var question: DNSQuestion
         var sentAt: Duration
         var hasExtensions: Bool
-        /// The question's case was chosen at random, and the answer has to repeat it.
+        /// Whether the case of the name was random. The response must then repeat it.
         var hasRandomCase: Bool
     }
 
-    /// One question with all that was done for it.
+    /// A query and its state.
     struct Asking {
         let question: DNSQuestion
-        /// Where aliases have led.
+        /// The last name of the CNAME chain so far.
         var target: DNSName
         var aliases: [DNSRecord] = []
         var aliasLifetime: Duration?
         var askers: [QuestionID]
         let startedAt: Duration
-        /// Servers in the order of asking, each as often as it is asked.
+        /// The attempts in order.
         var plan: [DNSAttempt]
         var next = 0
         var exchanges: [ExchangeID] = []
         var failure: DNSFailure?
-        /// The server that ``failure`` is about.
+        /// The server that caused ``failure``.
         var failedServer: DNSServer?
-        /// What an answer held that was too long for a datagram; its whole did not come over TCP yet.
+        /// The content of a truncated response, until the complete response arrives over TCP.
         var partial: DNSAnswer?
         var timer: TimerHeap<UInt64>.ID?
-        /// Counts the times that aliases had to be asked for.
+        /// The number of additional queries for CNAME chains.
         var follows = 0
     }
 
@@ -59,14 +60,14 @@ package struct DNSClient: ~Copyable {
         var type: DNSRecordType
     }
 
-    /// Bytes of an answer that every path carries whole (RFC 9715 §3).
+    /// The maximum size in bytes of a UDP response that does not need fragmentation on any usual path (RFC 9715 §3).
     static let payloadByteCount: UInt16 = 1_232
-    /// Messages under way; a message's ID has 16 bits, and a forger must not find most of them in use.
+    /// The maximum number of pending messages. Message IDs have only 16 bits; with many in use, forged responses would match more often.
     static let exchangeLimit = 4_096
-    /// Messages that are sent without waiting for an answer to one of them: the usual socket buffer of a server, and ours, has room for
-    /// little more, and what does not fit is lost.
+    /// The maximum number of messages sent before the first response. The usual socket buffers of servers and of this host hold little
+    /// more; further messages would be lost.
     package static let burst = 200
-    /// How long there is no answer before as many again are sent: what was sent before has been taken by then, or is lost.
+    /// The time without a response after which the next burst is sent. By then the earlier messages are processed or lost.
     package static let pause: Duration = .milliseconds(100)
 
     package var settings: ResolverConfiguration.Options
@@ -80,9 +81,9 @@ package struct DNSClient: ~Copyable {
     private var timers = TimerHeap<UInt64>()
     var lastID: UInt64 = 0
     var rotation = 0
-    /// Waiting for room.
+    /// Queries that wait for free capacity.
     private var backlog: Deque<UInt64> = []
-    /// When more of them are sent whatever was answered. Its body is no asking's number.
+    /// The timer that sends the next burst. Its value 0 is not the number of a query.
     private var backlogTimer: TimerHeap<UInt64>.ID?
     private var isResuming = false
     var random: any RandomNumberGenerator & Sendable
@@ -102,7 +103,7 @@ package struct DNSClient: ~Copyable {
         mutating get { timers.nextDeadline() }
     }
 
-    /// Other servers from now on; what is under way goes on with the old ones.
+    /// Sets the servers and options for new queries. Pending queries keep the old ones.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
         self.servers = servers
         self.settings = settings
@@ -111,7 +112,7 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Events
 
-    /// Asks. The answer may be among the actions.
+    /// Starts a query. The actions may already contain the answer.
     package mutating func ask(
         _ name: DNSName, _ type: DNSRecordType, at now: Duration
     ) -> (id: QuestionID, actions: [Action]) {
@@ -134,7 +135,7 @@ package struct DNSClient: ~Copyable {
         return (id, askNext(id, at: now))
     }
 
-    /// The asker wants no answer any more.
+    /// Cancels a question.
     package mutating func cancel(_ question: QuestionID, at now: Duration) -> [Action] {
         guard let key = keys.removeValue(forKey: question), let id = byKey[key] else { return [] }
         askings[id]?.askers.removeAll { $0 == question }
@@ -142,16 +143,16 @@ package struct DNSClient: ~Copyable {
         return drop(id) + resumeBacklog(at: now)
     }
 
-    /// The message could not be sent, or the server's host refused it.
+    /// Reports that the message could not be sent, or that the server's host refused it.
     package mutating func failed(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = exchanges[exchange] else { return [] }
-        // Where only the server's TCP is missing, it did answer over UDP.
+        // If only TCP failed, the server did respond over UDP.
         let isStreamOnly = lost.carrier == .tcp && !settings.usesTCP
         if failure != .unreachable, !isStreamOnly { health[lost.server, default: ServerHealth()].wasSilent(at: now) }
         return giveUp(exchange, because: failure, at: now)
     }
 
-    /// Time has come. Early, late and twice do no harm.
+    /// Runs the timers that are due. Early, late and repeated calls are harmless.
     package mutating func advance(to now: Duration) -> [Action] {
         var actions: [Action] = []
         while let id = timers.popDue(at: now) {
@@ -166,7 +167,7 @@ package struct DNSClient: ~Copyable {
         return actions
     }
 
-    // MARK: Asking
+    // MARK: Sending
 
     mutating func freshID() -> UInt16 {
         while true {
@@ -182,14 +183,14 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Ending
 
-    /// One exchange gave nothing: the next server is asked at once.
+    /// Ends an exchange without an answer and tries the next server at once.
     mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
         askings[lost.asking]?.failure = failure
         askings[lost.asking]?.failedServer = lost.server
         if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.dropSpares(of: lost.server) }
         guard let asking = askings[lost.asking] else { return [.forget(exchange)] }
-        // Somebody else may still answer: wait for that one as long as its time runs.
+        // There are no attempts left, but another server may still answer: wait for it until its timeout.
         let mayGoOn = asking.next < asking.plan.count
         guard mayGoOn || asking.exchanges.isEmpty else { return [.forget(exchange)] }
         return [.forget(exchange)] + askNext(lost.asking, at: now)
@@ -215,7 +216,7 @@ package struct DNSClient: ~Copyable {
         return actions + resumeBacklog(at: now)
     }
 
-    /// Servers that were waited for in vain are asked last for a while.
+    /// Records the servers that did not answer within their patience. They are tried last for some time.
     private mutating func noteSilence(_ asking: Asking, at now: Duration) {
         for exchange in asking.exchanges {
             guard let silent = exchanges[exchange] else { continue }
@@ -234,14 +235,14 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // A question that ends at once lets others go on: they do, in the loop below.
+        // A query that ends at once calls this method again. The loop below continues anyway.
         guard !isResuming, !backlog.isEmpty else { return [] }
         isResuming = true
         defer { isResuming = false }
         var actions: [Action] = []
         while exchanges.count < limit, let id = backlog.popFirst() {
             guard askings[id] != nil else { continue }
-            // Meanwhile servers may have shown that they are silent.
+            // In the meantime servers may have been found to be silent.
             let plan = makePlan(at: now)
             askings[id]?.plan = plan
             actions += askNext(id, at: now)

@@ -1,58 +1,58 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// What a host knows of names without asking anybody, and whom it would ask.
+/// The local configuration for name resolution: files and DNS settings.
 package struct ResolverEnvironment: Sendable {
     package var configuration = ResolverConfiguration()
     package var hosts = HostsFile()
     package var order = NameServiceOrder()
-    /// The host's own name; `nil` if it has none.
+    /// The name of this host; `nil` if it has none.
     package var ownName: DNSName?
 
     package init() {}
 }
 
-/// Where an address came from.
+/// The source of an address.
 package enum AddressOrigin: Hashable, Sendable {
-    /// The hosts file, or a name that is fixed (RFC 6761).
+    /// The hosts file, or a name with a fixed meaning (RFC 6761).
     case host
     case cache
-    /// The cache, past the time to live.
+    /// The cache, after the time to live.
     case expiredCache
     case query(DNSCarrier)
     /// Multicast DNS.
     case link
 }
 
-/// Finds the addresses of one host name: in files, in the cache, by DNS, or on the link, in the order that the host wants.
+/// Finds the addresses of one host name in files, the cache, DNS or multicast DNS, in the order that the host's configuration demands.
 ///
-/// It asks for both families at once and reports each as it comes, so that a race can begin with the first (RFC 8305 §3). It does
-/// nothing by itself: its owner performs the ``Action``s. It ends once.
+/// It queries both address families at once and reports each as it arrives, so that connection attempts can begin with the first (RFC 8305
+/// §3). It does no I/O: its owner performs the ``Action``s. It ends once.
 package struct NameLookup: Sendable {
     package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
 
     package enum Action: Equatable, Sendable {
-        /// Ask DNS, or the cache, and answer with ``answered(_:_:with:)``.
+        /// Query the cache or DNS, and pass the answer to ``answered(_:_:with:from:)``.
         case ask(DNSName, DNSRecordType)
-        /// Ask the link, and answer with ``linkAnswered(_:)``.
+        /// Query multicast DNS, and pass the answer to ``linkAnswered(_:)``.
         case askLink(DNSName)
-        /// These addresses, perhaps more of them later.
+        /// Addresses of one family. More may follow.
         case found([InternetAddress], Family, AddressOrigin)
-        /// No more addresses of this family.
+        /// There are no more addresses of this family.
         case settled(Family)
-        /// It is over, for both families; without a failure if something was found.
+        /// The lookup is over for both families. The problem is `nil` if addresses were found.
         case end(NameProblem?)
     }
 
     private let families: [Family]
     private let context: ResolverEnvironment
     private let allowsExpired: Bool
-    /// Names to try in turn.
+    /// The names to try, in order.
     private var candidates: [DNSName] = []
     private var steps: ArraySlice<NameServiceOrder.Step>
     private var stopsAfterDNS: Set<NameServiceOrder.Status> = []
     private var current: DNSName?
-    /// Families for which the current name's answer is awaited.
+    /// The families whose answer for the current name is pending.
     private var awaited: Set<Family> = []
     private var unasked: [Family] = []
     private var hasFound = false
@@ -61,14 +61,14 @@ package struct NameLookup: Sendable {
     private var isOver = false
     private let name: String
 
-    /// - Parameter families: Which addresses are of use.
+    /// - Parameter families: The address families that the caller can use.
     package init(
         _ name: String, families: Set<Family>, in context: ResolverEnvironment, allowsExpired: Bool = false
     ) {
         self.name = name
         var wanted = families
         if context.configuration.options.skipsIPv6, families.count > 1 { wanted.remove(.ipv6) }
-        // The question for IPv6 addresses goes first (RFC 8305 §3).
+        // The query for IPv6 addresses goes first (RFC 8305 §3).
         self.families = [.ipv6, .ipv4].filter(wanted.contains)
         self.context = context
         self.allowsExpired = allowsExpired
@@ -84,7 +84,7 @@ package struct NameLookup: Sendable {
         return nextStep(name)
     }
 
-    /// An answer to `ask`. Expired answers come in `expired`, before the fresh one.
+    /// Processes an answer to `ask`. An expired answer from the cache comes first, the fresh one later.
     package mutating func answered(
         _ name: DNSName, _ type: DNSRecordType, with answer: DNSAnswer, from origin: AddressOrigin
     ) -> [Action] {
@@ -119,7 +119,7 @@ package struct NameLookup: Sendable {
 
     // MARK: Names
 
-    /// Names whose meaning does not depend on anybody's answer (RFC 6761 §6, RFC 7686 §2).
+    /// Resolves names with a fixed meaning (RFC 6761 §6, RFC 7686 §2).
     private mutating func fixed(_ name: DNSName) -> [Action]? {
         let ownEntry = context.hosts.addresses(of: name)
         if name.isWithin(Self.localhost) {
@@ -134,7 +134,7 @@ package struct NameLookup: Sendable {
     private static let invalid: DNSName = "invalid"
     private static let onion: DNSName = "onion"
 
-    /// The names to try, as resolv.conf(5) wants it for `search` and `ndots`.
+    /// The names to try, after the options `search` and `ndots` of resolv.conf(5).
     static func candidates(
         _ name: DNSName, isAbsolute: Bool, _ configuration: ResolverConfiguration
     ) -> [DNSName] {
@@ -156,20 +156,20 @@ package struct NameLookup: Sendable {
                 if step.stops.contains(.notfound) { return end(.notFound) }
             case .ownName:
                 let isOwn = context.ownName.map { $0 == name } ?? false
-                // As the system's own source of this name has it: addresses that lead here whatever the network does.
+                // The same addresses as the system's own source (nss-myhostname): they always lead to this host.
                 let own: [InternetAddress] = [.ipv6(.loopback), .ipv4(IPv4Address(bits: 0x7F00_0002))]
                 if isOwn, let actions = use(own, .host) { return actions }
             case .multicast:
                 guard name.isWithin(.local) else { continue }
                 return askLink(name)
             case .dns:
-                // Names of the link are nobody else's business (RFC 6762 §3, §22.1).
+                // Queries for `.local` names must not go to DNS servers (RFC 6762 §3, §22.1).
                 if name.isWithin(.local) { return askLink(name) }
                 stopsAfterDNS = step.stops
                 return nextName()
             }
         }
-        // The link is asked even where no source is named for it: no other one knows these names.
+        // Query the link even if the configuration does not name mDNS: no other source knows these names.
         if name.isWithin(.local), name != .local, current == nil { return askLink(name) }
         return end(problem ?? .notFound)
     }
@@ -192,10 +192,10 @@ package struct NameLookup: Sendable {
         return first.map { .ask(name, $0 == .ipv6 ? .aaaa : .a) }
     }
 
-    /// Both families of the current name have been answered.
+    /// Continues after both families of the current name were answered.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
-        // Other names would be asked of the same silent servers.
+        // The same servers would not answer for the next name either.
         if [.timedOut, .unreachable, .connectionRefused].contains(problem) { return dnsEnded() }
         return nextName()
     }
@@ -213,9 +213,9 @@ package struct NameLookup: Sendable {
         worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail
     }
 
-    // MARK: Ends
+    // MARK: Ending
 
-    /// `nil` if none of the addresses is of use.
+    /// Reports the usable addresses. Returns `nil` if there are none.
     private mutating func use(_ addresses: [InternetAddress], _ origin: AddressOrigin) -> [Action]? {
         var actions: [Action] = []
         for family in families {
@@ -234,18 +234,18 @@ package struct NameLookup: Sendable {
     }
 }
 
-/// Why a name has no addresses.
+/// The reason why a name has no addresses.
 package enum NameProblem: Error, Hashable, Sendable {
     case notFound
-    /// No server answered in time; the same question may succeed later.
+    /// No server answered in time. A later attempt may succeed.
     case timedOut
     case refused
-    /// Nothing listens at the addresses of the servers.
+    /// The servers' hosts refused the packets: nothing listens on the port.
     case connectionRefused
     case serverFailure
-    /// No server can be reached from here.
+    /// There is no route to any server.
     case unreachable
-    /// No such name can be.
+    /// The text is not a valid host name.
     case invalidName
 
     package init(_ failure: DNSFailure) {

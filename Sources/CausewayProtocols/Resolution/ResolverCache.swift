@@ -1,14 +1,15 @@
 package import CausewayWire
 
-/// Answers that are still true, and those that were until lately (RFC 1034 §5, RFC 2308, RFC 8767).
+/// A cache of DNS answers. It also keeps expired answers for some time (RFC 1034 §5, RFC 2308, RFC 8767).
 ///
-/// Bounded in entries: where there is no room, what was not wanted for longest goes. To keep no book of uses, entries live in two halves.
-/// What is wanted moves to the recent one; when that is full the other one goes, and it takes its place.
+/// The number of entries is limited; the entries that were not used for longest are removed first. To save the bookkeeping of uses, the
+/// cache has two halves. A used entry moves to the recent half. When that is full, the older half is deleted and the recent half takes its
+/// place.
 package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
         package var type: DNSRecordType
-        /// Programs that must not learn of each other's questions, and questions that leave by certain interfaces only, are kept apart.
+        /// Separates programs that must not see each other's queries, and queries that are limited to certain interfaces.
         package var partition: UInt64
 
         package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0) {
@@ -20,7 +21,7 @@ package struct ResolverCache: Sendable {
 
     package struct Found: Equatable, Sendable {
         package var answer: DNSAnswer
-        /// Its time to live is over.
+        /// Whether the time to live is over.
         package var isExpired: Bool
     }
 
@@ -30,20 +31,20 @@ package struct ResolverCache: Sendable {
     }
 
     package static let usualLimit = 2_048
-    /// How long an expired answer may still be of use (RFC 8767 §5 recommends one to three days).
+    /// How long an expired answer may still be used (RFC 8767 §5 recommends one to three days).
     package static let staleLimit: Duration = .seconds(86_400)
 
-    /// Entries of one half.
+    /// The maximum number of entries in each half.
     private let limit: Int
     private var recent: [Key: Entry] = [:]
     private var older: [Key: Entry] = [:]
 
-    /// - Parameter limit: The most entries, at least 2.
+    /// - Parameter limit: The maximum number of entries, at least 2.
     package init(limit: Int = usualLimit) { self.limit = max(1, limit / 2) }
 
     package var count: Int { recent.count + older.count }
 
-    /// The answer, with what is left of its time to live. Expired ones only if `allowingExpired`.
+    /// Returns the answer with its remaining time to live; an expired answer only if `allowingExpired` is `true`.
     package mutating func find(_ key: Key, allowingExpired: Bool = false, at now: Duration) -> Found? {
         guard let entry = wanted(key) else { return nil }
         let isExpired = entry.expires <= now
@@ -57,7 +58,7 @@ package struct ResolverCache: Sendable {
         return Found(answer: answer, isExpired: isExpired)
     }
 
-    /// The entry, which is among the recent ones from now on.
+    /// Returns the entry and moves it to the recent half.
     private mutating func wanted(_ key: Key) -> Entry? {
         if let entry = recent[key] { return entry }
         guard !older.isEmpty, let entry = older.removeValue(forKey: key) else { return nil }
@@ -65,12 +66,12 @@ package struct ResolverCache: Sendable {
         return entry
     }
 
-    /// Remembers an answer for as long as it says. Failures are not remembered, and take nothing away.
+    /// Stores an answer for its time to live. Failures are not stored, and do not remove an older answer.
     package mutating func store(_ answer: DNSAnswer, for key: Key, at now: Duration) {
         switch answer.finding {
         case .failed: return
         case .noSuchName, .noSuchRecord:
-            // What was known is not true any more, even if the news itself may not be remembered.
+            // The older answer is wrong now, even if the new one must not be cached.
             guard answer.timeToLive > .zero else {
                 recent[key] = nil
                 older[key] = nil
@@ -89,7 +90,7 @@ package struct ResolverCache: Sendable {
         recent.removeAll(keepingCapacity: true)
     }
 
-    /// Forgets a partition's answers, or everything.
+    /// Removes the answers of a partition; all answers if `partition` is `nil`.
     package mutating func removeAll(partition: UInt64? = nil) {
         recent = recent.filter { partition != nil && $0.key.partition != partition }
         older = older.filter { partition != nil && $0.key.partition != partition }

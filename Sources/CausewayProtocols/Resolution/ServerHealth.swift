@@ -1,9 +1,9 @@
-/// How well one server has answered lately, and so when it is asked and how long it is waited for.
+/// Statistics about one server. They decide in which order servers are tried and how long to wait for each.
 struct ServerHealth: Sendable {
-    /// How long the first answer of a server is waited for before the next server is asked as well.
+    /// How long to wait for a server that has never answered, before the next server is queried as well.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// How long a server that said nothing is asked last; doubled each time, up to the longest.
+    /// How long a server that did not answer is tried last. The time doubles with each failure, up to the maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 
@@ -11,41 +11,41 @@ struct ServerHealth: Sendable {
     private var shunnedUntil: Duration?
     private var smoothedTime: Duration?
     private var variation: Duration = .zero
-    /// How long a server that dropped a question with EDNS(0) is asked without.
+    /// How long queries go without EDNS(0) to a server that dropped one with it.
     static let extensionPause: Duration = .seconds(600)
 
-    /// It took a question with EDNS(0) for a mistake (RFC 6891 §7).
+    /// The server rejects queries with EDNS(0) as malformed (RFC 6891 §7).
     var lacksExtensions = false
-    /// It has answered a question with EDNS(0).
+    /// The server has answered a query with EDNS(0).
     var answersExtensions = false
     private var dropsExtensionsUntil: Duration?
-    /// It does not repeat the case of a question's name.
+    /// The server does not repeat the case of the queried name.
     var changesCase = false
     var answersStreams = false
 
-    /// The case of names proves nothing about its answers, and there is no TCP to prove them.
+    /// Whether to query without random case: the server does not preserve it, and has not answered over TCP.
     var needsPlainCase: Bool { changesCase && !answersStreams }
 
     func refusesExtensions(at now: Duration) -> Bool {
         lacksExtensions || dropsExtensionsUntil.map { $0 > now } ?? false
     }
 
-    /// Whether silence may be for EDNS(0) alone.
+    /// Whether the server may be silent only because of EDNS(0).
     func mayDropExtensions(at now: Duration) -> Bool { !answersExtensions && !refusesExtensions(at: now) }
 
     mutating func droppedExtensions(at now: Duration) { dropsExtensionsUntil = now + Self.extensionPause }
 
     func isShunned(at now: Duration) -> Bool { shunnedUntil.map { $0 > now } ?? false }
 
-    /// How long to wait before somebody else is asked.
+    /// How long to wait before the next server is queried.
     func patience(atMost limit: Duration, round: Int) -> Duration {
         var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
-        // It has been silent before: no second chance at full price.
+        // After a failure wait only a short time.
         if failures > 0 { patience = min(patience, Self.minimumPatience * 2) }
         return min(limit, patience * (1 << min(round, 4)))
     }
 
-    /// RFC 6298 §2.
+    /// Updates the smoothed round-trip time (RFC 6298 §2).
     mutating func answered(after time: Duration?) {
         failures = 0
         shunnedUntil = nil

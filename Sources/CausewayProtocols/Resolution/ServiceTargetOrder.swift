@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// A host that offers a service, of an SRV record.
+/// A host that offers a service, from an SRV record.
 package struct ServiceTarget: Hashable, Sendable {
     package var priority: UInt16
     package var weight: UInt16
@@ -14,7 +14,7 @@ package struct ServiceTarget: Hashable, Sendable {
         self.host = host
     }
 
-    /// `nil` for other records, and where the root as a host says that there is no such service.
+    /// Returns `nil` for other records, and if the target is the root, which means that the service does not exist.
     package init?(_ record: DNSRecord) {
         guard case .service(let priority, let weight, let port, let host) = record.data, !host.isRoot else {
             return nil
@@ -22,14 +22,13 @@ package struct ServiceTarget: Hashable, Sendable {
         self.init(priority: priority, weight: weight, port: port, host: host)
     }
 
-    /// The order in which the hosts of a service are tried: by priority, those of one priority at random in proportion to their
-    /// weights (RFC 2782).
+    /// Sorts the hosts of a service: by priority, and within one priority at random in proportion to the weights (RFC 2782).
     package static func ordered(_ targets: [Self], using random: inout some RandomNumberGenerator) -> [Self] {
         var (rest, order) = (targets, [Self]())
         while let minimum = rest.map(\.priority).min() {
             let candidates = rest.indices.filter { rest[$0].priority == minimum }
             let total = candidates.reduce(0) { $0 + Int(rest[$1].weight) }
-            // A weight of zero is chosen rarely, not never, where others have weights.
+            // A host with weight zero is chosen rarely if others have weights.
             var draw = Int.random(in: 0...total, using: &random)
             let sorted = candidates.sorted { rest[$0].weight < rest[$1].weight }
             let chosen = sorted.first { index in
