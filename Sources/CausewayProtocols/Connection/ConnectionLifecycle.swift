@@ -1,10 +1,10 @@
 package import CausewayTypes
 
-/// The states of a connection and the only ways between them.
+/// The states of a connection and the permitted transitions between them.
 ///
-/// It owns no sockets and reads no clock. Its owner reports what happened and performs the returned actions in order.
-/// Whatever the order of events, at most one of `failed` and `cancelled` ends the connection, `cancelled` is reported
-/// last and once, and after `ready` only an end follows.
+/// It owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of events, the
+/// connection ends with at most one of `failed` and `cancelled`, `cancelled` is reported last and only once, and after `ready` only an end
+/// follows.
 package struct ConnectionLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, preparing, ready, cancelled
@@ -15,23 +15,23 @@ package struct ConnectionLifecycle: Sendable {
     package enum Ending: Equatable, Sendable { case graceful, abortive }
 
     package enum Action: Equatable, Sendable {
-        /// Tell the program, after everything told before.
+        /// Report the state to the program, after all earlier reports.
         case report(State)
         case establish
-        /// Leave the endpoint in use and go on with the next one.
+        /// Abandon the current endpoint and try the next one.
         case tryNextEndpoint
         case stopEstablishing
         case watchNetwork
         case stopWatching
-        /// Begin what the protocols have to agree on with a peer that is there already.
+        /// Begin the handshakes of the protocols with a peer that is already connected.
         case accept
-        /// Requests may reach the transport now.
+        /// Requests may now reach the transport.
         case open
-        /// Answer every outstanding request with this error and let go of the transport.
+        /// Fail all pending requests with this error and release the transport.
         case fail(Failure)
-        /// Answer every outstanding request with an error, then close. Report ``closed()`` when that is done.
+        /// Fail all pending requests, then close. Report ``ConnectionLifecycle/closed()`` when that is done.
         case close(Ending)
-        /// Nothing will be reported any more: let go of the program's handlers.
+        /// There are no more reports: release the program's handlers.
         case release
     }
 
@@ -43,7 +43,7 @@ package struct ConnectionLifecycle: Sendable {
 
     package init() {}
 
-    /// Whether ``cancelled()`` was called: no state but `cancelled` will be reported.
+    /// Whether ``cancelled()`` was called. Only `cancelled` is reported after that.
     package var isEnding: Bool { phase != .living }
 
     package mutating func started() -> [Action] {
@@ -52,15 +52,15 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// An accepted connection, or a datagram peer, needs no establishment. ``established()`` follows when the program has had time to finish
-    /// its set-up, and the protocols above have agreed.
+    /// Starts an accepted connection or a datagram peer, which needs no establishment. ``established()`` follows when the program has
+    /// finished its set-up and the handshakes are complete.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         state = .preparing
         return [.report(.preparing), .accept]
     }
 
-    /// The parameters or the endpoint cannot be used at all.
+    /// Starts a connection whose parameters or endpoint cannot be used.
     package mutating func startedWithMistake(_ failure: Failure) -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         return end(with: failure)
@@ -73,27 +73,27 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.ready), .open]
     }
 
-    /// Every endpoint was tried in vain.
+    /// Reports that all endpoints failed.
     package mutating func endpointsExhausted(_ failure: Failure) -> [Action] {
         guard state == .preparing, phase == .living else { return [] }
         state = .waiting(failure)
         return [.report(.waiting(failure)), .watchNetwork]
     }
 
-    /// The network changed, or the program asked for another try.
+    /// Tries again, because the network changed or the program asked for it.
     package mutating func retry() -> [Action] {
         guard case .waiting = state, phase == .living else { return [] }
         state = .preparing
         return [.stopWatching, .report(.preparing), .establish]
     }
 
-    /// The program gives up the endpoint in use.
+    /// Reports that the program cancelled the current endpoint.
     package mutating func endpointCancelled(isDatagram: Bool, failure: Failure) -> [Action] {
         guard phase == .living else { return [] }
         switch state {
         case .preparing: return [.tryNextEndpoint]
         case .ready where isDatagram:
-            // A datagram connection is ready before anybody has answered: leaving its endpoint is not a step back.
+            // A datagram connection is ready before the peer has answered, so another endpoint may still be tried.
             state = .preparing
             isOpen = false
             return [.report(.preparing), .tryNextEndpoint]
@@ -102,7 +102,7 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Something failed that no other endpoint and no retry can mend.
+    /// Reports a failure for which other endpoints and retries are useless.
     package mutating func broke(_ failure: Failure) -> [Action] {
         guard phase == .living else { return [] }
         switch state {
@@ -111,8 +111,8 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// The connection is over, and its flow stays: the transport broke and the program does not receive what arrived before, or both
-    /// directions have ended.
+    /// Reports that an open connection is over but keeps its flow: either the transport failed while earlier content is still to be
+    /// received, or both directions have ended.
     package mutating func lost(_ failure: Failure) -> [Action] {
         guard state == .ready, phase == .living else { return [] }
         state = .failed(failure)
@@ -129,7 +129,7 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// The transport is closed and every request answered.
+    /// Reports that the transport is closed and all requests are answered.
     package mutating func closed() -> [Action] {
         guard phase == .closing else { return [] }
         phase = .closed

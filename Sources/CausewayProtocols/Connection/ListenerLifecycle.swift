@@ -1,6 +1,6 @@
 package import CausewayTypes
 
-/// The states of a listener and the only ways between them: forward, `cancelled` last and once.
+/// The states of a listener and the permitted transitions: only forward; `cancelled` comes last and only once.
 package struct ListenerLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled
@@ -12,7 +12,7 @@ package struct ListenerLifecycle: Sendable {
         case report(State)
         /// Open and bind the socket.
         case open
-        /// Close it, if it is open.
+        /// Close the socket if it is open.
         case close
         case release
     }

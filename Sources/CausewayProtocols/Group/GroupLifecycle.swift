@@ -1,7 +1,7 @@
 package import CausewayTypes
 
-/// The states of a connection group and the only ways between them: to and fro between waiting and ready while networks come
-/// and go, `cancelled` last and once.
+/// The states of a connection group and the permitted transitions: between waiting and ready as networks appear and disappear; `cancelled`
+/// comes last and only once.
 package struct GroupLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled
@@ -11,11 +11,11 @@ package struct GroupLifecycle: Sendable {
 
     package enum Action: Equatable, Sendable {
         case report(State)
-        /// Open the sockets, follow the network, and join what can be joined.
+        /// Open the sockets, monitor the network, and join the groups where possible.
         case open
-        /// What waits to be sent may leave.
+        /// Queued messages may be sent.
         case send
-        /// Leave all groups, answer what was not sent, and close the sockets, if they are open.
+        /// Leave all groups, fail unsent messages, and close the sockets if they are open.
         case close
         case release
     }
@@ -25,7 +25,7 @@ package struct GroupLifecycle: Sendable {
 
     package init() {}
 
-    /// Whether the group has ended, well or badly: nothing is joined, sent or delivered any more.
+    /// Whether the group has failed or was cancelled. It then joins, sends and delivers nothing.
     package var hasEnded: Bool {
         switch state {
         case .failed, .cancelled: true
@@ -46,11 +46,11 @@ package struct GroupLifecycle: Sendable {
         return [.close, .report(state)]
     }
 
-    /// Every group was joined, or left, where there is an interface for it.
+    /// Reports a change of the memberships.
     ///
     /// - Parameters:
-    ///   - count: How many memberships there are.
-    ///   - reason: Why there are none.
+    ///   - count: The number of memberships.
+    ///   - reason: The reason if there are none.
     package mutating func membershipsChanged(to count: Int, reason: Failure) -> [Action] {
         switch state {
         case .setup, .waiting, .ready: break
@@ -63,7 +63,7 @@ package struct GroupLifecycle: Sendable {
         return next == .ready ? [.report(.ready), .send] : [.report(next)]
     }
 
-    /// The sockets cannot be had, or a group cannot be joined although there is an interface for it.
+    /// Reports that the sockets could not be opened, or that a group could not be joined on an existing interface.
     package mutating func broke(_ failure: Failure) -> [Action] {
         switch state {
         case .setup, .waiting, .ready:

@@ -1,15 +1,15 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Decides which multicast groups are joined on which interfaces, as interfaces come and go (RFC 1112 §7.1, RFC 3493 §5.2).
+/// Decides which multicast groups to join on which interfaces, as interfaces appear and disappear (RFC 1112 §7.1, RFC 3493 §5.2).
 ///
-/// A group is joined on each interface that can carry it; a group with an interface of its own (`ff02::fb%eth0`) on that one
-/// alone. The owner joins and leaves as told, and reports what could not be joined.
+/// A group is joined on each suitable interface; a group with a scope (`ff02::fb%eth0`) only on that interface. The owner performs the
+/// actions and reports joins that failed.
 package struct GroupMembership: Sendable {
     /// An interface that the program permits.
     package struct Candidate: Equatable, Sendable {
         package var index: Int
-        /// The families of which it has a usable address.
+        /// The address families of its usable addresses.
         package var families: Set<InternetAddress.Family>
 
         package init(index: Int, families: Set<InternetAddress.Family>) {
@@ -20,7 +20,7 @@ package struct GroupMembership: Sendable {
 
     /// One group on one interface.
     package struct Membership: Hashable, Sendable {
-        /// The group's place in the list of groups.
+        /// The index of the group in the list of groups.
         package var group: Int
         package var interface: Int
 
@@ -35,18 +35,18 @@ package struct GroupMembership: Sendable {
         case leave(Membership)
     }
 
-    /// In the order given by the program.
+    /// The groups in the program's order.
     package let groups: [InternetAddress]
-    /// What is joined, in the order of groups and then of interfaces.
+    /// The current memberships, by group and then by interface.
     package private(set) var joined: [Membership] = []
-    /// Why memberships of the present interfaces failed; of each group the first.
+    /// The reason of the first failed join on the current interfaces, by group.
     private var failures: [Int: Failure] = [:]
 
     package init(groups: [InternetAddress]) {
         self.groups = groups
     }
 
-    /// These are the interfaces now. Leave first, then join: there is a limit to how many groups a socket can be in.
+    /// Updates the memberships for the current interfaces. Leaves come before joins, because the number of groups per socket is limited.
     package mutating func interfacesChanged(to candidates: [Candidate]) -> [Action] {
         failures = [:]
         var wanted: [Membership] = []
@@ -62,16 +62,18 @@ package struct GroupMembership: Sendable {
         return left.map(Action.leave) + new.map(Action.join)
     }
 
-    /// A membership could not be had.
+    /// Reports that a join failed.
     ///
-    /// - Parameter isGone: The interface has disappeared since: there will be news of it, and nothing is wrong.
+    /// - Parameter isGone: Whether the interface has disappeared in the meantime. This is not a failure; a change of the interfaces will be
+    ///   reported.
     package mutating func joinFailed(_ membership: Membership, _ failure: Failure, isGone: Bool) {
         guard let position = joined.firstIndex(of: membership) else { return }
         joined.remove(at: position)
         if !isGone, failures[membership.group] == nil { failures[membership.group] = failure }
     }
 
-    /// Why a group is joined nowhere although there were interfaces for it. The program relies on every group it named.
+    /// The failure of a group that could not be joined on any interface although there was a suitable one. One such group fails the
+    /// connection group, because the program relies on each of its groups.
     package var failure: Failure? {
         for position in groups.indices {
             guard let failure = failures[position], !joined.contains(where: { $0.group == position }) else { continue }
@@ -80,12 +82,12 @@ package struct GroupMembership: Sendable {
         return nil
     }
 
-    /// All interfaces that the group at a place in the list is joined on.
+    /// The interfaces on which a group is joined.
     package func interfaces(of group: Int) -> [Int] {
         joined.filter { $0.group == group }.map(\.interface)
     }
 
-    /// Everything that is joined, which is left now.
+    /// Removes and returns all memberships, which the owner must leave.
     package mutating func leaveAll() -> [Membership] {
         defer { joined = [] }
         return joined

@@ -1,7 +1,7 @@
 package import CausewayWire
 
 extension LinkBridge {
-    /// What a question is answered by has changed.
+    /// Reports a change in the set of records that answer a question.
     package mutating func changed(
         _ question: DNSQuestion, on side: Side, added: [DNSRecord], removed: [DNSRecord], at now: Duration
     ) {
@@ -44,14 +44,14 @@ extension LinkBridge {
         reconsider(name, side, at: now)
     }
 
-    /// What is found on one side concerns it, and whether the other side's may be registered here.
+    /// Decides again on both sides whether the service is registered on the other link.
     private mutating func reconsider(_ name: DNSName, _ side: Side, at now: Duration) {
         for side in Side.allCases { review(Place(name: name, side: side), at: now) }
     }
 
     // MARK: Services and hosts
 
-    /// Begins to ask where a service is, if it is to be made known.
+    /// Begins to query the location of a service that is to be registered on the other link.
     private mutating func adopt(_ name: DNSName, _ side: Side, at now: Duration) {
         guard sources.contains(side), let link = links[side], link.services[name] == nil,
             link.services.count < serviceLimit
@@ -67,7 +67,7 @@ extension LinkBridge {
         if let target = service.target { leave(target, name, side) }
         links[side]?.services[name] = nil
         for type in [DNSRecordType.srv, .txt] { actions.append(.stop(DNSQuestion(name, type), on: side)) }
-        // Another one may have found no room.
+        // Another service may have been left out because of the limit.
         guard let link = links[side], link.services.count == serviceLimit - 1,
             let next = link.found.keys.first(where: { link.services[$0] == nil })
         else { return }
@@ -99,7 +99,8 @@ extension LinkBridge {
         review(Place(name: question.name, side: side), at: now)
     }
 
-    /// Begins to ask for the addresses of a host, if nobody has. Hosts of other domains are found on any link.
+    /// Begins to query the addresses of a host, if no other service does so already. Hosts in other domains are reachable from every link,
+    /// so they need no query.
     private mutating func visit(_ host: DNSName, _ user: DNSName, _ side: Side) {
         guard host.isWithin(.local), host != .local else { return }
         if links[side]?.hosts[host] == nil {

@@ -2,14 +2,14 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension LinkBridge {
-    /// What is registered for a service on a side has all of its names for its own there.
+    /// Reports that all names of a service's registration passed probing.
     package mutating func established(_ service: DNSName, on side: Side) {
         guard links[side.other]?.services[service]?.phase == .probing else { return }
         links[side.other]?.services[service]?.phase = .bridged
         actions.append(.bridged(service, on: side))
     }
 
-    /// Somebody on a side has one of the names that are registered for a service: its own, or its host's. The registration is off.
+    /// Reports that another host has a name of the registration: the name of the service or of its host. The registration is void.
     package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
         let place = Place(name: service, side: side.other)
         guard let known = links[place.side]?.services[service], known.isRegistered else { return }
@@ -21,7 +21,7 @@ extension LinkBridge {
             return schedule(place, at: now)
         }
         links[place.side]?.services[service]?.phase = .waiting
-        // Others on the same host may have led to another name for it before.
+        // A conflict of another service on this host may have changed the alias already.
         if let old = links[place.side]?.hosts[host], old.alias(of: host) == name {
             links[place.side]?.hosts[host]?.attempt = (old.attempt + 1) % Self.aliasLimit
         }
@@ -31,7 +31,7 @@ extension LinkBridge {
 
     // MARK: Decisions
 
-    /// Registers a service, changes what is said of it, or takes it back: whatever follows from what is known.
+    /// Registers a service, updates its records or withdraws it, as the current state demands.
     mutating func review(_ place: Place, at now: Duration) {
         tidy(place, at: now)
         defer { schedule(place, at: now) }
@@ -63,7 +63,7 @@ extension LinkBridge {
         actions.append(.register(records, place.name, on: place.side.other))
     }
 
-    /// Forgets what is over.
+    /// Removes expired entries.
     private mutating func tidy(_ place: Place, at now: Duration) {
         if links[place.side]?.marked[place.name]?.isOver(at: now) == true {
             links[place.side]?.marked[place.name] = nil
@@ -78,14 +78,14 @@ extension LinkBridge {
         due[place] = moments.filter { $0 > now }.min()
     }
 
-    /// Whether a service is of its link, and the other link has nobody of its name.
+    /// Whether the service belongs to its own link and its name is free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard let link = links[place.side], !link.isMarked(place.name, at: now) else { return false }
-        // Whoever says so after this bridge did, says the same or is in conflict with it.
+        // After this bridge has registered the service, records of others for the name are either identical or cause a conflict.
         return service.phase == .bridged || links[place.side.other]?.found[place.name] == nil
     }
 
-    /// Takes a service back. While it is probed for nobody knows of it.
+    /// Withdraws a service. While it is still being probed, no other host knows it.
     mutating func withdraw(_ place: Place, at now: Duration) {
         guard let service = links[place.side]?.services[place.name], service.isRegistered else { return }
         links[place.side]?.services[place.name]?.phase = .waiting
@@ -99,9 +99,9 @@ extension LinkBridge {
 
     // MARK: Records
 
-    /// What is said of a service on the other side; `nil` where not enough is known, or where it could not be reached.
+    /// The records of a service for the other side; `nil` if not enough is known or the service would not be reachable there.
     ///
-    /// Its host is part of that: nobody may find the service before it is known whether the host's name is free.
+    /// They include the host's records, so that the service cannot be found before the host's name has passed probing.
     private func records(of place: Place, _ service: Service, at now: Duration) -> [DNSRecord]? {
         guard let location = service.locations.last,
             case .service(let priority, let weight, let port, _) = location.data,
@@ -125,7 +125,7 @@ extension LinkBridge {
         return addresses + records + lists.map { DNSRecord($0, .ptr, timeToLive: time, .name(name)) }
     }
 
-    /// The name of a service's host on the other side, and its addresses that count there; `nil` where it has none.
+    /// The name of the service's host on the other side, with its routable addresses; `nil` if it has none.
     private func host(of service: Service, _ side: Side) -> (DNSName, [DNSRecord])? {
         guard let target = service.target else { return nil }
         guard let host = links[side]?.hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }
@@ -135,8 +135,8 @@ extension LinkBridge {
 }
 
 extension LinkBridge.Host {
-    /// Its addresses that mean the same on another link, under the name that it has there: link-local ones never cross
-    /// (RFC 3927 §2.7, RFC 4007 §5).
+    /// The addresses that are valid on other links, under the host's name there. Link-local addresses never cross (RFC 3927 §2.7, RFC 4007
+    /// §5).
     func records(as name: DNSName) -> [DNSRecord] {
         guard let alias = alias(of: name) else { return [] }
         return addresses.compactMap { record in
@@ -146,12 +146,12 @@ extension LinkBridge.Host {
         }
     }
 
-    /// `mac`, `mac-2`, `mac-3`: its own name where nobody else has it.
+    /// The host's name on the other link: `mac`; after conflicts `mac-2`, `mac-3`.
     func alias(of name: DNSName) -> DNSName? {
         guard attempt > 0, let label = name.firstLabel else { return name }
         let suffix = Array("-\(attempt + 1)".utf8)
         var stem = label.prefix(DNSName.maximumLabelByteCount - suffix.count)
-        // Not in the middle of a character.
+        // Do not cut inside a UTF-8 sequence.
         if stem.count < label.count {
             while let last = stem.last, last & 0xC0 == 0x80 { stem.removeLast() }
             if let last = stem.last, last & 0xC0 == 0xC0 { stem.removeLast() }
@@ -161,13 +161,13 @@ extension LinkBridge.Host {
 }
 
 extension DNSRecordData {
-    /// Whether it is an address that means the same on every link, and one of a host at all.
+    /// Whether the data is a unicast host address that is valid on every link.
     fileprivate var isAddressOfManyLinks: Bool {
         switch self {
         case .ipv4(let address):
             !address.isLinkLocal && !address.isMulticast && ![0, 127].contains(address.bits >> 24)
                 && address.bits != .max
-        // Below 1::/64 lie no addresses but those that say nothing, or something of this host alone.
+        // Addresses below 1::/64 are the unspecified, loopback, IPv4-mapped and similar ones.
         case .ipv6(let address): !address.isLinkLocal && !address.isMulticast && address.high != 0
         default: false
         }

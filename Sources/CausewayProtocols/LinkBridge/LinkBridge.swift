@@ -1,14 +1,15 @@
 package import CausewayWire
 
-/// Answers on one link for services of another: a discovery proxy between two links of multicast DNS (in the manner of RFC 8766).
+/// Makes the services of one link visible on another: a discovery proxy between two multicast DNS links (similar to RFC 8766).
 ///
-/// For each type that it is told, it keeps asking on the link that services come from, and has them registered on the other, where
-/// they are found like any others until they are gone. It does no I/O and reads no clock: its owner puts its questions, holds its
-/// registrations, reports what becomes of both, and calls ``advance(to:)`` at ``nextDeadline``.
+/// For each configured service type the bridge queries the source link continuously, and registers the found services on the other link
+/// until they disappear. It does no I/O and reads no clock: its owner sends the queries, holds the registrations, reports the results of
+/// both, and calls ``advance(to:)`` at ``nextDeadline``.
 ///
-/// Several bridges between the same links do not feed each other, by three rules. What one has registered is listed under a subtype,
-/// ``mark``, for others to see, and nobody takes what is listed so. Where a name is found on a link already, nobody registers it there.
-/// And a link's machine must not hear what it says itself (``MulticastLink/hearsItself``), so nothing returns to where it was learnt.
+/// Three rules prevent loops between several bridges on the same links. First, a bridge lists its registrations under a subtype, ``mark``,
+/// and no bridge registers services that are listed there. Second, no bridge registers a name that already exists on the link. Third, the
+/// multicast DNS instance of a link must not receive its own messages (``MulticastLink/hearsItself``), so that no service returns to the
+/// link that it came from.
 package struct LinkBridge: Sendable {
     /// One of the two links.
     package enum Side: Int, Hashable, Sendable, CaseIterable {
@@ -17,19 +18,19 @@ package struct LinkBridge: Sendable {
         package var other: Side { self == .near ? .far : .near }
     }
 
-    /// What the owner must do.
+    /// An action for the owner.
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion, on: Side)
         case stop(DNSQuestion, on: Side)
-        /// Register what is said of a service and of its host, under the service's name.
+        /// Register the records of a service and its host, under the name of the service.
         case register([DNSRecord], DNSName, on: Side)
         case update([DNSRecord], DNSName, on: Side)
         case withdraw(DNSName, on: Side)
-        /// A service can be found on this side now.
+        /// The service can now be found on this side.
         case bridged(DNSName, on: Side)
-        /// It cannot any more.
+        /// The service can no longer be found on this side.
         case ended(DNSName, on: Side)
-        /// Somebody there has the name of a service. It is tried again later.
+        /// Another host on this side has the name of the service. The bridge tries again later.
         case taken(DNSName, on: Side)
     }
 
@@ -39,46 +40,47 @@ package struct LinkBridge: Sendable {
         var side: Side
     }
 
-    /// The subtype under which bridges list what is not of a link.
+    /// The subtype under which bridges list the services of other links.
     package static let mark = "_bridged"
-    /// Services that are taken from one link, unless another number is given.
+    /// The default for the maximum number of services from one link.
     package static let serviceLimit = 1_000
-    /// What is on the links already is learnt before anything is registered.
+    /// The time to learn the names on the links before the first registration.
     package static let settling: Duration = .milliseconds(500)
-    /// Registrations at one time, and the time that each costs.
+    /// The maximum number of registrations in one burst. Each one uses up the given time.
     static let burst = 32
     static let pace: Duration = .milliseconds(100)
-    /// A service that went is not registered again sooner.
+    /// The minimum time between the end of a service and its next registration.
     static let rest: Duration = .seconds(2)
-    /// After somebody else turned out to have a name.
+    /// The waiting time after a conflict over the name of a service.
     static let patience: Duration = .seconds(60)
-    /// How long others' mark counts when it has gone: what it marked goes with it, but not to the moment.
+    /// How long a mark remains valid after it has disappeared. The service disappears at about the same time, but not exactly.
     static let memory: Duration = .seconds(10)
-    /// How long a service may lack its TXT record before it is taken to have none.
+    /// How long to wait for a TXT record before the service is registered without one.
     static let textPatience: Duration = .seconds(2)
-    /// Names that are tried for a host.
+    /// The number of names that are tried for a host.
     static let aliasLimit = 8
 
-    /// By the name of a list, such as `_http._tcp.local` or a subtype's: the type's own.
+    /// The service type for each browsed name, such as `_http._tcp.local` or a subtype.
     let lists: [DNSName: DNSName]
-    /// By the name of the list of what bridges have registered: the type's own.
+    /// The service type for the name of each mark list.
     let marks: [DNSName: DNSName]
     let sources: Set<Side>
     let serviceLimit: Int
     var links: [Side: Link] = [.near: Link(), .far: Link()]
-    /// When something of a service must be looked at again.
+    /// The time of the next review of each service.
     var due = DeadlineIndex<Place>()
-    /// Services that went a moment ago, and until when they rest.
+    /// Services that ended recently, with the time at which they may be registered again.
     var resting: [Place: Duration] = [:]
     var actions: [Action] = []
     private var opening: Duration?
-    /// When the last of the registrations so far is paid for.
+    /// The time at which the time budget of all registrations so far is used up.
     private var paid: Duration = .zero
 
     /// - Parameters:
-    ///   - types: Such as `_http._tcp`, perhaps with subtypes, under which a service is found on the other side only if they are named.
-    ///   - sources: The sides whose services are made known on the other.
-    ///   - serviceLimit: Services that are taken from one link.
+    ///   - types: The service types, such as `_http._tcp`. A service can be found under a subtype on the other side only if the subtype is
+    ///     given here.
+    ///   - sources: The sides whose services are registered on the other side.
+    ///   - serviceLimit: The maximum number of services from one link.
     package init(
         _ types: [DNSServiceType], from sources: Set<Side>, serviceLimit: Int = LinkBridge.serviceLimit
     ) {
@@ -97,12 +99,12 @@ package struct LinkBridge: Sendable {
         (self.sources, self.serviceLimit) = (sources, serviceLimit)
     }
 
-    /// The name of a subtype's list (RFC 6763 §7.1).
+    /// The name under which a subtype is browsed (RFC 6763 §7.1).
     static func list(_ subtype: String, of type: DNSName) -> DNSName? {
         DNSName("_sub", in: type).flatMap { DNSName(subtype, in: $0) }
     }
 
-    /// Begins to ask on both links: on the one for its services, on the other for names that must be left alone.
+    /// Begins to query both links: the source for its services, the destination for names that are in use there.
     package mutating func start(at now: Duration) {
         guard opening == nil else { return }
         opening = now + Self.settling
@@ -123,32 +125,32 @@ package struct LinkBridge: Sendable {
 
     package var nextDeadline: Duration? { due.next }
 
-    /// Does what was put off until now.
+    /// Reviews the services whose time has come.
     package mutating func advance(to now: Duration) {
         for place in due.takeDue(at: now) { review(place, at: now) }
     }
 
-    /// What must be done, in this order.
+    /// Returns the actions to perform, in order, and clears the list.
     package mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
     }
 
-    /// When a registration may be made.
+    /// The earliest time at which the service may be registered.
     func start(of place: Place, at now: Duration) -> Duration {
         max(now, opening ?? now, resting[place] ?? now, paid - Self.pace * (Self.burst - 1))
     }
 
-    /// Counts a registration.
+    /// Uses up the time budget of one registration.
     mutating func pay(at now: Duration) { paid = max(paid, now) + Self.pace }
 }
 
 extension LinkBridge {
-    /// What is known of one link, and what of it is made known on the other.
+    /// The knowledge about one link, and the state of its services on the other link.
     struct Link: Sendable {
-        /// By the names of services: the lists in which they are found.
+        /// The browsed names under which each service was found.
         var found: [DNSName: Set<DNSName>] = [:]
-        /// What bridges say is not of this link.
+        /// Services that bridges have marked as services of another link.
         var marked: [DNSName: Mark] = [:]
         var services: [DNSName: Service] = [:]
         var hosts: [DNSName: Host] = [:]
@@ -157,32 +159,32 @@ extension LinkBridge {
     }
 
     struct Mark: Sendable {
-        /// Until when it counts, once they say so no more.
+        /// When the mark expires; `nil` while it is still listed.
         var end: Duration?
 
         func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
     }
 
-    /// A service that a link has.
+    /// A service on a link.
     struct Service: Sendable {
         enum Phase: Equatable, Sendable {
             case waiting
-            /// Registered on the other link, where others may still have the name.
+            /// The service is registered on the other link, but probing is not finished.
             case probing
             case bridged
-            /// Somebody has the name there.
+            /// Another host on the other link has the name.
             case blocked(until: Duration)
         }
 
         var type: DNSName
         var found: Duration
-        /// In the order in which they came: of two the later one replaces the other.
+        /// In order of arrival. The last one counts.
         var locations: [DNSRecord] = []
         var texts: [DNSRecord] = []
         var phase = Phase.waiting
-        /// What is registered.
+        /// The registered records.
         var told: [DNSRecord] = []
-        /// When it may be registered, while it waits for that.
+        /// The time of the planned registration; `nil` if none is planned.
         var start: Duration?
 
         init(type: DNSName, found: Duration) {
@@ -192,7 +194,7 @@ extension LinkBridge {
 
         var isRegistered: Bool { phase == .probing || phase == .bridged }
 
-        /// The times at which it must be looked at again.
+        /// The times of the next reviews.
         var moments: [Duration] {
             var moments = [found + LinkBridge.textPatience]
             if case .blocked(let end) = phase { moments.append(end) }
@@ -200,18 +202,18 @@ extension LinkBridge {
             return moments
         }
 
-        /// The host that it is on.
+        /// The host of the service.
         var target: DNSName? {
             guard case .service(_, _, _, let target)? = locations.last?.data else { return nil }
             return target
         }
     }
 
-    /// A host that some service of a link is on.
+    /// A host with at least one service.
     struct Host: Sendable {
         var users: Set<DNSName> = []
         var addresses: [DNSRecord] = []
-        /// How many names were tried on the other link before this one.
+        /// The number of names that had conflicts on the other link.
         var attempt = 0
     }
 }

@@ -1,10 +1,10 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Link-local IPv4 addresses in the order in which a host tries them: others for each host, the same each time
-/// (RFC 3927 §2.1).
+/// The link-local IPv4 addresses in the order in which a host tries them. The order differs between hosts, but is always the same for one
+/// host (RFC 3927 §2.1).
 package struct LinkLocalCandidates: Sendable {
-    /// 169.254.1.0 to 169.254.254.255: the first and the last 256 addresses are reserved.
+    /// 169.254.1.0 to 169.254.254.255. The first and the last 256 addresses are reserved.
     private static let first: UInt32 = 0xA9FE_0100
     private static let count: UInt64 = 254 * 256
 
@@ -12,13 +12,14 @@ package struct LinkLocalCandidates: Sendable {
 
     package init(_ link: LinkAddress) { state = link.bits }
 
-    /// Whether an address is one that a host may choose.
+    /// Whether a host may choose the address.
     package static func contains(_ address: IPv4Address) -> Bool {
         (first..<first + UInt32(count)).contains(address.bits)
     }
 
     package mutating func next() -> IPv4Address {
-        // Addresses of cards from one box differ in their last bits only: those must change everything.
+        // The hardware addresses of similar network cards differ only in the last bits, so these bits must change the whole result
+        // (SplitMix64).
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,21 +1,21 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Finds an IPv4 address for a host without a server, and keeps it while nobody else has it (RFC 3927).
+/// Chooses a link-local IPv4 address without a server and defends it against other hosts (RFC 3927).
 ///
-/// It reads no clock and owns no socket: its owner reports the link, packets and the time, performs the actions that each report
-/// returns, and calls ``advance(to:)`` at ``nextDeadline``. Calls that come early, late or twice do no harm.
+/// It does no I/O and reads no clock: its owner reports the link state, packets and the time, performs the returned actions, and calls
+/// ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
 package struct LinkLocalClaim: Sendable {
     package enum Action: Equatable, Sendable {
-        /// Send to everybody on the link.
+        /// Broadcast this message on the link.
         case send(ARPMessage)
-        /// Nobody else has it: put it on the interface.
+        /// The address is free: add it to the interface.
         case assign(IPv4Address)
-        /// Take it off the interface.
+        /// Remove the address from the interface.
         case release(IPv4Address, Reason)
-        /// Keep it for what uses it, and offer it to nobody new; or the contrary (RFC 3927 §1.9).
+        /// Mark the address as preferred, or as deprecated: existing connections keep it, but new ones do not use it (RFC 3927 §1.9).
         case prefer(IPv4Address, Bool)
-        /// Somebody else has an address that was tried.
+        /// Another host has the address that was probed.
         case conflicted(IPv4Address, with: LinkAddress)
     }
 
@@ -42,14 +42,14 @@ package struct LinkLocalClaim: Sendable {
     }
 
     private enum State: Sendable {
-        /// The link is down, or has addresses that reach further.
+        /// The link is down, or the interface has routable addresses.
         case waiting
         case probing(Probing)
         case holding(Holding)
         case ended
     }
 
-    // RFC 3927 §9.
+    // The constants of RFC 3927 §9.
     private static let firstWait: Range<Duration> = .zero..<Duration.seconds(1)
     private static let probeCount = 3
     private static let probeSpacing: Range<Duration> = .seconds(1)..<Duration.seconds(2)
@@ -59,20 +59,20 @@ package struct LinkLocalClaim: Sendable {
     private static let conflictLimit = 10
     private static let slowInterval: Duration = .seconds(60)
     private static let defenceInterval: Duration = .seconds(10)
-    /// Whoever asks is answered, to all, but not more often than this: the kernel answers each asker anyway.
+    /// The minimum time between two broadcast replies. The kernel also answers each request.
     private static let answerSpacing: Duration = .seconds(1)
 
     private let link: LinkAddress
     private var candidates: LinkLocalCandidates
-    /// What to try first: the address of the last time.
+    /// The address to probe first: the one from the last time.
     private var remembered: IPv4Address?
     private var state: State = .waiting
     private var conflicts = 0
-    /// When an address was first probed for.
+    /// The time of the first probe for the latest address.
     private var lastStart: Duration?
     private var random: any RandomNumberGenerator & Sendable
 
-    /// - Parameter remembered: The address that the host had the last time; ignored if none could be chosen so.
+    /// - Parameter remembered: The last address of this host; ignored if it is not a valid candidate.
     package init(
         _ link: LinkAddress, remembered: IPv4Address? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -83,19 +83,19 @@ package struct LinkLocalClaim: Sendable {
         self.remembered = remembered.flatMap { LinkLocalCandidates.contains($0) ? $0 : nil }
     }
 
-    /// The address that the host has; `nil` while it has none.
+    /// The address of the host; `nil` if it has none.
     package var address: IPv4Address? {
         if case .holding(let holding) = state { holding.address } else { nil }
     }
 
-    /// The address that is tried at the moment.
+    /// The address that is being probed; `nil` if there is none.
     package var candidate: IPv4Address? {
         if case .probing(let probing) = state { probing.address } else { nil }
     }
 
     // MARK: The link
 
-    /// - Parameter hasRoutable: Whether the interface has an IPv4 address that reaches further than the link.
+    /// - Parameter hasRoutable: Whether the interface has an IPv4 address that is valid beyond the link.
     package mutating func linkChanged(isUp: Bool, hasRoutable: Bool, at now: Duration) -> [Action] {
         switch state {
         case .ended: return []
@@ -109,7 +109,7 @@ package struct LinkLocalClaim: Sendable {
             return []
         case .holding(var holding):
             guard isUp else {
-                // On another link somebody else may have it: it is probed for before it is used again (RFC 3927 §2.2).
+                // On another link another host may have the address: probe again before use (RFC 3927 §2.2).
                 remembered = holding.address
                 state = .waiting
                 return [.release(holding.address, .linkWentDown)]
@@ -121,26 +121,26 @@ package struct LinkLocalClaim: Sendable {
         }
     }
 
-    /// Gives the address back. Nothing follows.
+    /// Releases the address. All later events are ignored.
     package mutating func end() -> [Action] {
         defer { state = .ended }
         return address.map { [.release($0, .ended)] } ?? []
     }
 
-    /// Tries the next address.
+    /// Begins to probe the next address.
     private mutating func begin(at now: Duration) {
         let address = remembered.take() ?? candidates.next()
         var start = now
-        // Who answers for every address must not make this host ask without end (RFC 3927 §2.2.1).
+        // Limit the rate if a host answers for every address (RFC 3927 §2.2.1).
         if conflicts >= Self.conflictLimit, let lastStart { start = max(now, lastStart + Self.slowInterval) }
         state = .probing(Probing(address: address, next: start + .random(in: Self.firstWait, using: &random)))
     }
 
     // MARK: Packets
 
-    /// Whatever a packet says, it does no harm.
+    /// Processes a packet. Invalid packets are ignored.
     package mutating func received(_ packet: ARPMessage, at now: Duration) -> [Action] {
-        // What this host said itself comes back from some switches.
+        // Some switches send a host's own packets back to it.
         guard packet.senderLink != link else { return [] }
         switch state {
         case .waiting, .ended: return []
@@ -157,7 +157,7 @@ package struct LinkLocalClaim: Sendable {
             else { return [] }
             holding.lastAnswer = now
             state = .holding(holding)
-            // By broadcast, so that a second owner of the address is found out (RFC 3927 §2.5).
+            // The reply is a broadcast, so that another owner of the address is detected (RFC 3927 §2.5).
             return [
                 .send(
                     ARPMessage(
@@ -167,7 +167,7 @@ package struct LinkLocalClaim: Sendable {
         }
     }
 
-    /// Defended once; given up when that does not help (RFC 3927 §2.5).
+    /// Defends the address after the first conflict; releases it after a second conflict within a short time (RFC 3927 §2.5).
     private mutating func defend(_ holding: Holding, from other: LinkAddress, at now: Duration) -> [Action] {
         var holding = holding
         if let last = holding.lastConflict, now - last < Self.defenceInterval {
@@ -217,7 +217,7 @@ package struct LinkLocalClaim: Sendable {
         return [.send(ARPMessage(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
     }
 
-    /// Says twice that the address is this host's; what follows is that it has proved good.
+    /// Sends the two announcements. If no conflict follows for some time, resets the conflict counter.
     private mutating func announce(_ holding: Holding, at now: Duration) -> [Action] {
         var holding = holding
         guard holding.announced < Self.announcementCount else {

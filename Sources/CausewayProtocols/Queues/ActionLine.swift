@@ -1,14 +1,14 @@
-/// Actions in the order of the transitions that asked for them, performed by one at a time.
+/// A queue of actions that keeps them in order and lets only one thread at a time perform them.
 ///
-/// Actions do not commute: "open" must not overtake "close". So whoever adds while nobody performs performs, until nothing is left;
-/// everybody else leaves his behind the others'. Kept behind the lock under which the transitions happen.
+/// The order matters: for example "open" must not overtake "close". The thread that adds an action while no thread performs must perform
+/// actions until the queue is empty; all other threads only add to the queue. The queue is protected by the same lock as the state machine.
 package struct ActionLine<Action: Sendable>: Sendable {
     private var waiting = InlineFirstQueue<Action>()
     private var isPerforming = false
 
     package init() {}
 
-    /// Returns whether the caller must perform from now on.
+    /// Adds actions. Returns whether the caller must perform them.
     package mutating func add(_ actions: [Action]) -> Bool {
         for action in actions { waiting.append(action) }
         guard !isPerforming, !waiting.isEmpty else { return false }
@@ -16,7 +16,7 @@ package struct ActionLine<Action: Sendable>: Sendable {
         return true
     }
 
-    /// The next action for whoever performs; `nil` ends his turn.
+    /// Removes and returns the next action. After `nil` the caller must stop performing.
     package mutating func next() -> Action? {
         let action = waiting.popFirst()
         if action == nil { isPerforming = false }

@@ -1,9 +1,9 @@
 public import DequeModule
 
-/// A first-in first-out queue whose first element needs no storage on the heap.
+/// A first-in first-out queue that stores its first element without heap allocation.
 ///
-/// Most connections wait with exactly one receive outstanding: ten thousand of them save ten thousand buffers. It is `public`
-/// for the compiler alone, which specializes nothing less across modules; no product shows this module.
+/// Most connections wait with exactly one pending receive, so ten thousand connections save ten thousand buffers. The type is `public` only
+/// because the compiler does not specialize `package` types across modules; no product contains this module.
 @frozen public struct InlineFirstQueue<Element> {
     public var first: Element?
     public var rest: Deque<Element> = []
@@ -28,7 +28,7 @@ public import DequeModule
         return element
     }
 
-    /// Removes and returns every element, in order.
+    /// Removes and returns all elements, in order.
     @inlinable public mutating func removeAll() -> [Element] {
         var all: [Element] = []
         while let element = popFirst() { all.append(element) }

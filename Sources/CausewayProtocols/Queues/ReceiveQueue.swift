@@ -1,26 +1,26 @@
 internal import DequeModule
 
-/// Matches arriving content with the calls that wait for it, by counting bytes.
+/// Matches arriving content with pending receive calls, by counting bytes.
 ///
-/// The queue holds no bytes: its owner keeps them in a buffer and takes from its front what ``next()`` says. A byte stream
-/// is one message that ends when the peer ends it; datagrams and framed protocols are many messages.
+/// The queue holds no bytes: its owner keeps them in a buffer and removes from the front the number that ``next()`` returns. A byte stream
+/// is one message that ends with the stream; datagrams and framed protocols consist of many messages.
 package struct ReceiveQueue: Sendable {
     package enum Demand: Equatable, Sendable {
-        /// At least `minimum` bytes, fewer only where the message ends first, and never more than `maximum`.
+        /// At least `minimum` bytes (fewer only if the message ends earlier) and at most `maximum`.
         case bytes(minimum: Int, maximum: Int)
-        /// A whole message, however long, up to the queue's limit.
+        /// A complete message of any length, up to ``ReceiveQueue/messageLimit``.
         case message
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// Take `count` bytes off the front of the buffer for the oldest call.
+        /// Remove `count` bytes from the front of the buffer and pass them to the oldest call.
         case content(count: Int, endsMessage: Bool, endsStream: Bool)
-        /// The peer ended the stream before: the oldest call gets nothing, and every later one neither.
+        /// The end of the stream was already delivered: the oldest call gets nothing, and so do all later calls.
         case nothingMore
     }
 
-    /// What a stream delivers of a `message` demand at once when the peer never ends it. Beyond it the pieces come one
-    /// by one, each marked as incomplete, so that a peer cannot make the process grow without bound.
+    /// The maximum number of bytes to buffer for a `message` demand. A longer message is delivered in parts, each marked as incomplete, so
+    /// that a peer cannot make the process grow without limit.
     package static let messageLimit = 16 << 20
 
     private struct Message {
@@ -30,24 +30,24 @@ package struct ReceiveQueue: Sendable {
 
     private var demands = InlineFirstQueue<Demand>()
     private var messages = InlineFirstQueue<Message>()
-    /// The peer has ended its side; what came before may still wait.
+    /// Whether the peer has ended its direction. Earlier content may still be pending.
     package private(set) var hasEnded = false
     private var endWasDelivered = false
-    /// Bytes in all messages.
+    /// The number of buffered bytes in all messages.
     package private(set) var buffered = 0
 
     package init() {}
 
-    /// Nothing that arrived waits for a call, and more may come.
+    /// Whether the buffer is empty and more content may arrive.
     package var isIdle: Bool {
         !hasEnded && buffered == 0 && messages.rest.isEmpty && messages.first?.isWhole != true
     }
 
     package var hasDemand: Bool { !demands.isEmpty }
-    /// What the oldest waiting call asked for.
+    /// The demand of the oldest pending call.
     package var oldest: Demand? { demands.first }
 
-    /// How many bytes would complete the oldest call if they arrived in one piece: a hint for how much to read.
+    /// The number of bytes that would complete the oldest call: a hint for the size of the next read.
     package var wanted: Int {
         switch demands.first {
         case .bytes(_, let maximum): max(0, maximum - buffered)
@@ -56,20 +56,20 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// A program may pass any number: anything below one counts as one.
+    /// Adds a pending call. Values below 1 count as 1.
     package mutating func demand(minimum: Int, maximum: Int) {
         let bounds = Self.bounds(minimum: minimum, maximum: maximum)
         demands.append(.bytes(minimum: bounds.minimum, maximum: bounds.maximum))
     }
 
-    /// What is waited for, and what is given at most: never more than `maximum`, however much was to be waited for.
+    /// Corrects the bounds of a call: both at least 1, and the minimum not greater than the maximum.
     package static func bounds(minimum: Int, maximum: Int) -> (minimum: Int, maximum: Int) {
         (max(1, min(minimum, maximum)), max(1, maximum))
     }
 
     package mutating func demandMessage() { demands.append(.message) }
 
-    /// Forgets the call at `position` among those waiting. Returns whether there was one.
+    /// Removes the pending call at `position`. Returns whether there was one.
     package mutating func forgetDemand(at position: Int) -> Bool {
         var index = -1
         return demands.removeFirst { _ in
@@ -90,8 +90,8 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// The same for bytes of a message that goes on, where they are the answer of the oldest call and nothing stands before them.
-    /// Returns whether it was so: then the call is answered, and there is nothing more to take.
+    /// Completes the oldest call directly with `count` bytes of an unfinished message, if the buffer is empty and the call accepts that
+    /// number. Returns whether it did; the bytes are then not counted in the queue.
     package mutating func passes(_ count: Int) -> Bool {
         guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
         else { return false }
@@ -99,20 +99,20 @@ package struct ReceiveQueue: Sendable {
         return true
     }
 
-    /// The oldest call was given the end.
+    /// Whether the end was delivered to a call.
     package var hasDeliveredEnd: Bool { endWasDelivered }
 
-    /// The peer will send no more.
+    /// Records that the peer will send no more.
     package mutating func ended() { hasEnded = true }
 
-    /// Drops every waiting call: their owner answers them. Returns how many there were.
+    /// Removes all pending calls, which the owner must answer. Returns their number.
     package mutating func abandon() -> Int {
         let count = demands.count
         demands = InlineFirstQueue()
         return count
     }
 
-    /// The next answer, or `nil` when the oldest call must go on waiting. Call it until it returns `nil`.
+    /// The next result for the oldest call; `nil` if the call must wait. Call it until it returns `nil`.
     package mutating func next() -> Outcome? {
         guard let demand = demands.first else { return nil }
         guard let head = messages.first else { return hasEnded ? answerEnd() : nil }
@@ -154,7 +154,7 @@ package struct ReceiveQueue: Sendable {
 }
 
 extension ReceiveQueue.Demand {
-    /// The most bytes that answer it.
+    /// The maximum number of bytes in the result.
     package var maximum: Int {
         switch self {
         case .bytes(_, let maximum): maximum

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import Synchronization
 
-/// How far one logical message has come: shared by all who must wait for it.
+/// The progress of one logical message, shared by all messages that must wait for it.
 package final class MessageTicket: Sendable {
     package enum Progress: UInt8, Sendable { case unfinished, sent, failed }
 
@@ -15,14 +15,14 @@ package final class MessageTicket: Sendable {
     }
 }
 
-/// Decides in which order messages leave: by priority, after their antecedents, and not after they have expired.
+/// Decides in which order messages are sent: by priority, after their antecedents, and not after they have expired.
 ///
-/// Content of one message goes out in the order given and without a stranger in between. What ``next(at:)`` returned has
-/// begun and is never reordered. The queue reads no clock: times are durations since any fixed instant.
+/// The parts of one message are sent in order, without parts of other messages in between. A message that ``next(at:)`` has begun is never
+/// reordered. The queue reads no clock: times are durations since any fixed instant.
 package struct SendQueue<Payload: Sendable>: Sendable {
     package struct Entry: Sendable {
         package var payload: Payload
-        /// Identifies the message; `nil` for a message of its own that is complete and has no wishes.
+        /// Identifies the message; `nil` for a complete message without options.
         package var ticket: MessageTicket?
         package var endsMessage: Bool
         package var priority: Double
@@ -46,25 +46,25 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     package enum Step: Sendable {
         case send(Entry)
-        /// The message's time ran out before its first byte left.
+        /// The message expired before its first byte was sent.
         case expired(Entry)
-        /// The message waited for one that failed.
+        /// The antecedent of the message failed.
         case antecedentFailed(Entry)
     }
 
     private var entries: Deque<Entry> = []
     private var entriesWithOptions = 0
-    /// The message that has begun and not ended: nothing else may leave.
+    /// The message that has begun but not ended. No other message may be sent until it ends.
     private var open: MessageTicket?
-    /// Messages that failed before they began and whose last part has not come: what follows of them fails with them, or the
-    /// peer would take the rest for a whole message.
+    /// Messages that failed before they began and whose last part is still to come. Their later parts fail too; otherwise the peer would
+    /// take them for a complete message.
     private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
 
     package init() {}
 
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }
-    /// Whether a new plain message would leave before all others: then it need not be queued at all.
+    /// Whether a new message without options would be sent before all others, so that it need not be queued.
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
     package mutating func append(_ entry: Entry) {
@@ -72,7 +72,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         entries.append(entry)
     }
 
-    /// The next thing to do, or `nil` when nothing may leave now.
+    /// The next step; `nil` if nothing can be sent now.
     package mutating func next(at now: @autoclosure () -> Duration) -> Step? {
         if entriesWithOptions == 0, open == nil { return entries.popFirst().map { .send($0) } }
         guard let step = chooseByWishes(at: now()) else { return nil }
@@ -80,20 +80,20 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
-    /// The next message that will never leave: it has expired, waits for one that failed, or its beginning is lost. Unlike
-    /// ``next(at:)`` this begins no message, so it may be asked while nothing can leave.
+    /// The next message that can never be sent: it has expired, its antecedent failed, or its beginning failed. Unlike ``next(at:)`` this
+    /// method begins no message, so the owner may call it while nothing can be sent.
     package mutating func nextLost(at now: Duration) -> Step? {
         guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
     }
 
-    /// When the next message expires, unless it leaves before.
+    /// When the next message expires, if it is not sent before.
     package var nextDeadline: Duration? {
         guard entriesWithOptions > 0 else { return nil }
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?
         for entry in entries {
-            // Only the oldest part of a message decides, and none of one that has begun.
+            // Only the deadline of the oldest part counts, and none for a message that has begun.
             if let ticket = entry.ticket, ticket === open || !seen.insert(ObjectIdentifier(ticket)).inserted {
                 continue
             }
@@ -102,14 +102,14 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return earliest
     }
 
-    /// Takes back the oldest content for which the predicate holds, unless its message has begun.
+    /// Removes the oldest entry for which the predicate holds, unless its message has begun.
     package mutating func withdraw(where isWanted: (Payload) -> Bool) -> Entry? {
         guard let index = entries.firstIndex(where: { isWanted($0.payload) }) else { return nil }
         if let open, entries[index].ticket === open { return nil }
         return remove(at: index)
     }
 
-    /// Removes all that has not begun.
+    /// Removes and returns all entries.
     package mutating func removeAll() -> [Entry] {
         defer {
             entries = []
@@ -141,7 +141,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return best.map { .send(remove(at: $0)) }
     }
 
-    /// The oldest message whose time is over, or whose antecedent has failed. One that has begun is not among them.
+    /// The oldest message that has expired or whose antecedent failed. A message that has begun does not count.
     private mutating func chooseHopeless(at now: Duration) -> Step? {
         if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isUnbegun(at: $0) }) {
             return lose(at: index, hasExpired: true)
@@ -153,7 +153,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return nil
     }
 
-    /// The next part of a message whose beginning was lost.
+    /// The next part of a message whose beginning failed.
     private mutating func chooseLost() -> Step? {
         guard !lost.isEmpty else { return nil }
         for (index, entry) in entries.enumerated() {
@@ -173,7 +173,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private func isLate(_ entry: Entry, at now: Duration) -> Bool { entry.deadline.map { $0 <= now } ?? false }
 
-    /// An entry may go next if it is the oldest of its message and what it follows has been sent.
+    /// Whether the entry is the oldest of its message and its antecedent has been sent.
     private func isEligible(at index: Int) -> Bool {
         let entry = entries[index]
         if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }

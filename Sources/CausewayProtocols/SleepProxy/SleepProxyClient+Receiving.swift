@@ -1,7 +1,7 @@
 package import CausewayWire
 
 extension SleepProxyClient {
-    /// What a question is answered by has changed.
+    /// Reports a change in the set of records that answer a question.
     package mutating func changed(_ question: DNSQuestion, added: [DNSRecord], removed: [DNSRecord]) {
         switch question.type {
         case .ptr:
@@ -34,7 +34,7 @@ extension SleepProxyClient {
         follow(from: proxy.target, to: nil)
     }
 
-    /// A proxy has moved to another host: that one's addresses are of interest now.
+    /// The SRV record of a proxy names another host: query the addresses of that host.
     private mutating func follow(from old: DNSName?, to new: DNSName?) {
         if let new, new.isWithin(.local), addresses[new] == nil {
             addresses[new] = []
@@ -47,7 +47,7 @@ extension SleepProxyClient {
         for type in [DNSRecordType.a, .aaaa] { actions.append(.stop(DNSQuestion(old, type))) }
     }
 
-    /// Reads a proxy's word. Whatever else stands in it, or comes from anybody else, is none.
+    /// Processes a reply of the proxy. Malformed messages and messages from other peers are ignored.
     package mutating func received(_ bytes: Span<UInt8>, from peer: MulticastPeer, at now: Duration) {
         guard var waiting = conversation, peer == waiting.peer, let message = try? DNSMessage(parsing: bytes),
             message.flags.contains(.isResponse), message.operation == SleepProxyUpdate.operation,
@@ -55,7 +55,7 @@ extension SleepProxyClient {
         else { return }
         guard message.responseCode == .noError else { return converse(waiting.registration, at: now) }
         waiting.messages[message.id] = nil
-        // Who does not say for how long takes it as it was asked.
+        // A reply without a lease option grants the requested lease.
         let lease = message.extensions?.options.lazy.compactMap(DNSLease.seconds).first ?? Self.leaseSeconds
         waiting.lease = min(waiting.lease, lease)
         conversation = waiting.messages.isEmpty ? nil : waiting

@@ -1,24 +1,24 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Has somebody else on the link answer for this host while it sleeps.
+/// Registers this host's records with a sleep proxy, which answers for the host while it sleeps.
 ///
-/// While the host is awake it knows which sleep proxies there are and where. Just before it sleeps it gives its records to the best
-/// of them by DNS update (RFC 2136), with who it is and how it is woken (``DNSOwner``) and for how long (RFC 9664), and says whether
-/// that was taken: if not, goodbyes must be said. It does no I/O and reads no clock: its owner puts its questions, reports answers,
-/// sends its messages, and calls ``advance(to:)`` at ``nextDeadline``.
+/// While the host is awake, the client looks for sleep proxies on the link. Just before the host sleeps, it sends the records to the best
+/// proxy by DNS update (RFC 2136), with the owner option, which says how to wake the host (``DNSOwner``), and the lease time (RFC 9664). It
+/// then reports whether a proxy accepted them; if none did, the host must send goodbye messages. The client does no I/O and reads no clock:
+/// its owner sends its queries and messages, reports the answers, and calls ``advance(to:)`` at ``nextDeadline``.
 package struct SleepProxyClient: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion)
         case stop(DNSQuestion)
         case send([UInt8], to: MulticastPeer)
-        /// The records are somebody else's to answer for, until the host wakes or so many seconds are over.
+        /// A proxy answers for the records until the host wakes, or until the lease ends.
         case registered(leaseSeconds: UInt32)
-        /// Nobody took them.
+        /// No proxy accepted the records.
         case failed
     }
 
-    /// What a host has and is when it goes to sleep.
+    /// The records of a host that goes to sleep, and how to wake it.
     package struct Registration: Sendable {
         package var records: [DNSRecord]
         package var owner: DNSOwner
@@ -30,15 +30,15 @@ package struct SleepProxyClient: Sendable {
     }
 
     package static let type: DNSName = "_sleep-proxy._udp.local"
-    /// Nobody renews it while the host sleeps.
+    /// The requested lease in seconds. The host cannot renew it while it sleeps.
     package static let leaseSeconds: UInt32 = 86_400
-    /// Proxies that are followed, and those that are asked before the host sleeps without one.
+    /// The maximum number of known proxies, and of proxies to ask before the host sleeps without one.
     static let proxyLimit = 16
     static let attemptLimit = 2
-    /// The machine stops within a moment: what is not answered is said again soon, and not often.
+    /// The interval and the maximum number of transmissions. The host stops soon, so the interval is short and the number small.
     static let retryInterval: Duration = .milliseconds(100)
     static let sendLimit = 3
-    /// More would take longer than there is.
+    /// The maximum number of update messages. More would take too long.
     static let messageLimit = 64
 
     struct Proxy: Sendable {
@@ -52,11 +52,11 @@ package struct SleepProxyClient: Sendable {
         }
     }
 
-    /// What waits for one proxy's word.
+    /// A pending registration with one proxy.
     struct Conversation: Sendable {
         var registration: Registration
         var peer: MulticastPeer
-        /// By their identifiers: what it has not confirmed yet.
+        /// The messages that the proxy has not confirmed yet, by message ID.
         var messages: [UInt16: [UInt8]]
         var sent = 1
         var due: Duration
@@ -66,11 +66,11 @@ package struct SleepProxyClient: Sendable {
     var proxies: [DNSName: Proxy] = [:]
     var addresses: [DNSName: [DNSRecordData]] = [:]
     var conversation: Conversation?
-    /// Whom nobody needs to ask again before the host has slept.
+    /// The proxies that were already asked before this sleep.
     var tried: Set<MulticastPeer> = []
     var actions: [Action] = []
     private var isStarted = false
-    /// Bytes of the largest message.
+    /// The maximum length of a message, in bytes.
     package var messageByteLimit = MulticastDNS.messageByteLimit
     private var random: any RandomNumberGenerator & Sendable
 
@@ -90,7 +90,7 @@ package struct SleepProxyClient: Sendable {
         return actions
     }
 
-    /// Where proxies can be reached, the best first.
+    /// The addresses of the proxies, best first.
     package var reachable: [MulticastPeer] {
         let ranked = proxies.sorted { left, right in
             (left.value.metrics, left.key.description) < (right.value.metrics, right.key.description)
@@ -101,7 +101,7 @@ package struct SleepProxyClient: Sendable {
         }
     }
 
-    /// IPv4 before IPv6, for it needs no scope.
+    /// IPv4 comes before IPv6, because it needs no scope.
     private static func precedes(_ left: MulticastPeer, _ right: MulticastPeer) -> Bool {
         switch (left.address, right.address) {
         case (.ipv4(let left), .ipv4(let right)): left.bits < right.bits
@@ -113,14 +113,14 @@ package struct SleepProxyClient: Sendable {
 
     // MARK: Sleep
 
-    /// The host is about to sleep. What becomes of it is told by `registered` or `failed`, at once where there is no proxy.
+    /// Registers the records before sleep. The result is the action `registered` or `failed`; if there is no proxy, it follows at once.
     package mutating func sleep(_ registration: Registration, at now: Duration) {
         guard conversation == nil else { return }
         tried = []
         converse(registration, at: now)
     }
 
-    /// The host is awake, or was never asleep: nothing more is said or awaited.
+    /// Ends a pending registration, because the host is awake again.
     package mutating func wake() { conversation = nil }
 
     mutating func converse(_ registration: Registration, at now: Duration) {
@@ -141,7 +141,7 @@ package struct SleepProxyClient: Sendable {
         }
     }
 
-    /// The records in as few updates as will hold them; `nil` where there are none, or too many.
+    /// Encodes the records into as few updates as possible. Returns `nil` if there are no records or too many.
     private mutating func messages(_ registration: Registration) -> [UInt16: [UInt8]]? {
         var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))
         extensions.options = [DNSLease.option(seconds: Self.leaseSeconds), registration.owner.option]
@@ -151,7 +151,7 @@ package struct SleepProxyClient: Sendable {
             guard messages.count < Self.messageLimit else { return nil }
             let id = unusedIdentifier(messages)
             guard let (bytes, count) = SleepProxyUpdate.make(id, rest, extensions, limit: messageByteLimit) else {
-                // What is too large for one message is left out: all others count more than it.
+                // Leave out a record that is too large for one message; all others matter more.
                 rest = rest.dropFirst()
                 continue
             }
@@ -190,14 +190,13 @@ extension DNSRecordData {
     }
 }
 
-/// Updates that give records away.
+/// Encodes the updates that register records with a sleep proxy.
 enum SleepProxyUpdate {
     static let operation: UInt8 = 5
 
-    /// One message with as many of the records as it holds; `nil` if not even the first does.
+    /// Encodes as many records as fit into one message. Returns `nil` if not even the first one fits.
     ///
-    /// The zone is the one that multicast DNS is (RFC 2136 §2.3). Unique records keep their mark, else the proxy would not know that
-    /// it must defend them.
+    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, because it tells the proxy to defend them.
     static func make(
         _ id: UInt16, _ records: ArraySlice<DNSRecord>, _ extensions: DNSExtensions, limit: Int
     ) -> ([UInt8], count: Int)? {

@@ -1,11 +1,11 @@
 internal import CausewayWire
 
-/// What a sleep proxy says of itself in its instance's name, such as `70-35-60-63.1 Living room`: which kind of device it is, how
-/// portable, how much power it takes in addition and in all, and what it can do. Of each less is better.
+/// The metrics in the instance name of a sleep proxy, such as `70-35-60-63.1 Living room`: type of device, portability, marginal power,
+/// total power, and features. Lower values are better.
 struct SleepProxyMetrics: Comparable, Sendable {
     private var numbers: [Int]
 
-    /// `nil` for names that say nothing of the kind.
+    /// Returns `nil` for names without metrics.
     init?(_ label: some Sequence<UInt8>) {
         let bytes = Array(label.prefix(12))
         guard bytes.count >= 11, bytes[2] == 0x2D, bytes[5] == 0x2D, bytes[8] == 0x2D else { return nil }

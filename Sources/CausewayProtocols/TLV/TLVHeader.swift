@@ -1,13 +1,13 @@
-/// The type and the length that stand before a value, both in network byte order.
+/// The type and length before a value, both in network byte order.
 ///
-/// Types go up to `Int.max`, and so do lengths: a peer's larger number is refused, whatever its width.
+/// Types and lengths go up to `Int.max`. Larger numbers from a peer are refused, even if their width permits them.
 package struct TLVHeader: Equatable, Sendable {
-    /// Bytes of the type; 0 for none.
+    /// The width of the type in bytes; 0 for no type.
     package let typeWidth: Int
-    /// Bytes of the length.
+    /// The width of the length in bytes.
     package let lengthWidth: Int
 
-    /// - Precondition: Widths are 0 to 16, and that of the length is not 0.
+    /// - Precondition: Both widths are at most 16; the width of the length is at least 1.
     package init(typeWidth: Int = 4, lengthWidth: Int = 4) {
         precondition((0...16).contains(typeWidth) && (1...16).contains(lengthWidth), "no width of an integer")
         self.typeWidth = typeWidth
@@ -31,7 +31,7 @@ package struct TLVHeader: Equatable, Sendable {
         return bytes
     }
 
-    /// - Parameter bytes: At least ``byteCount``.
+    /// - Parameter bytes: At least ``byteCount`` bytes.
     /// - Returns: `nil` for a number above `Int.max`.
     package func decode(_ bytes: ArraySlice<UInt8>) -> TLVMetadata? {
         guard bytes.count >= byteCount, let type = Self.number(bytes.prefix(typeWidth)),

@@ -1,9 +1,9 @@
 package import CausewayTypes
 
-/// What stands before a message on the wire.
+/// The type and length from the header of a message.
 package struct TLVMetadata: StageMetadata, Equatable {
     package var type: UInt64
-    /// Bytes of the message, without those of the header. The stage counts them itself when it sends.
+    /// The length of the message in bytes, without the header. For sent messages the stage computes it.
     package var length: UInt64
 
     package init(type: UInt64 = 0, length: UInt64 = 0) {
@@ -12,39 +12,39 @@ package struct TLVMetadata: StageMetadata, Equatable {
     }
 }
 
-/// Messages with a type and a length before each, as a protocol of a stack.
+/// A stage for messages with a type and a length before each value.
 ///
 /// ```
 /// +------------------+--------------------+---------------------+
-/// | type, T bytes   | length, L bytes   | value, length bytes|
+/// |  type, T bytes   |  length, L bytes   | value, length bytes |
 /// +------------------+--------------------+---------------------+
 /// ```
 ///
-/// Both numbers are in network byte order, and the length counts the value alone. Without a type (T = 0) it is a plain length prefix.
-/// Over a byte stream a message that is longer than what is held here arrives in pieces. Over messages each of those is exactly
-/// one of these: a datagram that is not is dropped, as one that was damaged; a reliable protocol that carries such a message fails.
+/// Both numbers are in network byte order. The length counts only the value. Without a type (T = 0) the header is a plain length prefix.
+/// Over a byte stream a long message is delivered in parts. Over messages, each lower message must contain exactly one type-length-value
+/// message. A datagram that does not is dropped; on a reliable protocol it fails the stage.
 package struct TLVStage: ProtocolStage {
-    /// What lies beneath.
+    /// The kind of protocol below.
     package enum Carrier: Sendable {
         case stream
-        /// Whole messages, reliably.
+        /// Complete messages, reliably.
         case messages
         case datagrams
     }
 
     private let header: TLVHeader
     private let carrier: Carrier
-    /// The most bytes of one value, in either direction.
+    /// The maximum length of a value in bytes, in both directions.
     private let limit: UInt64
     private var phase: StageStatus = .idle
     private var isClosing = false
 
     private var input = ByteChain()
-    /// The message whose pieces arrive, and how many of its bytes are still to come.
+    /// The message that is arriving, and how many of its bytes are still to come.
     private var current: (metadata: TLVMetadata, remaining: UInt64)?
     private var inboundEnded = false
     private var deliveredEnd = false
-    /// Whole messages that lower ones carried.
+    /// Complete messages from lower messages.
     private var arrived = MessageChunkQueue()
     private var isSkipping = false
 
@@ -53,10 +53,10 @@ package struct TLVStage: ProtocolStage {
     private var outbound = MessageChunkQueue()
     private var sentEnd = false
 
-    /// What a peer can make the stage hold of a message that must be whole.
+    /// The maximum length in bytes of a message that must be complete. It limits how many bytes a peer can make the stage hold.
     package static let messageLimit = 16 << 20
 
-    /// - Parameter limit: The most bytes of one value. Over messages never more than ``messageLimit``.
+    /// - Parameter limit: The maximum length of a value in bytes. Over messages ``messageLimit`` applies as well.
     package init(_ header: TLVHeader, over carrier: Carrier, limit: Int = .max) {
         self.header = header
         self.carrier = carrier
@@ -93,8 +93,8 @@ package struct TLVStage: ProtocolStage {
         }
     }
 
-    /// Reads the next header once it is there. What is wrong with a stream is found when it arrives, or with the piece before it: a
-    /// stage that fails while it has nothing to give would not be noticed.
+    /// Decodes the next header as soon as it has arrived. Errors in a stream must be found on arrival or together with the content before
+    /// them, because the stack does not look for failures while the stage delivers nothing.
     private mutating func lookAhead() {
         if current == nil, input.count >= header.byteCount {
             guard let metadata = takeHeader() else { return fail(.protocolViolation) }
@@ -102,12 +102,12 @@ package struct TLVStage: ProtocolStage {
             current = (metadata, metadata.length)
         }
         guard inboundEnded else { return }
-        // A cut would pass for a whole message.
+        // Otherwise the truncated message would look complete.
         let isCutOff = current.map { $0.remaining > 0 && input.isEmpty } ?? !input.isEmpty
         if isCutOff { fail(.endedEarly) }
     }
 
-    /// A message of a lower protocol is one of these, whole.
+    /// Collects a lower message, which must contain exactly one message of this stage.
     private mutating func gather(_ chunk: MessageChunk) {
         if !isSkipping { input.append(chunk.bytes) }
         if input.count > Self.messageLimit + header.byteCount {
@@ -137,7 +137,7 @@ package struct TLVStage: ProtocolStage {
         return .end
     }
 
-    /// A piece of the message under way on a stream, or the beginning of the next.
+    /// The next part of the current message of a stream, or the beginning of the next message.
     private mutating func nextPiece(atMost limit: Int) -> MessageChunk? {
         guard let (metadata, remaining) = current else { return nil }
         let count = min(limit, input.count, Int(clamping: remaining))
@@ -150,7 +150,7 @@ package struct TLVStage: ProtocolStage {
         return MessageChunk(bytes, metadata: [metadata], endsMessage: isWhole, isFinal: deliveredEnd)
     }
 
-    /// `nil` for too few bytes, or numbers that no program can hold.
+    /// Decodes the header. Returns `nil` if bytes are missing or a number is too large.
     private mutating func takeHeader() -> TLVMetadata? {
         guard input.count >= header.byteCount, let metadata = header.decode(input.front(header.byteCount)) else {
             return nil
@@ -191,7 +191,7 @@ package struct TLVStage: ProtocolStage {
 
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { outbound.pop(atMost: limit) }
 
-    // MARK: The end
+    // MARK: Closing
 
     package mutating func close(at now: Duration) {
         isClosing = true

@@ -1,28 +1,28 @@
-/// Decides when a socket is read to which many datagrams come, so that each wake-up of its thread brings many of them.
+/// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several of them.
 ///
-/// A wake-up costs as much as receiving ten datagrams and more. Where datagrams come one by one and close together, as from a host
-/// whose network card does not coalesce them, the socket is left alone for a fraction of a millisecond after the first. That is done
-/// only while nothing is sent: a peer that waits for an answer must not wait for a pause.
+/// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, as from a host whose network card
+/// does not coalesce them, the socket is left unread for a fraction of a millisecond after the first arrival. This happens only while the
+/// socket sends nothing, so that a peer that waits for a reply is not delayed.
 package struct ArrivalPace: Sendable {
     package enum Step: Equatable, Sendable {
         case read
-        /// Do not listen for arrivals, and read after this time.
+        /// Do not poll the socket; read it after this pause.
         case wait(Duration)
-        /// Listen for the next arrival.
+        /// Poll the socket for the next arrival.
         case listen
     }
 
-    /// A read of fewer datagrams was not worth its wake-up.
+    /// A read of fewer datagrams is not worth its wake-up.
     private static let fewDatagrams = 64
-    /// A pause that brings fewer shows that waiting is useless.
+    /// A pause that collects fewer datagrams is useless.
     private static let uselessDatagrams = 4
-    /// A pause that brings as many is followed by the next one, without listening in between; one that brings fewer than twice as many
-    /// by a longer one.
+    /// After a pause that collects at least this many datagrams, the next pause follows without polling. If it collects less than twice
+    /// this number, the next pause is longer.
     private static let manyDatagrams = 64
-    /// Reads that are further apart belong to no stream.
+    /// The maximum time between two reads of one stream.
     private static let longestGap = Duration.microseconds(500)
     private static let pauses = (shortest: Duration.microseconds(100), longest: Duration.microseconds(500))
-    /// Reads of few datagrams in a row before the first pause.
+    /// The number of consecutive small reads before the first pause.
     private static let patience = 16
 
     private var score = 0
@@ -32,7 +32,7 @@ package struct ArrivalPace: Sendable {
 
     package init() {}
 
-    /// Something has arrived.
+    /// Reports that the socket is readable.
     package mutating func arrived(at now: Duration) -> Step {
         guard score >= Self.patience else { return .read }
         if let lastRead, now - lastRead < pause { lengthenPause() } else { pause = Self.pauses.shortest }
@@ -40,7 +40,7 @@ package struct ArrivalPace: Sendable {
         return .wait(pause)
     }
 
-    /// All waiting datagrams have been read: their number.
+    /// Reports that all pending datagrams were read, with their number.
     package mutating func wasRead(_ count: Int, at now: Duration) -> Step {
         defer { lastRead = now }
         guard isPausing else {
@@ -57,7 +57,7 @@ package struct ArrivalPace: Sendable {
         return .listen
     }
 
-    /// A datagram was sent over the socket.
+    /// Reports that a datagram was sent over the socket.
     package mutating func sent() { score = 0 }
 
     private mutating func lengthenPause() { pause = min(pause * 2, Self.pauses.longest) }

@@ -1,9 +1,9 @@
 package import HeapModule
 
-/// Deadlines in order, each with a number to cancel it by. It reads no clock.
+/// A priority queue of timers. Each timer has an identifier for cancellation. The heap reads no clock.
 ///
-/// Cancelling is cheap and leaves a stone behind; when stones outnumber the living, they are swept. Inlinable, for every timer of every
-/// loop goes through here, and generic code is slow in other modules.
+/// Cancelling only marks an entry; when most entries are marked, they are removed. The methods are inlinable because all timers of all
+/// loops use them, and unspecialized generic code is slow.
 package struct TimerHeap<Body>: ~Copyable {
     package typealias ID = UInt64
 
@@ -15,7 +15,7 @@ package struct TimerHeap<Body>: ~Copyable {
 
     @inlinable package var count: Int { bodies.count }
 
-    /// The earliest deadline of a living timer.
+    /// The earliest deadline of an active timer.
     @inlinable package mutating func nextDeadline() -> Duration? {
         while let first = heap.min {
             if bodies[first.id] != nil { return first.deadline }
@@ -31,7 +31,7 @@ package struct TimerHeap<Body>: ~Copyable {
         return lastID
     }
 
-    /// Returns the timer's body unless it has fired or been cancelled before.
+    /// Cancels a timer. Returns its body, or `nil` if it has fired or was cancelled before.
     @discardableResult
     @inlinable package mutating func cancel(_ id: ID) -> Body? {
         let body = bodies.removeValue(forKey: id)
@@ -41,14 +41,14 @@ package struct TimerHeap<Body>: ~Copyable {
         return body
     }
 
-    /// Removes and returns one timer that is due, in order of deadline.
+    /// Removes and returns the timer with the earliest deadline, if it is due.
     @inlinable package mutating func popDue(at now: Duration) -> Body? {
         guard let deadline = nextDeadline(), deadline <= now, let entry = heap.popMin() else { return nil }
         return bodies.removeValue(forKey: entry.id)
     }
 }
 
-/// One deadline. Not within ``TimerHeap``, where it would be a type of its own for each body, found anew at each use.
+/// One entry of the heap. A type nested in the generic ``TimerHeap`` would need its own metadata lookup for each body type.
 @usableFromInline struct TimerEntry: Comparable {
     @usableFromInline var deadline: Duration
     @usableFromInline var id: UInt64
@@ -58,7 +58,7 @@ package struct TimerHeap<Body>: ~Copyable {
         self.id = id
     }
 
-    /// Timers with the same deadline fire in the order in which they were set.
+    /// Timers with equal deadlines fire in the order in which they were added.
     @inlinable static func < (a: TimerEntry, b: TimerEntry) -> Bool {
         a.deadline == b.deadline ? a.id < b.id : a.deadline < b.deadline
     }
