@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw` and Avahi, on two hosts with one link and on one host with one port.
+    /// `nw` and Avahi, on two hosts with one link, and on one host that shares the port.
     @Suite(
         "Avahi",
         .enabled(if: TwoHosts.isAvailable && Avahi.isAvailable, "needs root, ip, unshare, dbus and avahi-daemon"))
     struct AvahiTests {
         private static let type = "_nwtest._tcp"
 
-        @Test("C93: Avahi finds and resolves what nw registers, with its subtype, and hears its goodbye")
+        @Test("C93: Avahi finds and resolves a service of nw by its subtype, and receives its goodbye")
         func registers() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -23,11 +23,11 @@ extension Interop {
                 let subtype = try avahi.run("avahi-browse -p -t _sub1._sub.\(Self.type)", scratch)
                 try await eventually("Avahi finds it by its subtype") { subtype.text.contains("\(Self.type);local") }
                 try nw.interrupt()
-                try await eventually("Avahi hears the goodbye") { browser.text.contains("-;\(TwoHosts.link);IPv4;") }
+                try await eventually("Avahi receives the goodbye") { browser.text.contains("-;\(TwoHosts.link);IPv4;") }
             }
         }
 
-        @Test("C93: nw finds, resolves and queries what Avahi publishes, and hears its goodbye")
+        @Test("C93: nw finds, resolves and queries a service of Avahi, and receives its goodbye")
         func browses() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -44,12 +44,12 @@ extension Interop {
                 #expect(try await types.finished() == 0)
                 #expect(types.text.contains("\(Self.type) local."), "\(types.text)")
                 service.kill()
-                try await eventually("nw hears the goodbye") { nw.text.contains("\n- Odd. \\name") }
+                try await eventually("nw receives the goodbye") { nw.text.contains("\n- Odd. \\name") }
             }
         }
 
         @Test(
-            "C62 C113: a service says goodbye when its process ends, or has cancelled it just before",
+            "C62 C113: a process sends a goodbye for its service when it ends, also just after cancelling the service",
             arguments: ["exit", "cancel", "signal"])
         func leaves(_ manner: String) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -60,13 +60,13 @@ extension Interop {
                 try await eventually("Avahi finds it: \(leaver.text)") {
                     browser.text.contains("+;\(TwoHosts.link);IPv4;Leaver;")
                 }
-                try await eventually("Avahi hears the goodbye: \(leaver.text) \(leaver.errors)") {
+                try await eventually("Avahi receives the goodbye: \(leaver.text) \(leaver.errors)") {
                     browser.text.contains("-;\(TwoHosts.link);IPv4;Leaver;")
                 }
             }
         }
 
-        @Test("A listener whose service may have no other name fails when somebody else has it")
+        @Test("A listener that forbids renaming fails if another host has its service name")
         func strictListener() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -79,7 +79,7 @@ extension Interop {
             }
         }
 
-        @Test("C58 C106: who comes second gives way, whichever it is")
+        @Test("C58 C106: of nw and Avahi, the second to claim a name renames its service")
         func conflict() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -93,7 +93,7 @@ extension Interop {
             }
         }
 
-        @Test("C71: beside Avahi on one host and one port, each sees the other's services, and so do others")
+        @Test("C71: on one host and one port, nw and Avahi see each other's services, and other hosts see both")
         func sharedHost() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.near, scratch)
@@ -118,20 +118,22 @@ extension Interop {
             }
         }
 
-        @Test("C67: a host that vanishes without a goodbye is forgotten when somebody else misses it")
+        @Test(
+            "C67: the services of a host that vanished without a goodbye are removed after unanswered queries of other browsers"
+        )
         func crash() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["browse", Self.type], on: hosts.near)
                 let far = try scratch.start(try Built.nw(), ["register", "Gone", Self.type, "1"], on: hosts.far)
                 try await nw.prints("+ Gone  \(Self.type) local. [\(TwoHosts.link)]\n")
                 far.kill()
-                // Two other browsers ask, one after the other, and nobody answers.
+                // Two other browsers query, one after the other, and no host answers.
                 for _ in 0..<2 {
                     let other = try scratch.start(
                         try Built.nw(), ["query", "\(Self.type).local", "PTR", "-t", "4"], on: hosts.far)
                     _ = try await other.finished()
                 }
-                try await eventually("nw forgets it") {
+                try await eventually("nw removes it") {
                     nw.text.hasSuffix("- Gone  \(Self.type) local. [\(TwoHosts.link)]\n")
                 }
             }
@@ -139,9 +141,9 @@ extension Interop {
     }
 }
 
-/// An Avahi daemon with a message bus of its own, in a mount namespace of its own.
+/// An Avahi daemon with its own message bus, in its own mount namespace.
 struct Avahi {
-    /// Commands for the daemon's host come through this pipe-like script.
+    /// Commands for the daemon's host run through this script.
     let host: String
     let bus: String
 
@@ -150,7 +152,7 @@ struct Avahi {
             let found = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].contains {
                 FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
             }
-            if !found { print("SKIPPED: all tests with Avahi, for \(program) is not installed") }
+            if !found { print("SKIPPED: all tests with Avahi, because \(program) is not installed") }
             return found
         }
     }()
@@ -174,7 +176,7 @@ struct Avahi {
         return Avahi(host: host, bus: bus)
     }
 
-    /// Runs one of Avahi's programs beside the daemon.
+    /// Runs one of Avahi's programs on the daemon's host.
     func run(_ command: String, _ scratch: Scratch) throws -> Child {
         try scratch.start(
             "/usr/bin/env", ["DBUS_SYSTEM_BUS_ADDRESS=\(bus)", "LC_ALL=C.UTF-8", "sh", "-c", "exec \(command)"],

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw bridge` on a router between two links, with a host on each: nodes 0, 1 and 2 of the chain.
+    /// `nw bridge` on a router between two links with one host each: nodes 0, 1 and 2 of the chain.
     @Suite("Bonjour across links", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourBridgeTests {
         private static let (near, far) = ("l0", "l1")
@@ -15,7 +15,7 @@ extension Interop {
                 try Built.nw(), ["bridge", near, far, "--type", "_nwtest._tcp,_sub"] + options, on: chain.node(1))
         }
 
-        @Test("C125: a host finds a service of the other link, reaches it, and hears when it goes")
+        @Test("C125: a host finds a service on the other link, connects to it, and sees it removed")
         func bridges() async throws {
             try await RouterChain.run { chain, scratch in
                 let bridge = try await Self.bridge(chain, scratch)
@@ -42,11 +42,11 @@ extension Interop {
             }
         }
 
-        @Test("C125: link-local addresses stay on their link; the other direction and other types take asking for")
+        @Test("C125: link-local addresses stay on their link; the reverse direction and other types must be requested")
         func limits() async throws {
             try await RouterChain.run { chain, scratch in
                 let bridge = try await Self.bridge(chain, scratch, ["--json"])
-                // All nodes are one machine with one name: that of the far host is taken here.
+                // All nodes share one machine and its host name, so the far host has another name here.
                 for (name, type, node) in [("Near", Self.type, 0), ("Other", "_other._tcp", 2), ("Far", Self.type, 2)] {
                     let service = try scratch.start(
                         try Built.nw(), ["register", name, type, "9"], on: chain.node(node))
@@ -71,10 +71,10 @@ extension Interop {
             }
         }
 
-        @Test("C125: two bridges both ways: what goes is gone on both links, and nothing says it again")
+        @Test("C125: with two bidirectional bridges, a removed service disappears on both links and does not return")
         func twoBridges() async throws {
             try await RouterChain.run { chain, scratch in
-                // Another process is another bridge.
+                // The second bridge is another process.
                 let bridges = try await [
                     Self.bridge(chain, scratch, ["--both"]), Self.bridge(chain, scratch, ["--both"]),
                 ]
@@ -95,7 +95,7 @@ extension Interop {
         }
 
         @Test(
-            "C125: Avahi's service crosses, and Avahi finds what has crossed",
+            "C125: Avahi's service crosses the bridge, and Avahi finds services that crossed it",
             .enabled(if: Avahi.isAvailable, "needs unshare, dbus and avahi-daemon"))
         func avahi() async throws {
             try await RouterChain.run { chain, scratch in
@@ -116,9 +116,9 @@ extension Interop {
                 let subtype = try avahi.run("avahi-browse -p -t _sub._sub.\(Self.type)", scratch)
                 try await eventually("Avahi finds it by its subtype") { subtype.text.contains(";Ours;") }
                 try ours.interrupt()
-                try await eventually("Avahi hears the goodbye") { browser.text.contains("-;\(Self.far);IPv4;Ours;") }
+                try await eventually("Avahi receives the goodbye") { browser.text.contains("-;\(Self.far);IPv4;Ours;") }
                 theirs.kill()
-                try await eventually("nw hears the goodbye: \(nw.text)") { nw.text.contains("- \(line)") }
+                try await eventually("nw receives the goodbye: \(nw.text)") { nw.text.contains("- \(line)") }
             }
         }
     }

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The commands that look for services and show where they are.
-    @Suite("Commands of Bonjour", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
+    /// The commands that find services and show their addresses.
+    @Suite("Bonjour commands", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourCommandTests {
         private struct Place: Decodable {
             var name, type, domain, host: String
@@ -23,7 +23,7 @@ extension Interop {
             try await service.prints("registered as My. page\n")
         }
 
-        @Test("lookup shows host, port, addresses and TXT without connecting, by name and type or by the whole name")
+        @Test("lookup shows host, port, addresses and TXT without connecting, by name and type or by the full name")
         func lookup() async throws {
             try await TwoHosts.run { hosts, scratch in
                 try await register("_nwtest._tcp", hosts, scratch)
@@ -45,7 +45,7 @@ extension Interop {
             }
         }
 
-        @Test("lookup of a service that is not there says so when its time is over")
+        @Test("lookup of an absent service reports the timeout")
         func nothing() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["lookup", "None", "_x._tcp", "-w", "0.5"], on: hosts.near)
@@ -74,7 +74,7 @@ extension Interop {
             }
         }
 
-        @Test("browse that finds nothing says what to try")
+        @Test("browse suggests what to try when it finds nothing")
         func hint() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["browse", "_none._tcp", "-t", "0.5"], on: hosts.near)
@@ -84,7 +84,7 @@ extension Interop {
             }
         }
 
-        @Test("JSON of browse and query has numbers as numbers")
+        @Test("browse and query print numbers as JSON numbers")
         func json() async throws {
             try await TwoHosts.run { hosts, scratch in
                 try await register("_nwtest._tcp", hosts, scratch)
@@ -100,7 +100,7 @@ extension Interop {
             }
         }
 
-        @Test("resolve takes the words of dig, prints no empty line, and tells a refused server from a silent one")
+        @Test("resolve accepts dig's arguments, prints no empty line, and distinguishes a refused from a silent server")
         func resolveRefused() async throws {
             try await TwoHosts.run { hosts, scratch in
                 for words in [
@@ -122,7 +122,7 @@ extension Interop {
             }
         }
 
-        @Test("resolve --trace of a name of the link lists its questions")
+        @Test("resolve --trace of a .local name lists its queries")
         func resolveTrace() async throws {
             try await TwoHosts.run { hosts, scratch in
                 try await register("_nwtest._tcp", hosts, scratch)

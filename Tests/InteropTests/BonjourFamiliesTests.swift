@@ -2,20 +2,20 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Links whose hosts have addresses of one kind only.
+    /// Links on which both hosts have only one kind of address.
     @Suite(
-        "Bonjour with addresses of one kind",
+        "Bonjour with one kind of address",
         .enabled(if: TwoHosts.isAvailable && Avahi.isAvailable && Zeroconf.isAvailable, "needs root, ip and peers"))
     struct BonjourFamiliesTests {
         private static let type = "_nwkind._tcp"
 
-        /// The only addresses of both hosts.
+        /// The kind of address that both hosts have.
         enum Kind: CaseIterable {
             case ipv6, ipv6LinkLocal, ipv4LinkLocal
 
             private static let link = TwoHosts.link
 
-            /// Takes the other addresses away.
+            /// Removes the addresses of other kinds.
             func arrange(_ hosts: TwoHosts) throws {
                 for ip in [hosts.ip, hosts.farIP] {
                     try ip("-4 address flush dev \(Self.link)")
@@ -30,7 +30,7 @@ extension Interop {
                 try hosts.farIP("address add 169.254.7.2/16 dev \(Self.link) scope link")
             }
 
-            /// How the near host's addresses begin. Avahi tells any one of them, zeroconf all, the newest first.
+            /// The prefixes of the near host's addresses. Avahi reports any one of them, zeroconf all, the newest first.
             var near: [String] {
                 switch self {
                 case .ipv6: [TwoHosts.near6, "fe80::"]
@@ -39,7 +39,7 @@ extension Interop {
                 }
             }
 
-            /// For zeroconf on the far host, which finds out its link-local address by itself.
+            /// The argument for zeroconf on the far host, which looks up its own link-local address.
             var far: String {
                 switch self {
                 case .ipv6: TwoHosts.far6
@@ -48,7 +48,7 @@ extension Interop {
                 }
             }
 
-            /// How `nw lookup` writes the far host's port.
+            /// Whether a line of `nw lookup` shows the far host's port.
             func isFar(_ line: String, port: Int) -> Bool {
                 switch self {
                 case .ipv6: line.hasPrefix("[fd77:8::") && line.hasSuffix("]:\(port)\n")
@@ -60,7 +60,7 @@ extension Interop {
             var avahiName: String { self == .ipv4LinkLocal ? "IPv4" : "IPv6" }
         }
 
-        @Test("C37 C93: Avahi resolves what nw registers, and hears its goodbye", arguments: Kind.allCases)
+        @Test("C37 C93: Avahi resolves a service of nw, and receives its goodbye", arguments: Kind.allCases)
         func avahiFinds(_ kind: Kind) async throws {
             try await TwoHosts.run { hosts, scratch in
                 try kind.arrange(hosts)
@@ -76,13 +76,13 @@ extension Interop {
                     }
                 }
                 try nw.interrupt()
-                try await eventually("Avahi hears the goodbye: \(browser.text)") {
+                try await eventually("Avahi receives the goodbye: \(browser.text)") {
                     browser.text.contains("-;\(TwoHosts.link);\(kind.avahiName);Near;")
                 }
             }
         }
 
-        @Test("C37 C93: nw resolves what Avahi publishes, and hears its goodbye", arguments: Kind.allCases)
+        @Test("C37 C93: nw resolves a service of Avahi, and receives its goodbye", arguments: Kind.allCases)
         func avahiIsFound(_ kind: Kind) async throws {
             try await Self.isFound(kind) { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -91,7 +91,7 @@ extension Interop {
             }
         }
 
-        @Test("C37 C93: zeroconf resolves what nw registers, and hears its goodbye", arguments: Kind.allCases)
+        @Test("C37 C93: zeroconf resolves a service of nw, and receives its goodbye", arguments: Kind.allCases)
         func zeroconfFinds(_ kind: Kind) async throws {
             try await TwoHosts.run { hosts, scratch in
                 try kind.arrange(hosts)
@@ -104,13 +104,13 @@ extension Interop {
                         && kind.near.allSatisfy { browser.text.contains(" \($0)") }
                 }
                 try nw.interrupt()
-                try await eventually("zeroconf hears the goodbye: \(browser.text)") {
+                try await eventually("zeroconf receives the goodbye: \(browser.text)") {
                     browser.text.contains("- Near\n")
                 }
             }
         }
 
-        @Test("C37 C93: nw resolves what zeroconf registers, and hears its goodbye", arguments: Kind.allCases)
+        @Test("C37 C93: nw resolves a service of zeroconf, and receives its goodbye", arguments: Kind.allCases)
         func zeroconfIsFound(_ kind: Kind) async throws {
             try await Self.isFound(kind) { hosts, scratch in
                 let service = try scratch.start(
@@ -119,9 +119,9 @@ extension Interop {
             }
         }
 
-        /// The browser finds what is published, it is resolved, and it goes.
+        /// Checks that the browser finds a published service, that it resolves, and that it is removed.
         ///
-        /// - Parameter publish: Has the far host offer an echo server as `Far`, and returns what ends that.
+        /// - Parameter publish: Publishes an echo server as `Far` on the far host, and returns a closure that ends it.
         private static func isFound(
             _ kind: Kind, _ publish: (TwoHosts, Scratch) async throws -> () throws -> Void
         ) async throws {
@@ -140,7 +140,7 @@ extension Interop {
             }
         }
 
-        @Test("C59: what zeroconf changes in a service's TXT record is seen, each time")
+        @Test("C59: nw reports every change that zeroconf makes in a service's TXT record")
         func updateIsSeen() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let browser = try scratch.start(try Built.nw(), ["browse", Self.type, "-v"], on: hosts.near)
@@ -159,7 +159,7 @@ extension Interop {
             }
         }
 
-        @Test("C59: what we change in a service's TXT record zeroconf sees")
+        @Test("C59: zeroconf reports every change that nw makes in a service's TXT record")
         func updateIsHeard() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let browser = try scratch.start(
@@ -172,9 +172,9 @@ extension Interop {
             }
         }
 
-        @Test("C72 C78: a hundred names with every kind of character are read from zeroconf as they are")
+        @Test("C72 C78: nw reads a hundred names of zeroconf with all kinds of characters unchanged")
         func names() async throws {
-            // It takes each dot in a name for the end of a label.
+            // zeroconf treats each dot in a name as the end of a label.
             let names = BonjourNamesTests.names.map { $0.replacingOccurrences(of: ".", with: "·") }
                 .map { $0.utf8.count > 63 ? String($0.dropLast()) : $0 }
             let expected = Set(names.map(\.precomposedStringWithCanonicalMapping))
@@ -188,7 +188,8 @@ extension Interop {
                     Self.told("added", browser) == expected
                 }
                 try service.endInput()
-                try await eventually("they go: \(Self.told("removed", browser).symmetricDifference(expected))") {
+                try await eventually("they are removed: \(Self.told("removed", browser).symmetricDifference(expected))")
+                {
                     Self.told("removed", browser) == expected
                 }
             }
@@ -208,7 +209,8 @@ extension Interop {
 }
 
 extension Zeroconf {
-    /// Makes `zc` on the link, over the family of `address`; one that ends with "::" stands for whatever link-local one the host has.
+    /// Creates `zc` on the link for the address family of `address`. An address that ends with "::" stands for any link-local address of
+    /// the host.
     private static let begin = """
         import asyncio, socket, sys, time
         from zeroconf import IPVersion, ServiceBrowser, ServiceInfo, Zeroconf
@@ -231,7 +233,7 @@ extension Zeroconf {
         ["-u", "-c", begin + program] + arguments + [TwoHosts.link]
     }
 
-    /// Prints what comes, changes and goes, with its port, its entries and its addresses.
+    /// Prints added, changed and removed services with port, TXT entries and addresses.
     static func follow(_ type: String, at address: String) -> [String] {
         let program = """
             class Listener:
@@ -248,7 +250,7 @@ extension Zeroconf {
         return run(program, ["\(type).local.", address])
     }
 
-    /// Registers a service until its input ends; each line of that is its new path.
+    /// Registers a service until its input ends. Each input line is its new path.
     static func publish(_ type: String, _ name: String, at address: String) -> [String] {
         let program = """
             zc = Zeroconf(**place)
@@ -262,7 +264,7 @@ extension Zeroconf {
         return run(program, ["\(type).local.", address])
     }
 
-    /// Registers a service for each line up to an empty one, until its input ends.
+    /// Registers a service for each input line up to an empty line, until its input ends.
     static func publishMany(_ type: String, at address: String) -> [String] {
         let program = """
             async def main():

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Bounds are on packets, not on time: what is lost is said again, and no storm comes of it.
-    @Suite("Bonjour on bad links", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
+    /// The tests limit the number of packets, not the time: lost packets are repeated without a storm.
+    @Suite("Bonjour on lossy links", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
     struct BonjourFaultTests {
         @Test(
-            "Services are found and gone again, though frames are lost, doubled and reordered",
+            "Services are found and removed despite lost, duplicated and reordered frames",
             arguments: [(0.0, 0.3, 60), (0.2, 0.05, 30), (0.5, 0.05, 30)])
         func faults(_ loss: Double, _ doubling: Double, _ delay: Int) async throws {
             try await FaultyLink.run(loss: loss, doubling: doubling, delay: delay) { hosts, scratch in
@@ -17,21 +17,21 @@ extension Interop {
                     browser.text.split(separator: "\n").count { $0.hasPrefix("+ s") } == 5
                 }
                 let (near, far) = (try hosts.sent(by: hosts.near), try hosts.sent(by: hosts.far))
-                print("loss \(loss), doubling \(doubling): the browser sent \(near) packets, the registrar \(far)")
-                // A dozen of neighbour discovery and group reports, and both families.
+                print("loss \(loss), duplication \(doubling): the browser sent \(near) packets, the registrar \(far)")
+                // About a dozen of the packets are neighbour discovery and group reports. Both families count.
                 #expect(near <= 60 && far <= 100)
-                // The last announcement, nine seconds after the first, must not overtake the goodbye.
+                // The last announcement comes nine seconds after the first and must not follow the goodbye.
                 if loss == 0 { try await Task.sleep(for: .seconds(11)) }
                 try registrar.interrupt()
-                // Who ends says goodbye once: where that may be lost, nothing follows.
+                // A host sends its goodbye only once. If the goodbye may be lost, the removal cannot be expected.
                 guard loss == 0 else { return }
-                try await eventually("all are gone: \(browser.text)") {
+                try await eventually("all are removed: \(browser.text)") {
                     browser.text.split(separator: "\n").count { $0.hasPrefix("- s") } == 5
                 }
             }
         }
 
-        @Test("80 per cent of frames lost, nothing storms")
+        @Test("A loss of 80 per cent of frames causes no packet storm")
         func terrible() async throws {
             try await FaultyLink.run(loss: 0.8, doubling: 0.05, delay: 30) { hosts, scratch in
                 let browser = try scratch.start(try Built.nw(), ["browse", "_bad._tcp", "-t", "12"], on: hosts.near)
@@ -44,7 +44,7 @@ extension Interop {
             }
         }
 
-        @Test("A host with two links on one wire does not give way to itself")
+        @Test("A host with two interfaces on one link does not conflict with itself")
         func twoLinks() async throws {
             try await TwoHosts.run { hosts, scratch in
                 for words in ["link add lan type bridge", "link set \(TwoHosts.link) master lan", "link set lan up"] {
@@ -59,7 +59,7 @@ extension Interop {
                 try await eventually("it is registered: \(registrar.text)") {
                     registrar.text.contains("registered as s")
                 }
-                // Conflicts come with the announcements, and whoever loses one has lost the next within seconds.
+                // Announcements may cause conflicts. After a lost conflict, the next one follows within seconds.
                 let query = try scratch.start(
                     try Built.nw(), ["query", "s._two._tcp.local", "SRV", "-t", "10"], on: hosts.near)
                 #expect(try await query.finished() == 0)

@@ -2,15 +2,15 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Names of every kind, and names that two hosts want, with Avahi and python-zeroconf on the other host.
+    /// Names with all kinds of characters, and names that two hosts claim, with Avahi and python-zeroconf on the other host.
     @Suite(
         "Bonjour names",
         .enabled(if: TwoHosts.isAvailable && Avahi.isAvailable && Zeroconf.isAvailable, "needs root, ip and peers"))
     struct BonjourNamesTests {
         private static let type = "_nwnames._tcp"
 
-        /// A hundred: each punctuation character of ASCII, and text that is composed, decomposed, wide, joined, right to left, or as long
-        /// as can be, with spaces and dots wherever they may be.
+        /// A hundred names: each ASCII punctuation character, and text that is composed, decomposed, wide, joined, right to left, or of
+        /// maximum length, with spaces and dots in every position that is allowed.
         static let names: [String] = {
             let marks = (0x21...0x7E).compactMap { Unicode.Scalar($0) }.filter { !$0.properties.isAlphabetic }
                 .map { "mark \($0) in \($0)\($0)" }
@@ -30,10 +30,10 @@ extension Interop {
             return Array((marks + texts).prefix(100))
         }()
 
-        /// What others see: in normal form C.
+        /// The names as other hosts see them: in Unicode normalization form C.
         private static var expected: Set<String> { Set(names.map(\.precomposedStringWithCanonicalMapping)) }
 
-        @Test("C72 C78: a hundred names with every kind of character are read by Avahi and by zeroconf as they are")
+        @Test("C72 C78: Avahi and zeroconf read a hundred names with all kinds of characters unchanged")
         func oursAreRead() async throws {
             #expect(Self.expected.count == 100)
             try await TwoHosts.run { hosts, scratch in
@@ -56,7 +56,7 @@ extension Interop {
         }
 
         @Test(
-            "C56 C58: of two hosts that want one name at the same moment, both have one in the end, and not the same",
+            "C56 C58: two hosts that claim one name at the same time end with different names",
             arguments: 0..<3)
         func simultaneous(_ round: Int) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -73,7 +73,7 @@ extension Interop {
             }
         }
 
-        @Test("C58 C65: two networks that become one, each with a service of that name: there are two names in the end")
+        @Test("C58 C65: when two networks with equal service names are joined, two different names remain")
         func healed() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let avahi = try await Avahi.start(on: hosts.far, scratch)
@@ -84,21 +84,21 @@ extension Interop {
                 try await eventually("Avahi publishes") { theirs.errors.contains("Established") }
                 try await Task.sleep(for: .seconds(8))
                 try Self.cut(hosts.near, false)
-                // Nobody speaks until somebody asks.
+                // The conflict appears only after a query.
                 let browser = try scratch.start(try Built.nw(), ["browse", Self.type], on: hosts.far)
                 _ = try scratch.start(
                     try Built.nw(), ["query", "Same.\(Self.type).local", "SRV", "-t", "9"], on: hosts.near)
-                try await eventually("one gives way: \(ours.text) \(theirs.errors) \(browser.text)") {
+                try await eventually("one host renames its service: \(ours.text) \(theirs.errors) \(browser.text)") {
                     ours.text.contains("Same (2)") || theirs.errors.contains("Same #2")
                 }
                 try await eventually("both are seen: \(browser.text)") {
-                    // Avahi does not ask whether it has to: it may be that both give way, before anybody sees the old name.
+                    // Avahi renames without checking whether it must: both hosts may rename before the browser sees the old name.
                     ["+ Same  ", "+ Same (2)", "+ Same #2"].count { browser.text.contains($0) } >= 2
                 }
             }
         }
 
-        /// Nothing of the other host arrives, on either, though both links have a carrier.
+        /// Drops all packets of the other host on both hosts, while both links keep their carrier.
         private static func cut(_ host: String, _ isCut: Bool) throws {
             let rules =
                 isCut
@@ -121,7 +121,7 @@ extension Interop {
             Set(text.split(separator: "\n").map { String($0).precomposedStringWithCanonicalMapping })
         }
 
-        /// Of `+;link;IPv4;NAME;type;domain`, where what is not plain stands as `\DDD`.
+        /// Extracts the names from lines `+;link;IPv4;NAME;type;domain`, in which special characters are written as `\DDD`.
         private static func avahiNames(_ text: String) -> Set<String> {
             var names: Set<String> = []
             for line in text.split(separator: "\n") where line.hasPrefix("+") {

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What one process does with several services and questions, and how it ends.
-    @Suite("Bonjour, one process", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
+    /// Several services and queries in one process, and the end of a process.
+    @Suite("Bonjour in one process", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourProcessTests {
         private static let type = "_nwagain._tcp"
 
-        @Test("C58: three listeners of one process that ask for one name have three, as three processes would")
+        @Test("C58: three listeners of one process that claim one name get three names, as three processes would")
         func oneNameThrice() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let program = try scratch.start(
@@ -15,7 +15,7 @@ extension Interop {
                 try await eventually("all are registered: \(program.text)") {
                     program.text.split(separator: "\n").count == 3
                 }
-                // A name and a port in each line.
+                // Each line contains a name and a port.
                 let lines = Set(
                     program.text.split(separator: "\n").map { $0.split(separator: " at ").map(String.init) })
                 let names = ["Same", "Same (2)", "Same (3)"]
@@ -30,7 +30,7 @@ extension Interop {
             }
         }
 
-        @Test("A program that browses again soon finds at once what it knew, though no host answers any more")
+        @Test("A program that browses again gets the cached services at once, although no host answers")
         func browsesAgain() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let far = try scratch.start(try Built.nw(), ["register", "Known", Self.type, "9"], on: hosts.far)
@@ -46,7 +46,7 @@ extension Interop {
         }
 
         @Test(
-            "C62 C113: nw serve and nw register say goodbye when a signal ends them",
+            "C62 C113: nw serve and nw register send a goodbye when a signal ends them",
             arguments: ["serve", "register"], [SIGHUP, SIGINT, SIGTERM])
         func signals(_ command: String, _ signal: CInt) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -57,13 +57,13 @@ extension Interop {
                 try await eventually("it is found: \(server.text)") { browser.text.hasPrefix("+ Leaver ") }
                 kill(try server.program(), signal)
                 #expect(try await server.finished() == 128 + signal, "\(server.errors)")
-                // Without a goodbye it would be known for more than an hour.
-                try await eventually("it has gone: \(browser.text)") { browser.text.contains("\n- Leaver ") }
+                // Without a goodbye, the service would stay cached for more than an hour.
+                try await eventually("it is removed: \(browser.text)") { browser.text.contains("\n- Leaver ") }
             }
         }
 
         @Test(
-            "nw doctor names daemons of its own network namespace only",
+            "nw doctor lists only the daemons of its own network namespace",
             .enabled(if: Avahi.isAvailable, "avahi-daemon is not installed"))
         func doctor() async throws {
             try await TwoHosts.run { hosts, scratch in

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Many services of one process, found by another. `CAUSEWAY_SCALE=10000` makes it many.
+    /// Many services of one process, found by another process. `CAUSEWAY_SCALE=10000` sets their number.
     @Suite("Bonjour with many services", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourScaleTests {
         private static let count =
             ProcessInfo.processInfo.environment["CAUSEWAY_SCALE"].flatMap { Int($0) } ?? 300
 
-        @Test("Many services are registered, found and gone again, with packets as few as the goals say")
+        @Test("Many services are registered, found and removed within the packet limits of the requirements")
         func many() async throws {
             let count = Self.count
             try await TwoHosts.run { hosts, scratch in
@@ -21,7 +21,7 @@ extension Interop {
                     try Built.nw(), ["register", "s", "_scale._tcp", "9", "--count", "\(count)"], on: hosts.near)
                 try await eventually("all are registered") { Self.lines(registrar.text, "registered") == count }
                 lap("registered")
-                // The second announcement comes a second after the first.
+                // The second announcement follows a second after the first.
                 try await Task.sleep(for: .seconds(2))
                 let registering = try Self.sent(by: hosts.near)
                 let usage = try registrar.usage()
@@ -35,9 +35,9 @@ extension Interop {
                 print("to answer: \(answering) packets; browser: \(finding.seconds) s, \(finding.memory) MiB")
                 try registrar.interrupt()
                 mark = .now
-                try await eventually("all are gone") { Self.lines(browser.text, "- s") == count }
+                try await eventually("all are removed") { Self.lines(browser.text, "- s") == count }
                 lap("gone")
-                // Two families, each with three probes and two announcements; each second one is given some room.
+                // Two families with three probes and two announcements each. The limit allows for twice as many packets.
                 #expect(registering.packets <= 2 * (count / 5 + 80))
                 #expect(answering <= 2 * (count / 20 + 60))
             }

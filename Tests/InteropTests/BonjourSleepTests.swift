@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The machine's sleep, as logind tells of it. logind is a program of this test on a bus of its own: the machine stays awake.
+    /// The system's sleep as reported by logind. The logind of these tests is a program on a private bus; the machine stays awake.
     @Suite(
         "Bonjour and sleep",
         .enabled(if: TwoHosts.isAvailable && PythonMember.path != nil, "needs root, ip and python3"))
     struct BonjourSleepTests {
-        @Test("C62 C109: before sleep services say goodbye and are silent; on waking they are found again")
+        @Test("C62 C109: services send a goodbye before sleep and are silent; after waking they are found again")
         func sleeps() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let place = try scratch.newDirectory("logind").appending(path: "bus").path
@@ -39,7 +39,7 @@ extension Interop {
         }
 
         @Test(
-            "C108 C109: a sleep proxy is given what the host has, and no goodbyes are said; one that refuses is done without",
+            "C108 C109: a sleep proxy receives the host's records instead of a goodbye; a proxy that refuses is not used",
             arguments: [0, 5])
         func proxies(_ code: Int) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -66,7 +66,7 @@ extension Interop {
                 let line = "s  _sleep._tcp local. [\(TwoHosts.link)]\n"
                 try await browser.prints("+ \(line)")
                 try await eventually("logind is asked for: \(logind.text)") { logind.text.contains("asked") }
-                // What it said of itself when it began names no owner; then it has found the proxy, too.
+                // The first announcements have no owner option. After this time the client has also found the proxy.
                 try await Task.sleep(for: .seconds(2))
                 #expect(proxy.text == "listening\n")
                 try logind.write("sleep\n")
@@ -93,11 +93,11 @@ extension Interop {
     }
 }
 
-/// A sleep proxy as far as its clients see it: it takes updates or refuses them, and hears who is awake. It answers for nobody.
+/// A minimal sleep proxy: accepts or refuses updates, and records wake-ups. It does not answer queries for the sleeping host.
 private enum FakeSleepProxy {
     static let port = 47_901
 
-    /// Its argument is the code of its answers.
+    /// The argument is the response code of its answers.
     static let script = """
         import select, socket, struct, sys
 
@@ -167,9 +167,9 @@ private enum FakeSleepProxy {
         """
 }
 
-/// As much of a message bus as a client needs that wants to hear of sleep, with logind on it.
+/// The part of a message bus that a client of sleep signals needs, with a logind on it.
 private enum FakeLogind {
-    /// Listens at the path that is its argument, and tells of sleep what stands on its input.
+    /// Listens at the path in its argument, and emits the sleep signals that it reads from its input.
     static let script = """
         import os, socket, struct, sys, threading
 

@@ -8,7 +8,7 @@ extension Interop {
     struct BonjourTests {
         private static let type = "_nwtest._tcp"
 
-        @Test("zeroconf finds what nw registers, and hears its goodbye")
+        @Test("zeroconf finds a service of nw, and receives its goodbye")
         func registers() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let browser = try scratch.start(Zeroconf.python, Zeroconf.browse(Self.type), on: hosts.far)
@@ -19,13 +19,13 @@ extension Interop {
                     browser.text.contains("+ Küche. 1.\(Self.type).local. 4711 a=b \(TwoHosts.near4)")
                 }
                 try nw.interrupt()
-                try await eventually("zeroconf hears the goodbye") {
+                try await eventually("zeroconf receives the goodbye") {
                     browser.text.contains("- Küche. 1.\(Self.type).local.")
                 }
             }
         }
 
-        @Test("nw finds what zeroconf registers, and hears its goodbye")
+        @Test("nw finds a service of zeroconf, and receives its goodbye")
         func browses() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["browse", Self.type, "-v"], on: hosts.near)
@@ -38,7 +38,7 @@ extension Interop {
             }
         }
 
-        @Test("nw ends with the first service found, and says so when there is none")
+        @Test("nw exits after the first service found, and reports if there is none")
         func first() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let type = Self.type
@@ -53,7 +53,7 @@ extension Interop {
             }
         }
 
-        @Test("A program written for NetService publishes and listens; another finds, resolves and reaches it")
+        @Test("A NetService program publishes and listens; another one finds, resolves and connects to it")
         func netService() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let program = try Built.program("NetServiceProgram")
@@ -72,7 +72,7 @@ extension Interop {
             }
         }
 
-        @Test("C111: sequences find, follow and lose a service, and read its records")
+        @Test("C111: async sequences find, follow and lose a service, and read its records")
         func discovery() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let program = try Built.program("NetServiceProgram")
@@ -82,7 +82,7 @@ extension Interop {
                 #expect(try await seeker.finished() == 0, "\(seeker.text)")
                 #expect(publisher.text == "registered Sought. 1\nwithdrawn\n")
                 let told = seeker.text.split(separator: "\n").map(String.init)
-                // A place is told again when another address of it is known.
+                // A place is reported again when another of its addresses becomes known.
                 var lines: [String] = []
                 for line in told where !line.hasPrefix("address ") && lines.last != line { lines.append(line) }
                 #expect(
@@ -95,7 +95,7 @@ extension Interop {
             }
         }
 
-        @Test("Who comes second gets a number behind its name")
+        @Test("The second host to claim a name appends a number to it")
         func conflict() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let first = try scratch.start(try Built.nw(), ["register", "Same", Self.type, "1"], on: hosts.near)
@@ -109,7 +109,9 @@ extension Interop {
             }
         }
 
-        @Test("C117: A listener's service is reached by its name, over either family", arguments: ["", "-4", "-6"])
+        @Test(
+            "C117: A listener's service is reachable by its name over either address family",
+            arguments: ["", "-4", "-6"])
         func connects(_ onlyFamily: String) async throws {
             try await TwoHosts.run { hosts, scratch in
                 if onlyFamily == "-4" { try hosts.ip("-6 address flush dev \(TwoHosts.link)") }
@@ -125,7 +127,7 @@ extension Interop {
             }
         }
 
-        @Test("A link that goes and comes back is searched and told again")
+        @Test("A link that goes down and comes up again is searched again, and its services are reported again")
         func flap() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["register", "Near", Self.type, "1"], on: hosts.near)
@@ -139,13 +141,13 @@ extension Interop {
     }
 }
 
-/// python-zeroconf, by small programs of our own.
+/// python-zeroconf, run by small scripts.
 enum Zeroconf {
     static let python = "/usr/bin/python3"
 
     static let isAvailable = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/zeroconf")
 
-    /// Prints what comes and goes until it is ended.
+    /// Prints added and removed services until it is ended.
     static func browse(_ type: String) -> [String] {
         let program = """
             import sys, time

@@ -2,20 +2,20 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Capture files that others write and read.
+    /// Capture files that other programs write and read.
     ///
-    /// What is made here is always tried, and every tenth capture beside the checkout where there are some.
+    /// Always uses the captures that `nw packet` makes, and every tenth capture of the test data next to the checkout, if present.
     @Suite(
         "Capture files", .enabled(if: ["tcpdump", "tshark", "editcap", "mergecap"].allSatisfy { Peer.find($0) != nil }))
     struct CaptureFileTests {
-        /// What every program tells of a packet: when it came, how long it was, and how much of it was kept.
+        /// The facts that every program reports of a packet: time, original length and captured length.
         struct Seen: Equatable {
             var time: String
             var length: Int
             var kept: Int
         }
 
-        @Test("tshark and tcpdump read what nw stores, packet for packet", arguments: ["pcap", "pcapng"])
+        @Test("tshark and tcpdump read the same packets that nw stores", arguments: ["pcap", "pcapng"])
         func ours(_ form: String) async throws {
             try await Scratch.run { scratch in
                 for (number, source) in try await Self.sources(scratch).enumerated() {
@@ -32,7 +32,7 @@ extension Interop {
                     if try await tcpdump.finished() == 0 {
                         #expect(try await Self.seenByUs(copy, scratch) == packets, "tcpdump, \(source)")
                     } else {
-                        // It has no file for packets of several links.
+                        // tcpdump cannot write a file for packets of several links.
                         #expect(Set(try await Self.links(stored, scratch)).count > 1, "\(source): \(tcpdump.errors)")
                     }
                 }
@@ -40,13 +40,13 @@ extension Interop {
         }
 
         @Test(
-            "nw reads what editcap writes, packet for packet", arguments: ["pcap", "nsecpcap", "modpcap", "pcapng"])
+            "nw reads the same packets that editcap writes", arguments: ["pcap", "nsecpcap", "modpcap", "pcapng"])
         func theirs(_ form: String) async throws {
             try await Scratch.run { scratch in
                 for source in try await Self.sources(scratch) {
                     let written = scratch.directory.appendingPathComponent("written.\(form)").path
                     let editcap = try scratch.startProgram("editcap", ["-F", form, source, written])
-                    // Not every form holds packets of several links.
+                    // Not every format supports packets of several links.
                     guard try await editcap.finished() == 0 else { continue }
                     let lengths = try await Self.seenByTshark(written, scratch).map(\.length)
                     #expect(try await Self.seenByUs(written, scratch).map(\.length) == lengths, "\(source)")
@@ -55,7 +55,7 @@ extension Interop {
             }
         }
 
-        @Test("Packets of several links: pcap holds those before the first of another, pcapng all")
+        @Test("With packets of several links, pcap stores those before the first other link, and pcapng stores all")
         func severalLinks() async throws {
             try await Scratch.run { scratch in
                 let source = try await Self.merged(try await Self.made(scratch), scratch)
@@ -70,7 +70,7 @@ extension Interop {
             }
         }
 
-        /// A capture of each packet that `nw packet` makes, all of them in one file, and some that others made.
+        /// One capture with each packet that `nw packet` makes, and some captures from the test data.
         private static func sources(_ scratch: Scratch) async throws -> [String] {
             let made = try await made(scratch)
             return try await made + [merged(made, scratch)] + others()
@@ -100,14 +100,16 @@ extension Interop {
             return all
         }
 
-        /// Captures of the tcpdump project, but for those whose times are none: no two programs agree on what they mean.
+        /// Captures of the tcpdump project, without those with invalid times, which every program interprets differently.
         private static func others() -> [String] {
             let checkout = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { place, _ in
                 place.deletingLastPathComponent()
             }
             let folder = checkout.appendingPathComponent("shared/data/packets/tcpdump")
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            if names.isEmpty { print("SKIPPED: captures of others: no shared/data/packets beside this checkout") }
+            if names.isEmpty {
+                print("SKIPPED: captures of other projects: no shared/data/packets next to this checkout")
+            }
             let captures = names.filter { $0.hasSuffix(".pcap") && !$0.contains("timestamp_invalid") }.sorted()
             return stride(from: 0, to: captures.count, by: 10).map { folder.appendingPathComponent(captures[$0]).path }
         }

@@ -4,10 +4,10 @@ import Synchronization
 import Testing
 
 extension Interop {
-    /// Captures beyond a single file, and captures of programs.
+    /// Captures to several files, and captures through the API.
     @Suite("Captures", .enabled(if: TwoHosts.isAvailable && Peer.find("tcpdump") != nil, "needs root, ip and tcpdump"))
     struct CaptureTests {
-        /// Packets in a file, as tcpdump counts them.
+        /// The number of packets in a file, counted by tcpdump.
         private static func count(_ file: URL, _ scratch: Scratch) async throws -> Int {
             let tcpdump = try scratch.startProgram("tcpdump", ["-n", "-r", file.path])
             #expect(try await tcpdump.finished() == 0, "\(tcpdump.errors)")
@@ -28,7 +28,7 @@ extension Interop {
         }
 
         @Test(
-            "Files that are full are followed by others, and nothing is lost between them",
+            "A full file is followed by the next, and no packet is lost between them",
             arguments: ["pcap", "pcapng"])
         func sizes(_ form: String) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -50,7 +50,7 @@ extension Interop {
             }
         }
 
-        @Test("Of a ring of files the last ones are kept")
+        @Test("A ring of files keeps the last ones")
         func ring() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let directory = try scratch.newDirectory("stored")
@@ -60,7 +60,7 @@ extension Interop {
                 #expect(try await capture.finished() == 0, "\(capture.errors)")
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
                 #expect(names == ["trace0", "trace1"])
-                // The fourth file of about 950 packets was begun last.
+                // The fourth file of about 950 packets was started last.
                 let last = try await Self.count(directory.appendingPathComponent("trace1"), scratch)
                 #expect((1..<900).contains(last))
                 let full = try await Self.count(directory.appendingPathComponent("trace0"), scratch)
@@ -68,7 +68,7 @@ extension Interop {
             }
         }
 
-        @Test("After so many files of so many seconds a capture ends")
+        @Test("A capture ends after the given number of files of the given duration")
         func ages() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let directory = try scratch.newDirectory("stored")
@@ -89,7 +89,7 @@ extension Interop {
             }
         }
 
-        @Test("A task sees packets as they pass, and the capture ends with its loop")
+        @Test("A task receives packets as they pass, and leaving its loop ends the capture")
         func frames() async throws {
             try await Scratch.run { scratch in
                 let port = try await scratch.freePort("127.0.0.1", using: .udp)
@@ -98,7 +98,7 @@ extension Interop {
                 options.isImmediate = true
                 let frames = PacketFrames(options)
                 let sender = Task {
-                    // Until the capture has begun nobody sees what is sent.
+                    // Packets sent before the capture has started are not seen.
                     while !Task.isCancelled {
                         Datagrams.send(Array("seen".utf8), toPort: port)
                         try? await Task.sleep(for: .milliseconds(20))
@@ -118,7 +118,7 @@ extension Interop {
             }
         }
 
-        @Test("Two captures of a group share the packets, each of which reaches one of them")
+        @Test("Two captures of a group share the packets: each packet reaches one of them")
         func fanOut() async throws {
             try await Scratch.run { scratch in
                 let port = try await scratch.freePort("127.0.0.1", using: .udp)
@@ -141,13 +141,15 @@ extension Interop {
                     }
                 }
                 #expect(!seenByOne.isEmpty && !seenByOther.isEmpty)
-                // On the loopback every packet is seen as it leaves and as it comes in.
+                // On loopback, a capture sees each packet twice: on its way out and on its way in.
                 #expect((seenByOne + seenByOther).sorted() == (0..<40).flatMap { [$0, $0] })
                 #expect(one.statistics().droppedByKernel == 0)
             }
         }
 
-        @Test("Directions are told apart, by the kernel and where the kernel cannot", arguments: ["", " or vlan"])
+        @Test(
+            "Directions are filtered by the kernel, and in user space where the kernel cannot",
+            arguments: ["", " or vlan"])
         func directions(_ more: String) async throws {
             try await TwoHosts.run { hosts, scratch in
                 for (word, type) in [("inbound", "reply"), ("outbound", "request")] {
@@ -166,7 +168,7 @@ extension Interop {
         }
 
         @Test(
-            "A full disk is said, what was stored is whole, and what was lost is counted",
+            "A full disk is reported, stored packets are intact, and lost packets are counted",
             arguments: ["pcap", "pcapng"])
         func fullDisk(_ form: String) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -181,7 +183,7 @@ extension Interop {
                     let errors = capture.errors
                     #expect(errors.contains("No space left on device") && errors.contains(file.path), "\(errors)")
                     #expect(errors.contains("packets captured") && errors.contains("not stored"), "\(errors)")
-                    // tcpdump ends with an error where a packet is cut off.
+                    // tcpdump fails if the file ends within a packet.
                     #expect(try await Self.count(file, scratch) > 50)
                 } catch {
                     _ = try? await scratch.startProgram("/usr/bin/env", ["umount", directory.path]).finished()
@@ -192,7 +194,7 @@ extension Interop {
             }
         }
 
-        @Test("What is injected arrives, all of it and in order")
+        @Test("All injected packets arrive in order")
         func injection() async throws {
             let index = UInt8.random(in: 1...254)
             var options = CaptureOptions(interface: "lo")
@@ -223,7 +225,7 @@ extension Interop {
             } catch { #expect(error.code == .noSuchInterface) }
         }
 
-        @Test("What cannot be captured is said at once")
+        @Test("An invalid interface or filter is reported before the capture starts")
         func errors() throws {
             do {
                 _ = try PacketCapture(CaptureOptions(interface: "no-such-link"))
@@ -239,7 +241,7 @@ extension Interop {
     }
 }
 
-/// Datagrams to this host.
+/// Sends datagrams to this host.
 private enum Datagrams {
     static func send(_ bytes: [UInt8], toPort port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)

@@ -3,17 +3,17 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw cat -lk`: several clients at once.
+    /// `nw cat -lk` with several clients.
     @Suite("nw cat with several clients")
     struct CatListenerTests {
-        @Test("A silent client keeps no other waiting, and each is sent the input", arguments: Peer.present)
+        @Test("A silent client does not delay others, and every client receives the input", arguments: Peer.present)
         func silentClient(_ peer: Peer) async throws {
             try await Scratch.run { scratch in
                 let place = try await scratch.newPlace(.ipv4)
                 let nw = try scratch.startNW(["cat", "-lkv"] + place.arguments, input: .held)
                 try await Sockets.waitForListener(at: place)
                 let silent = try scratch.start(peer, peer.connecting(to: place), input: .held)
-                try await eventually("the silent one is there") { nw.errors.contains("connection from") }
+                try await eventually("the silent client is connected") { nw.errors.contains("connection from") }
                 let other = try scratch.start(peer, peer.connecting(to: place), input: .held)
                 try other.write("hello\n")
                 try await nw.prints("hello\n")
@@ -28,7 +28,7 @@ extension Interop {
         }
 
         @Test(
-            "A client without a TLS handshake keeps no other waiting",
+            "A client without a TLS handshake does not delay others",
             .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
         func silentHandshake() async throws {
             let files = try await TLSFiles.shared
@@ -50,7 +50,7 @@ extension Interop {
             }
         }
 
-        @Test("A client that reads nothing holds the input up for others for some seconds only")
+        @Test("A client that does not read delays the input for others by a few seconds at most")
         func deafClient() async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in
@@ -62,9 +62,11 @@ extension Interop {
                 let deaf = NWConnection(host: "127.0.0.1", port: .init(integerLiteral: port), using: .tcp)
                 defer { deaf.cancel() }
                 try await deaf.open()
-                try await eventually("the deaf one is there") { nw.errors.contains("connection from") }
+                try await eventually("the client that does not read is connected") {
+                    nw.errors.contains("connection from")
+                }
                 let other = try scratch.start(peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .held)
-                try await eventually("the other one gets the rest") { other.output.suffix(4) == Data("end\n".utf8) }
+                try await eventually("the other client gets the rest") { other.output.suffix(4) == Data("end\n".utf8) }
                 #expect(nw.errors.contains("takes no input: disconnected\n"), "\(nw.errors)")
             }
         }

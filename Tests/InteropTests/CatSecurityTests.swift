@@ -3,15 +3,17 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw cat` over TLS and to WebSockets.
-    @Suite("nw cat, secured", .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
+    /// `nw cat` over TLS and WebSocket.
+    @Suite(
+        "nw cat with TLS and WebSocket",
+        .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
     struct CatSecurityTests {
         // MARK: Clients
 
         struct Trusting: Sendable, CustomTestStringConvertible {
             var testDescription: String
             var options: @Sendable (TLSFiles) -> [String]
-            /// What the one line on standard error ends with; `nil` if it works.
+            /// The end of the one line on standard error; `nil` if the command succeeds.
             var complaint: String?
         }
 
@@ -48,7 +50,7 @@ extension Interop {
             }
         }
 
-        @Test("A client over DTLS")
+        @Test("A DTLS client")
         func datagrams() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -69,7 +71,7 @@ extension Interop {
 
         // MARK: Servers
 
-        @Test("nw serve --ca answers clients of that authority and no others")
+        @Test("nw serve --ca accepts only clients of that authority")
         func servesItsClients() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -93,7 +95,7 @@ extension Interop {
             }
         }
 
-        @Test("A server, which demands a client's certificate or does not", arguments: [false, true])
+        @Test("A server with and without client authentication", arguments: [false, true])
         func server(_ isMutual: Bool) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -113,7 +115,7 @@ extension Interop {
             }
         }
 
-        @Test("A server refuses a client without certificate")
+        @Test("A server refuses a client without a certificate")
         func refusal() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -129,7 +131,7 @@ extension Interop {
             }
         }
 
-        @Test("A key that both sides have")
+        @Test("A pre-shared key")
         func preSharedKey() async throws {
             try await Scratch.run { scratch in
                 let key = "00112233445566778899aabbccddeeff"
@@ -145,7 +147,7 @@ extension Interop {
 
         // MARK: WebSockets
 
-        @Test("Lines go to a WebSocket, and messages come out", arguments: [false, true])
+        @Test("Lines are sent to a WebSocket, and messages are printed", arguments: [false, true])
         func webSocket(_ isSecure: Bool) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -173,7 +175,7 @@ extension Interop {
             ["--tls", "--ca", "x", "--insecure-skip-verify", "host", "1"],
         ]
 
-        @Test("Options that do not go together", arguments: misuses)
+        @Test("Incompatible options are refused", arguments: misuses)
         func misuse(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(["cat"] + arguments)
@@ -182,7 +184,7 @@ extension Interop {
             }
         }
 
-        @Test("A file that is not there is named")
+        @Test("A missing file is named")
         func missingFile() async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(["cat", "--tls", "--ca", "/nonexistent/root.pem", "127.0.0.1", "1"])
@@ -194,10 +196,10 @@ extension Interop {
 }
 
 extension Child {
-    /// The port that `nw cat -l -v` names.
+    /// The port that `nw cat -l -v` prints.
     func listeningPort() async throws -> UInt16 {
         var port: UInt16?
-        try await eventually("'\(name)' says where it listens") {
+        try await eventually("'\(name)' prints its port") {
             port = self.errors.split(separator: "\n").first { $0.contains("listening on") }
                 .flatMap { $0.split(whereSeparator: { !$0.isNumber }).last }.flatMap { UInt16($0) }
             return port != nil

@@ -6,7 +6,7 @@ extension Interop {
     @Suite("Chat")
     struct ChatTests {
         static let transports = ["network", "sockets", "streams"]
-        /// Those that carry TLS.
+        /// The transports that support TLS.
         static let secureTransports = ["network", "streams"]
         private static let longest = String(repeating: "y", count: 1_024)
 
@@ -15,7 +15,7 @@ extension Interop {
             return (port, ["127.0.0.1", "\(port)"])
         }
 
-        @Test("Every pair of transports holds a conversation", arguments: transports, transports)
+        @Test("Every pair of transports can hold a conversation", arguments: transports, transports)
         func pairs(_ client: String, _ server: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -38,7 +38,7 @@ extension Interop {
             }
         }
 
-        @Test("A long conversation of many lines, none lost", arguments: transports, transports)
+        @Test("A long conversation of many lines loses none", arguments: transports, transports)
         func manyLines(_ client: String, _ server: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -55,7 +55,7 @@ extension Interop {
             }
         }
 
-        @Test("A line that is too long is not sent, and the rest is", arguments: transports)
+        @Test("A line that is too long is not sent, and later lines are", arguments: transports)
         func tooLongToSend(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -70,7 +70,7 @@ extension Interop {
             }
         }
 
-        @Test("netcat talks with every transport", .enabled(if: Peer.netcat.path != nil), arguments: transports)
+        @Test("netcat can talk with every transport", .enabled(if: Peer.netcat.path != nil), arguments: transports)
         func netcat(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -85,7 +85,7 @@ extension Interop {
         }
 
         @Test(
-            "Every transport talks with a listening netcat", .enabled(if: Peer.netcat.path != nil),
+            "Every transport can talk with a listening netcat", .enabled(if: Peer.netcat.path != nil),
             arguments: transports)
         func toNetcat(_ transport: String) async throws {
             try await Scratch.run { scratch in
@@ -101,7 +101,7 @@ extension Interop {
         }
 
         @Test(
-            "A peer's line that is too long, or not ended, is told behind the lines before it",
+            "A peer's line that is too long or unterminated is reported after the lines before it",
             .enabled(if: Peer.netcat.path != nil), arguments: transports,
             [
                 ("\(longest)y\r\nmore\r\n", "sent a line of more than 1024 bytes"),
@@ -123,7 +123,7 @@ extension Interop {
             }
         }
 
-        @Test("Nobody there is told", arguments: transports)
+        @Test("A refused connection is reported", arguments: transports)
         func refused(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (port, place) = try await Self.place(in: scratch)
@@ -134,7 +134,7 @@ extension Interop {
         }
 
         @Test(
-            "What has no TLS does not pretend to",
+            "Transports without TLS refuse the TLS options",
             arguments: [
                 ["--tls", "--transport", "sockets", "host", "1"], ["--ca", "x", "host", "1"], ["-l", "--tls", "1"],
             ])
@@ -150,7 +150,7 @@ extension Interop {
 extension Interop {
     @Suite("Chat over TLS", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct SecureChatTests {
-        /// A certificate for 127.0.0.1 that is its own authority, and its key.
+        /// A self-signed certificate for 127.0.0.1 and its key.
         private static func certificate(in scratch: Scratch) async throws -> (cert: String, key: String) {
             let folder = try scratch.newDirectory("certificate")
             let (cert, key) = (
@@ -164,7 +164,7 @@ extension Interop {
             return (cert, key)
         }
 
-        @Test("Transports with each other", arguments: ChatTests.secureTransports, ChatTests.secureTransports)
+        @Test("Transports with each other, over TLS", arguments: ChatTests.secureTransports, ChatTests.secureTransports)
         func pairs(_ client: String, _ server: String) async throws {
             try await Scratch.run { scratch in
                 let (cert, key) = try await Self.certificate(in: scratch)
@@ -189,7 +189,7 @@ extension Interop {
             }
         }
 
-        @Test("Nobody is trusted without a reason", arguments: ChatTests.secureTransports)
+        @Test("An untrusted certificate is refused", arguments: ChatTests.secureTransports)
         func distrust(_ transport: String) async throws {
             try await Scratch.run { scratch in
                 let (cert, key) = try await Self.certificate(in: scratch)
@@ -250,7 +250,7 @@ extension Interop {
 }
 
 extension Child {
-    /// A line each way with somebody who prints the carriage return.
+    /// Exchanges a line each way with a program that prints the carriage return.
     fileprivate func chats(with other: Child) async throws {
         try other.write("hello\n")
         try await prints("hello\n")

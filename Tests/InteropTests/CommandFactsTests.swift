@@ -5,8 +5,8 @@ import Testing
 @testable import nw
 
 extension Interop {
-    /// Facts that commands print: time lines of connections that fail, ways that are left, and JSON.
-    @Suite("Facts of commands")
+    /// Facts that commands print: time lines of failed connections, available paths, and JSON.
+    @Suite("Facts printed by commands")
     struct CommandFactsTests {
         private struct Report: Decodable {
             struct Entry: Decodable {
@@ -18,7 +18,7 @@ extension Interop {
             var problem: String?
         }
 
-        @Test("A refused address has its attempt on the time line", arguments: ["127.0.0.1", "::1"])
+        @Test("The time line shows an attempt on a refusing address", arguments: ["127.0.0.1", "::1"])
         func refusedAddress(_ host: String) async throws {
             try await Scratch.run { scratch in
                 let port = try await scratch.freePort(NWEndpoint.Host(host), using: .tcp)
@@ -31,7 +31,7 @@ extension Interop {
             }
         }
 
-        @Test("A silent peer's unfinished handshake is on the time line")
+        @Test("The time line shows the unfinished handshake of a silent peer")
         func unfinishedHandshake() async throws {
             try await Scratch.run { scratch in
                 let server = try scratch.startNW(["serve", "sink", "--port", "0"])
@@ -45,10 +45,10 @@ extension Interop {
             }
         }
 
-        @Test("An attempt that is cut by -w is on the time line", .enabled(if: TwoHosts.isAvailable, "no namespaces"))
+        @Test("The time line shows an attempt that -w ends", .enabled(if: TwoHosts.isAvailable, "no namespaces"))
         func unfinishedAttempt() async throws {
             try await TwoHosts.run { hosts, scratch in
-                // No host of the link has this address.
+                // No host on the link has this address.
                 let silent = "10.77.8.9"
                 let nw = try scratch.start(
                     try Built.nw(), ["connect", silent, "80", "-w", "0.3", "--timeline", "--json"], on: hosts.near)
@@ -59,7 +59,7 @@ extension Interop {
             }
         }
 
-        @Test("Prohibited types leave no way, without a connection too")
+        @Test("Prohibited interface types leave no path, also without a connection")
         func prohibitedWays() async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(["status", "127.0.0.1", "--prohibit", "loopback", "--json"])
@@ -73,7 +73,7 @@ extension Interop {
             ["demo", "--mebibytes", "1", "--json"],
         ]
 
-        @Test("JSON is an object a line, with numbers as numbers", arguments: listings)
+        @Test("JSON output is one object per line, with numbers as numbers", arguments: listings)
         func json(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(arguments)
@@ -83,7 +83,7 @@ extension Interop {
                 for line in lines {
                     let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
                     #expect(object != nil, "\(line)")
-                    // A capture time has nine digits behind the point, more than programs keep of a number.
+                    // A capture time has nine decimals, more than a floating-point number keeps.
                     let values = (object ?? [:]).filter { $0.key != "time" }.values
                     for case let text as String in values { #expect(Double(text) == nil, "\(line)") }
                 }

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What people and scripts see of `nw`: exit codes, one line for a failure, and the servers.
+    /// The behaviour of `nw` for people and scripts: exit codes, one line per failure, and servers.
     @Suite("Command line")
     struct CommandLineTests {
         struct Failing: CustomTestStringConvertible, Sendable {
             var arguments: [String]
             var code: Int32
-            /// What standard error begins with.
+            /// The expected beginning of standard error.
             var message: String
 
             var testDescription: String { arguments.joined(separator: " ") }
@@ -44,7 +44,7 @@ extension Interop {
             }
         }
 
-        @Test("A refused connection is one line and exit code 1", arguments: [["-N"], ["-z"], ["-u", "-z"]])
+        @Test("A refused connection prints one line and exits with code 1", arguments: [["-N"], ["-z"], ["-u", "-z"]])
         func refused(_ options: [String]) async throws {
             try await Scratch.run { scratch in
                 let port = try await scratch.freePort("127.0.0.1", using: options.contains("-u") ? .udp : .tcp)
@@ -55,7 +55,7 @@ extension Interop {
         }
 
         @Test(
-            "Without descriptors to open the tool says so, and does not die",
+            "Without free descriptors the tool reports an error and does not crash",
             arguments: [
                 ["cat", "127.0.0.1", "1"], ["cat", "-l", "0"], ["serve", "echo", "--port", "0"],
                 ["resolve", "localhost"],
@@ -64,20 +64,20 @@ extension Interop {
         func fewDescriptors(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
                 for limit in [4, 5, 6, 7, 8, 10, 12] {
-                    // What this process has open and does not close for its children would count as well.
+                    // Close inherited descriptors: they would count towards the limit.
                     let shell =
                         "for fd in /proc/self/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done;"
                         + " ulimit -n \(limit); exec timeout -s KILL 2 \"$0\" \"$@\""
                     let child = try scratch.startProgram("bash", ["-c", shell, try Built.nw()] + arguments)
                     let status = try await child.finished()
-                    // Killed after two seconds, it was at work.
+                    // 137 means that the command still ran when it was killed after two seconds.
                     #expect([0, 1, 137].contains(status), "\(limit): \(status) \(child.errors)")
                     if status == 1 { #expect(!child.errors.isEmpty && !child.errors.contains("Backtrac"), "\(limit)") }
                 }
             }
         }
 
-        @Test("A library of the system's name beside the program is not loaded")
+        @Test("A library with a system library's name next to the program is not loaded")
         func libraryBeside() async throws {
             try await Scratch.run { scratch in
                 let copy = scratch.directory.appendingPathComponent("nw").path
@@ -86,12 +86,12 @@ extension Interop {
                     try Data("no library".utf8).write(to: scratch.directory.appendingPathComponent(name))
                 }
                 let server = try scratch.startProgram(copy, ["cat", "-l", "-v", "--tls", "--psk", "me:00112233", "0"])
-                // Without OpenSSL it could not listen.
+                // Without OpenSSL the server could not listen.
                 #expect(try await server.listeningPort() > 0)
             }
         }
 
-        @Test("Idle connections end after -w, successfully")
+        @Test("Idle connections end after -w with success")
         func idle() async throws {
             try await Scratch.run { scratch in
                 let server = try scratch.startNW(["serve", "sink", "--port", "0"])
@@ -101,7 +101,7 @@ extension Interop {
             }
         }
 
-        @Test("With -k, client after client is served")
+        @Test("With -k, clients are served one after the other")
         func keepsListening() async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in
@@ -132,7 +132,7 @@ extension Interop {
             }
         }
 
-        @Test("A server of tasks has its loops' threads and no others", arguments: ["async", "structured"])
+        @Test("A server based on tasks has only the threads of its event loops", arguments: ["async", "structured"])
         func threads(style: String) async throws {
             try await Scratch.run { scratch in
                 let server = try scratch.startNW(["serve", "echo", "--port", "0", "--style", style, "--loops", "2"])
@@ -143,12 +143,12 @@ extension Interop {
                 let names = try FileManager.default.contentsOfDirectory(atPath: place).map { thread in
                     try String(contentsOfFile: "\(place)/\(thread)/comm", encoding: .utf8)
                 }
-                // The first loop has the main thread.
+                // The first event loop runs on the main thread.
                 #expect(names.sorted() == ["causeway-1\n", "nw\n"])
             }
         }
 
-        @Test("The datagram sink counts", arguments: ["callbacks", "async", "dispatch-source"])
+        @Test("The datagram sink counts bytes", arguments: ["callbacks", "async", "dispatch-source"])
         func datagramSink(style: String) async throws {
             try await Scratch.run { scratch in
                 let server = try scratch.startNW(
@@ -164,7 +164,7 @@ extension Interop {
             }
         }
 
-        @Test("The source never ends by itself")
+        @Test("The source sends until the client closes")
         func source() async throws {
             try await Scratch.run { scratch in
                 let server = try scratch.startNW(["serve", "source", "--port", "0"])

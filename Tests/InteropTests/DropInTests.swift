@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A program that imports the drop-ins Security and SystemConfiguration beside a library whose types have the same names as ours.
+    /// A program that imports the drop-in modules Security and SystemConfiguration, and a library whose types have equal names.
     @Suite("Drop-in modules")
     struct DropInTests {
-        @Test("A library's own types keep their names beside the drop-ins, which show the system's authorities")
+        @Test("A library's own types keep their names, and the drop-in modules show the system's authorities")
         func names() async throws {
             try await Scratch.run { scratch in
                 let program = try scratch.startProgram(try Built.program("DropInProgram"), ["names"])
@@ -17,7 +17,7 @@ extension Interop {
         }
 
         @Test(
-            "Reachability tells each change on a queue and in a run loop, and nothing before",
+            "Reachability reports each change on a queue and in a run loop, and nothing before a change",
             .enabled(if: TwoPaths.isAvailable, "network namespaces need root and ip(8)"),
             arguments: ["example.com", "10.77.1.9"])
         func reachability(_ name: String) async throws {

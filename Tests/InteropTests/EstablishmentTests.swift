@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Names and races between two hosts, with unbound as the DNS server of the far one.
+    /// Name resolution and connection races between two hosts. unbound on the far host is the DNS server.
     @Suite(
-        "Establishment by name",
+        "Connection establishment by name",
         .enabled(if: NamedHosts.isPossible || Interop.mustRun, "no namespaces, ip(8) or unbound"))
     struct EstablishmentTests {
         struct Report: Decodable {
@@ -17,7 +17,7 @@ extension Interop {
             }
             var winner: String?
             var interface: String?
-            /// Milliseconds.
+            /// In milliseconds.
             var total: Double?
             var problem: String?
             var entries: [Entry]
@@ -51,7 +51,7 @@ extension Interop {
             return try JSONDecoder().decode(Answer.self, from: nw.output)
         }
 
-        @Test("Both families work: IPv6 wins, and nothing else is tried")
+        @Test("If both families work, IPv6 is used and nothing else is tried")
         func works() async throws {
             try await NamedHosts.run { hosts, scratch in
                 let report = try await connect(["both.test", "7000"], hosts, scratch)
@@ -60,7 +60,7 @@ extension Interop {
             }
         }
 
-        @Test("IPv6 is a black hole: IPv4 is connected while IPv6 is still being tried")
+        @Test("If IPv6 packets are dropped, IPv4 connects while IPv6 is still tried")
         func blackHole() async throws {
             try await NamedHosts.run { hosts, scratch in
                 let report = try await connect(["hole.test", "7000"], hosts, scratch)
@@ -69,7 +69,7 @@ extension Interop {
             }
         }
 
-        @Test("IPv6 refuses: IPv4 is next at once")
+        @Test("If IPv6 refuses, IPv4 is tried at once")
         func refused() async throws {
             try await NamedHosts.run { hosts, scratch in
                 let report = try await connect(["v4only.test", "7000"], hosts, scratch)
@@ -79,7 +79,7 @@ extension Interop {
             }
         }
 
-        @Test("Everything refuses: the reason says so")
+        @Test("If all addresses refuse, the error says so")
         func allRefused() async throws {
             try await NamedHosts.run { hosts, scratch in
                 let report = try await connect(["both.test", "7001"], hosts, scratch)
@@ -89,7 +89,7 @@ extension Interop {
             }
         }
 
-        @Test("One DNS server of two is dead, whichever way", arguments: ["10.77.8.99", "127.9.9.9"])
+        @Test("One of two DNS servers is unreachable, in either order", arguments: ["10.77.8.99", "127.9.9.9"])
         func deadServer(_ dead: String) async throws {
             try await NamedHosts.run(resolv: "nameserver \(dead)\nnameserver \(TwoHosts.far4)\n") { hosts, scratch in
                 let report = try await connect(["both.test", "7000"], hosts, scratch)
@@ -98,7 +98,7 @@ extension Interop {
             }
         }
 
-        @Test("A server over IPv6, aliases, search domains, and what does not exist")
+        @Test("A DNS server over IPv6, aliases, search domains, and names that do not exist")
         func names() async throws {
             try await NamedHosts.run(resolv: "nameserver \(TwoHosts.far6)\nsearch sub.test test\n") { hosts, scratch in
                 let alias = try await resolve(["alias"], hosts, scratch)
@@ -112,7 +112,7 @@ extension Interop {
             }
         }
 
-        @Test("An answer that fits no datagram comes over TCP")
+        @Test("A response that exceeds a datagram is received over TCP")
         func large() async throws {
             try await NamedHosts.run { hosts, scratch in
                 let answer = try await resolve(["-4", "many.test"], hosts, scratch)
@@ -122,7 +122,7 @@ extension Interop {
         }
 
         @Test(
-            "A network of IPv6 alone behind a translator: IPv4 hosts are reached by address and by name",
+            "An IPv6-only network with a NAT64 translator: IPv4 hosts are reached by address and by name",
             arguments: [TwoHosts.far4, "four.test"], [false, true])
         func translated(_ host: String, isDatagram: Bool) async throws {
             try await NamedHosts.run(resolv: "nameserver \(TwoHosts.far6)\n") { hosts, scratch in
@@ -142,7 +142,7 @@ extension Interop {
             }
         }
 
-        @Test("No translator: the lack of a route is told")
+        @Test("Without a translator, the missing route is reported")
         func untranslated() async throws {
             try await NamedHosts.run(resolv: "nameserver 127.9.9.9\n") { hosts, scratch in
                 try hosts.ip("address delete \(TwoHosts.near4)/24 dev \(TwoHosts.link)")
@@ -152,10 +152,10 @@ extension Interop {
             }
         }
 
-        @Test("Twelve addresses of which one works: it is found")
+        @Test("One of twelve addresses works, and it is found")
         func many() async throws {
             try await NamedHosts.run { hosts, scratch in
-                // All of them are this host's own, where nobody listens, but for the far one.
+                // All addresses except the far host's are addresses of this host without a listener.
                 let report = try await connect(["-4", "some.test", "7000"], hosts, scratch)
                 #expect(report.winner == "\(TwoHosts.far4):7000")
                 #expect(report.attempts.filter { $0.outcome == "connected" }.count == 1)
@@ -164,15 +164,15 @@ extension Interop {
     }
 }
 
-/// Two hosts, a DNS server and an echo server on the far one; the near one's resolver asks that server.
+/// Two hosts, with a DNS server and an echo server on the far host. The near host's resolver uses that server.
 enum NamedHosts {
     static let isPossible = TwoHosts.isAvailable && Unbound.path != nil
 
-    /// Global addresses. Unique local ones come after IPv4 (RFC 6724 §2.1), unless the answer for IPv6 happens to be the first.
+    /// Global addresses. Unique local addresses come after IPv4 (RFC 6724 §2.1), unless the AAAA response happens to be first.
     static let near6 = "2001:db8:77:8::1"
     static let far6 = "2001:db8:77:8::2"
     private static let refusing6 = "2001:db8:77:8::3"
-    /// The far host's IPv4 address as a translator with the prefix 2001:db8:64::/96 would show it.
+    /// The far host's IPv4 address as mapped by a translator with the prefix 2001:db8:64::/96.
     static let translated4 = "2001:db8:64::a4d:802"
 
     private static func records() -> [String] {
@@ -194,7 +194,7 @@ enum NamedHosts {
         _ body: (TwoHosts, Scratch) async throws -> Void
     ) async throws {
         try await TwoHosts.run { hosts, scratch in
-            // What ip(8) puts in the place of /etc/resolv.conf for programs on that host.
+            // ip(8) mounts this file over /etc/resolv.conf for programs on that host.
             let folder = URL(filePath: "/etc/netns/\(hosts.near)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -5,7 +5,7 @@ import Testing
 @testable import nw
 
 extension Interop {
-    /// Options spelled as people know them from ping, tcpdump, nmap and netcat, and what a mistake is answered with.
+    /// Options with the spelling of ping, tcpdump, nmap and netcat, and the messages for mistakes.
     @Suite("Familiar options")
     struct FamiliarOptionsTests {
         struct Words: CustomTestStringConvertible, Sendable {
@@ -31,14 +31,14 @@ extension Interop {
             Words(CaptureCommand.self, "-wv -s96 tcp[13]&2!=0", "-w=v -s=96 tcp[13]&2!=0"),
             Words(CatCommand.self, "-lkw1 -p9000", "-l -k -w=1 -p=9000"),
             Words(CatCommand.self, "-nzv H 1-9", "-n -z -v H 1-9"),
-            // What no option explains, values, and what follows the end of options stay.
+            // Unknown options, values and the arguments after `--` stay unchanged.
             Words(PingCommand.self, "-Zc1 H", "-Zc1 H"),
             Words(PacketCommand.self, "udp 192.0.2.1:1 --data -abc", "udp 192.0.2.1:1 --data -abc"),
             Words(PingCommand.self, "-I -c1 H", "-I -c1 H"),
             Words(PingCommand.self, "-c1 -- -c2", "-c=1 -- -c2"),
         ]
 
-        @Test("Joined flags and values are taken apart", arguments: words)
+        @Test("Combined flags and values are separated", arguments: words)
         func split(_ row: Words) {
             #expect(CommandWords(of: row.command).split(row.given) == row.expected)
         }
@@ -49,7 +49,7 @@ extension Interop {
             ["capture", "-D"], ["capture", "-D", "--json"],
         ]
 
-        @Test("Spellings of the originals work", arguments: accepted)
+        @Test("The spellings of the original tools work", arguments: accepted)
         func accepts(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(arguments)
@@ -75,7 +75,7 @@ extension Interop {
 
         struct Mistake: CustomTestStringConvertible, Sendable {
             var arguments: [String]
-            /// What standard error contains.
+            /// The expected parts of standard error.
             var parts: [String]
             var testDescription: String { arguments.joined(separator: " ") }
         }
@@ -90,7 +90,7 @@ extension Interop {
             Mistake(arguments: ["read"], parts: ["Name a capture file", "Usage: nw read "]),
         ]
 
-        @Test("A mistake gets its own usage, and a hint", arguments: mistakes)
+        @Test("A mistake prints the usage of its command and a hint", arguments: mistakes)
         func mistake(_ row: Mistake) async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(row.arguments)
@@ -100,7 +100,7 @@ extension Interop {
             }
         }
 
-        @Test("The version is told", arguments: [["--version"], ["ping", "--version"]])
+        @Test("The version is printed", arguments: [["--version"], ["ping", "--version"]])
         func version(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(arguments)
@@ -110,7 +110,8 @@ extension Interop {
         }
 
         @Test(
-            "The help of every command has its exit codes", arguments: NW.commands.map { $0.outline.commandName ?? "" })
+            "The help of every command lists its exit codes",
+            arguments: NW.commands.map { $0.outline.commandName ?? "" })
         func exitCodes(command: String) throws {
             let type = try #require(NW.commands.first { $0.outline.commandName == command })
             #expect(type.helpMessage().contains("Exit codes:"))

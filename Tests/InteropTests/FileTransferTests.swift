@@ -7,7 +7,7 @@ extension Interop {
     /// `nw send` and `nw receive`.
     @Suite("File transfer")
     struct FileTransferTests {
-        @Test("Several files over one connection, as the checksum tool of the system sees them")
+        @Test("Several files over one connection match by the system's checksum tool")
         func severalFiles() async throws {
             try await Scratch.run { scratch in
                 let inbox = try scratch.newDirectory("inbox")
@@ -31,7 +31,7 @@ extension Interop {
             }
         }
 
-        @Test("A file that exists is kept, unless it may be replaced", arguments: [false, true])
+        @Test("An existing file is kept, unless overwriting is allowed", arguments: [false, true])
         func existingFile(mayReplace: Bool) async throws {
             try await Scratch.run { scratch in
                 let inbox = try scratch.newDirectory("inbox")
@@ -48,7 +48,7 @@ extension Interop {
             }
         }
 
-        @Test("A file that ends early, or is damaged, leaves nothing", arguments: [true, false])
+        @Test("A truncated or damaged file leaves nothing behind", arguments: [true, false])
         func brokenFile(endsEarly: Bool) async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in
@@ -69,7 +69,7 @@ extension Interop {
             }
         }
 
-        @Test("A receiver that is told to end leaves nothing")
+        @Test("An interrupted receiver leaves nothing behind")
         func interrupted() async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in
@@ -78,7 +78,7 @@ extension Interop {
                 let sender = try scratch.start(peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .held)
                 let header = try #require(TransferHeader(name: "broken", byteCount: 10).encoded())
                 try sender.write(String(decoding: header, as: UTF8.self) + "0123")
-                try await eventually("the file is begun") {
+                try await eventually("the file is started") {
                     try FileManager.default.contentsOfDirectory(atPath: inbox.path).count == 1
                 }
                 try receiver.interrupt()
@@ -108,7 +108,7 @@ extension Interop {
             #expect(try TransferHeader.safeName(Data(name.utf8), allowsHidden: true) == name)
         }
 
-        @Test("A hidden file is stored with --hidden only", arguments: [false, true])
+        @Test("A hidden file is stored only with --hidden", arguments: [false, true])
         func hiddenFile(isAllowed: Bool) async throws {
             try await Scratch.run { scratch in
                 let inbox = try scratch.newDirectory("inbox")
@@ -125,7 +125,7 @@ extension Interop {
             }
         }
 
-        @Test("Bytes that are no UTF-8 are no name")
+        @Test("Bytes that are not UTF-8 are not a valid name")
         func invalidText() {
             #expect(throws: TransferHeader.Malformed.badName) { try TransferHeader.safeName(Data([0x61, 0xFF])) }
         }
@@ -148,7 +148,7 @@ extension Child {
             guard let line = text.split(separator: "\n").first, text.contains("\n") else { return nil }
             return line.split(separator: " ").last.flatMap { UInt16($0) }
         }
-        try await eventually("'\(name)' tells its port") { port() != nil }
+        try await eventually("'\(name)' prints its port") { port() != nil }
         return try #require(port())
     }
 }

@@ -2,16 +2,16 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Filters of every link that tcpdump knows: what it stores of a file, and what we store of it.
-    @Suite("Filters against tcpdump", .enabled(if: Peer.find("tcpdump") != nil))
+    /// Filters for every link that tcpdump supports: compares the packets that tcpdump and nw select from a file.
+    @Suite("Filters compared with tcpdump", .enabled(if: Peer.find("tcpdump") != nil))
     struct FilterLinkTests {
-        /// A link: its number, and headers that lead to a payload. Places that vary are changed afterwards.
+        /// A link: its number, and headers that lead to a payload. Variable fields are changed afterwards.
         struct Link: Sendable, CustomTestStringConvertible {
             var name: String
             var number: UInt32
             var headers: [[UInt8]]
             var extra: [String] = []
-            /// What a header is followed by besides IP's packets.
+            /// Payloads besides IP packets.
             var testDescription: String { name }
         }
 
@@ -131,7 +131,7 @@ extension Interop {
             Link(name: "ERF", number: 197, headers: [zeros(16)]),
         ]
 
-        /// What is asked of every link; where tcpdump refuses it nothing is compared.
+        /// Expressions for every link. An expression that tcpdump refuses is not compared.
         private static let common = [
             "ip", "ip6", "arp", "tcp port 80", "host 10.0.0.1", "net 10.0.0.0/8", "tcp[13] = 2", "ip[8] > 5", "not ip",
             "link[0] = 1", "byte 1 = 2", "greater 60 and less 90", "ether proto 0x0800", "ether proto 0x42", "iso",
@@ -156,7 +156,7 @@ extension Interop {
             [0x42, 0x42, 3, 0, 0, 0, 0, 0, 0, 0], [0xFE, 0xFE, 3, 0x81, 9, 9, 9, 9, 9, 9],
         ]
 
-        /// Every header with every payload, and copies with single bytes changed to what means something somewhere.
+        /// Every header with every payload, and copies with single bytes changed to significant values.
         private static func packets(_ link: Link) -> [[UInt8]] {
             var state: UInt64 = UInt64(link.number) &* 0x9E37_79B9_7F4A_7C15 | 1
             func next(_ bound: Int) -> Int {
@@ -195,7 +195,7 @@ extension Interop {
             return Data(bytes)
         }
 
-        /// The seconds of the packets in a file, which number them.
+        /// The seconds of the packets in a file, which are the packets' numbers.
         private static func numbers(_ file: URL) throws -> [UInt32] {
             let data = try Data(contentsOf: file)
             func word(_ at: Int) -> UInt32 { (0..<4).reduce(0) { $0 | UInt32(data[at + $1]) << (8 * $1) } }
@@ -207,7 +207,8 @@ extension Interop {
             return numbers
         }
 
-        /// Where libpcap 1.10 looks in the wrong place: it takes Frame Relay's header for IP's, and looks for ISO's in Juniper's.
+        /// Cases in which libpcap 1.10 uses a wrong offset: it takes Frame Relay's header for an IP header, and looks for ISO protocols in
+        /// Juniper's header.
         private static func isMistaken(_ link: Link, _ expression: String) -> Bool {
             switch link.name {
             case "FRELAY": ["host", "net", "tcp", "udp", "ip6 host", "ip["].contains { expression.contains($0) }
@@ -216,7 +217,7 @@ extension Interop {
             }
         }
 
-        @Test("Verdicts are equal on made packets", arguments: links)
+        @Test("Verdicts are equal for generated packets", arguments: links)
         func verdicts(_ link: Link) async throws {
             try await Scratch.run { scratch in
                 let source = scratch.directory.appendingPathComponent("made.pcap")
@@ -239,7 +240,7 @@ extension Interop {
                     compared += 1
                 }
                 #expect(compared >= 3)
-                print("filters: \(link.name): \(compared) expressions alike on \(Self.packets(link).count) packets")
+                print("filters: \(link.name): \(compared) equal expressions on \(Self.packets(link).count) packets")
             }
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// One side ends first; the other goes on sending, and every byte arrives.
+    /// One side closes its sending direction first; the other side continues to send, and every byte arrives.
     @Suite("Half-close", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct HalfCloseTests {
         struct Pair: CustomTestStringConvertible, Sendable {
@@ -17,11 +17,11 @@ extension Interop {
                     [true, false].map { Pair(peer: peer, medium: medium, peerListens: $0) }
                 }
             }
-            /// Both netcats, when they listen, give up as soon as the other side has ended.
+            /// The netcats in listening mode exit as soon as the other side has closed.
             static let patient = all.filter { !$0.peerListens || $0.peer == .socat }
         }
 
-        @Test("nw ends first", arguments: Pair.patient)
+        @Test("nw closes first", arguments: Pair.patient)
         func nwEndsFirst(_ pair: Pair) async throws {
             try await Scratch.run { scratch in
                 let (nw, peer) = try await Self.connect(pair, in: scratch)
@@ -38,7 +38,7 @@ extension Interop {
             }
         }
 
-        @Test("The peer ends first", arguments: Pair.all)
+        @Test("The peer closes first", arguments: Pair.all)
         func peerEndsFirst(_ pair: Pair) async throws {
             try await Scratch.run { scratch in
                 let (nw, peer) = try await Self.connect(pair, in: scratch)

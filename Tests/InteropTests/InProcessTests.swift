@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `NWConnection` and `NWListener` in this process, with peers outside it.
+    /// `NWConnection` and `NWListener` in this process, with peers in other processes.
     @Suite("In process", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct InProcessTests {
         @Test("A connection's content comes back from a peer's echo", arguments: Medium.present)
@@ -22,7 +22,7 @@ extension Interop {
                 async let answer = Self.everything(from: connection)
                 try await connection.send(content)
                 try await connection.sendEnd()
-                #expect(try await answer == content ? true : false, "\(socat) sent back other bytes")
+                #expect(try await answer == content ? true : false, "\(socat) returned different bytes")
                 #expect(try await server.finished() == 0, "\(server.errors)")
             }
         }
@@ -46,7 +46,7 @@ extension Interop {
                     try client.write("client \(number)")
                     return client
                 }
-                // Nobody has ended, so all of them are being served.
+                // No connection has ended, so all clients are served at once.
                 for (number, client) in clients.enumerated() { try await client.prints("client \(number)") }
                 for client in clients { try client.endInput() }
                 for client in clients { _ = try await client.finished() }
@@ -72,7 +72,7 @@ extension Interop {
             }
         }
 
-        @Test("A connection that waits is made once somebody listens")
+        @Test("A waiting connection becomes ready once a listener exists")
         func waitsForListener() async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in

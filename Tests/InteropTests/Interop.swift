@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Everything that runs other programs: one test at a time, because they share the machine's ports and processors.
+/// All tests that run other programs. Serialized, because they share the machine's ports and processors.
 @Suite(.serialized)
 struct Interop {
-    /// Where a missing peer is a failure.
+    /// Whether a missing peer is a failure.
     static let mustRun = ProcessInfo.processInfo.environment["CI"] == "true"
 
     @Test("Every peer is installed")
@@ -19,21 +19,21 @@ struct Interop {
         }
         if !TwoHosts.isAvailable {
             if mustRun {
-                Issue.record("this host makes no network namespaces, so tests with two hosts did not run")
+                Issue.record("this host cannot create network namespaces, so tests with two hosts did not run")
             } else {
-                print("SKIPPED: all tests with two hosts, which take root and ip(8)")
+                print("SKIPPED: all tests with two hosts, which need root and ip(8)")
             }
         }
         if !Medium.hasIPv6 {
             if mustRun {
                 Issue.record("this host has no IPv6, so its tests did not run")
             } else {
-                print("SKIPPED: all tests over IPv6, which this host does not have")
+                print("SKIPPED: all tests over IPv6, which this host does not support")
             }
         }
     }
 
-    /// A peer, what it is reached over, and how much is sent.
+    /// A peer, the medium to reach it, and the amount of data.
     struct Case: CustomTestStringConvertible, Sendable {
         var peer: Peer
         var medium: Medium

@@ -4,12 +4,12 @@ import Testing
 
 @testable import nw
 
-/// What is typed into `nw chat`, in any pieces.
+/// Splitting the input of `nw chat` into lines, for any fragmentation.
 @Suite("Lines")
 struct LineTests {
     private static let longest = String(repeating: "x", count: LineFormat.limit)
 
-    @Test("What is typed is cut into lines; those too long to send are told with their length")
+    @Test("Input is split into lines, and lines that are too long are reported with their length")
     func typing() {
         let text = "a\n\(Self.longest)\r\n\(Self.longest)x\nb\r\n\nc"
         for pieces in [1, 7, 100_000] {

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw linklocal` on a link of two hosts, with frames made by hand and with Avahi's own.
+    /// `nw linklocal` on a link of two hosts, with generated frames and with Avahi's implementation.
     @Suite("Link-local addresses", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
     struct LinkLocalTests {
         private static let wished = "169.254.77.7"
 
-        @Test("C99 C101: an address is probed for, set, given up to whoever insists, and taken off at the end")
+        @Test("C99 C101: an address is probed and assigned, given up after a repeated conflict, and removed at the end")
         func life() async throws {
             try await TwoHosts.run { hosts, scratch in
                 try hosts.ip("-4 address flush dev \(TwoHosts.link)")
@@ -24,12 +24,12 @@ extension Interop {
                 let address = "inet \(Self.wished)/16 brd 169.254.255.255 scope link"
                 #expect(try await Self.addresses(of: hosts.near, scratch).contains(address))
                 #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(Self.wished)\n")
-                // Twice within ten seconds: the first is answered back, the second ends it.
+                // Two conflicts within ten seconds: nw defends the address after the first and gives it up after the second.
                 _ = try scratch.start("/usr/bin/python3", ["-c", Self.insisting, Self.wished], on: hosts.far)
-                try await eventually("it gives way: \(nw.text)") {
+                try await eventually("nw gives the address up: \(nw.text)") {
                     nw.text.contains("\(Self.wished) lost to 02:00:00:00:00:77\nprobing for 169.254.")
                 }
-                try await eventually("it has another: \(nw.text)") {
+                try await eventually("nw has another address: \(nw.text)") {
                     nw.text.split(separator: "\n").count { $0.hasPrefix("\(TwoHosts.link) has 169.254.") } == 2
                 }
                 #expect(try await !Self.addresses(of: hosts.near, scratch).contains(address))
@@ -40,7 +40,7 @@ extension Interop {
         }
 
         @Test(
-            "C99: what Avahi has is left to it",
+            "C99: nw does not take an address that Avahi has",
             .enabled(if: Peer.find("avahi-autoipd") != nil, "needs avahi-autoipd"))
         func avahi() async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -54,10 +54,12 @@ extension Interop {
                 }
                 let nw = try scratch.start(
                     try Built.nw(), ["linklocal", TwoHosts.link, "--try", Self.wished], on: hosts.near)
-                try await eventually("nw leaves it: \(nw.text)") {
+                try await eventually("nw avoids it: \(nw.text)") {
                     nw.text.hasPrefix("probing for \(Self.wished)\n\(Self.wished) belongs to ")
                 }
-                try await eventually("nw has another: \(nw.text)") { nw.text.contains("\(TwoHosts.link) has 169.254.") }
+                try await eventually("nw has another address: \(nw.text)") {
+                    nw.text.contains("\(TwoHosts.link) has 169.254.")
+                }
                 try nw.interrupt()
                 _ = try await nw.finished()
                 try avahi.interrupt()
@@ -65,7 +67,7 @@ extension Interop {
             }
         }
 
-        @Test("C102: an interface that has an address needs none; one line says what it takes to set one")
+        @Test("C102: an interface with an address needs none; one line names the missing capability")
         func nothing() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(try Built.nw(), ["linklocal", TwoHosts.link], on: hosts.near)
@@ -89,7 +91,7 @@ extension Interop {
             return ip.text
         }
 
-        /// Says twice that an address is its own.
+        /// Claims an address twice.
         private static let insisting = """
             import socket, sys, time
             s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)

@@ -20,13 +20,13 @@ extension Interop {
                 Family(group: "ff05::77:7", near: TwoHosts.near6, far: TwoHosts.far6, other: TwoHosts.other6),
             ]
 
-            /// As `nw` prints it.
+            /// The address as `nw` prints it.
             func label(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
         }
 
         private static let port = "7777"
 
-        @Test("Python speaks to the group, nw prints and answers", arguments: Family.all)
+        @Test("Python sends to the group, nw prints and answers", arguments: Family.all)
         func hears(_ family: Family) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try await scratch.startGroup(["-d", "--echo", family.group, Self.port], on: hosts.near)
@@ -43,7 +43,7 @@ extension Interop {
             }
         }
 
-        @Test("nw speaks, one hop far unless told otherwise, and prints the answer", arguments: Family.all, [nil, 7])
+        @Test("nw sends with a hop limit of one by default, and prints the answer", arguments: Family.all, [nil, 7])
         func speaks(_ family: Family, hops: Int?) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let member = try scratch.startMember(["hear", family.group, Self.port, TwoHosts.link], on: hosts.far)
@@ -56,12 +56,12 @@ extension Interop {
                 try await eventually("nw prints the answer") {
                     String(decoding: nw.output, as: UTF8.self).hasSuffix(": heard to all\n")
                 }
-                // Not itself, with --no-loop.
+                // With --no-loop, nw does not receive its own messages.
                 #expect(String(decoding: nw.output, as: UTF8.self).split(separator: "\n").count == 1)
             }
         }
 
-        @Test("Of two senders only the one that was asked for is heard", arguments: Family.all)
+        @Test("Of two senders, only the requested one is received", arguments: Family.all)
         func source(_ family: Family) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try await scratch.startGroup(
@@ -80,7 +80,8 @@ extension Interop {
         }
 
         @Test(
-            "What is sent to the host is delivered, unless unicast is disabled", arguments: Family.all, [false, true])
+            "Unicast messages to the host are delivered, unless unicast is disabled", arguments: Family.all,
+            [false, true])
         func unicast(_ family: Family, isDisabled: Bool) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try await scratch.startGroup(
@@ -94,7 +95,7 @@ extension Interop {
             }
         }
 
-        @Test("A message longer than the maximum is delivered in part, and said to be", arguments: Family.all)
+        @Test("A message longer than the maximum is delivered truncated, and reported as such", arguments: Family.all)
         func partial(_ family: Family) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try await scratch.startGroup(["-d", "--most", "4", family.group, Self.port], on: hosts.near)
@@ -106,7 +107,7 @@ extension Interop {
             }
         }
 
-        @Test("A group waits for its interface, and joins again when it comes back")
+        @Test("A group waits for its interface, and joins again when the interface returns")
         func rejoin() async throws {
             try await TwoHosts.run { hosts, scratch in
                 try hosts.ip("link set \(TwoHosts.link) down")

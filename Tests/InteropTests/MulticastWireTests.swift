@@ -2,18 +2,18 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What stands on the wire, as a program of Python's socket module sees it.
+    /// Packets on the link, as seen by a program that uses Python's socket module.
     @Suite("Bonjour on the wire", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
     struct MulticastWireTests {
         private static let type = "_nwwire._tcp"
         private static let otherLink = "nwother"
 
-        @Test("C8: questions leave from port 5353 to both groups, and answers to both are heard")
+        @Test("C8: queries are sent from port 5353 to both groups, and answers to both are received")
         func bothGroups() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let watcher = try await Self.watch([TwoHosts.link], on: hosts.far, scratch)
                 let nw = try scratch.start(try Built.nw(), ["browse", Self.type], on: hosts.near)
-                try await eventually("both families ask: \(watcher.text)") {
+                try await eventually("queries for both families: \(watcher.text)") {
                     watcher.text.contains("\(TwoHosts.link) 4 5353 question")
                         && watcher.text.contains("\(TwoHosts.link) 6 5353 question")
                 }
@@ -21,14 +21,14 @@ extension Interop {
                     _ = try scratch.start(
                         "/usr/bin/python3", ["-c", Self.telling, family, TwoHosts.link], on: hosts.far)
                 }
-                try await eventually("both are heard: \(nw.text)") {
+                try await eventually("both are received: \(nw.text)") {
                     nw.text.contains("+ by4 ") && nw.text.contains("+ by6 ")
                 }
             }
         }
 
         @Test(
-            "C7: where another program has the port for itself, services are found all the same, and none can be offered"
+            "C7: if another program uses the port exclusively, services are found anyway, but none can be registered"
         )
         func oneShot() async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -52,7 +52,7 @@ extension Interop {
         }
 
         @Test(
-            "C49: everything is probed and announced at the start, after the link was away, and a new address as well")
+            "C49: everything is probed and announced at the start, after a link outage, and for a new address")
         func changes() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let watcher = try await Self.watch([TwoHosts.link], on: hosts.far, scratch)
@@ -66,17 +66,17 @@ extension Interop {
                 try await Task.sleep(for: .milliseconds(300))
                 let before = count("answer")
                 try hosts.ip("link set \(TwoHosts.link) up")
-                try await eventually("it is probed and announced anew: \(watcher.text)") {
+                try await eventually("it is probed and announced again: \(watcher.text)") {
                     count("probe") >= 6 && count("answer") >= before + 2
                 }
                 try hosts.ip("address add 10.77.8.77/24 dev \(TwoHosts.link)")
-                try await eventually("the new address is told") {
+                try await eventually("the new address is announced") {
                     watcher.text.split(separator: "\n").contains { $0.contains(" answer ") && $0.contains("0a4d084d") }
                 }
             }
         }
 
-        @Test("C70: the host's name has on each interface the addresses of that one, and is defended there")
+        @Test("C70: on each interface, the host's name has the addresses of that interface and is defended")
         func interfaces() async throws {
             try await TwoHosts.run { hosts, scratch in
                 try hosts.ip("link add \(Self.otherLink) type veth peer name \(Self.otherLink) netns \(hosts.far)")
@@ -93,13 +93,13 @@ extension Interop {
                 for (link, own, foreign) in [
                     (TwoHosts.link, "0a4d0801", "0a4d0901"), (Self.otherLink, "0a4d0901", "0a4d0801"),
                 ] {
-                    try await eventually("\(link) is told its address: \(watcher.text)") {
+                    try await eventually("\(link) has its address announced: \(watcher.text)") {
                         answers(link).contains { $0.contains(own) }
                     }
                     #expect(answers(link).allSatisfy { !$0.contains(foreign) })
                     let before = answers(link).count
                     _ = try scratch.start("/usr/bin/python3", ["-c", Self.claiming, link], on: hosts.far)
-                    try await eventually("\(link) hears it defended") {
+                    try await eventually("\(link) receives the defence") {
                         answers(link).dropFirst(before).contains { $0.contains(own) }
                     }
                 }
@@ -112,7 +112,7 @@ extension Interop {
             return watcher
         }
 
-        /// Prints the link, family and port of each message, what it is, and its bytes.
+        /// Prints the link, the family and the port of each message, its type, and its bytes.
         private static let watching = """
             import select, socket, struct, sys
             sockets = {}
@@ -141,7 +141,7 @@ extension Interop {
                     print(sockets[s], sender[1], kind, data.hex())
             """
 
-        /// Has the port in both families, and shares it with nobody.
+        /// Uses the port exclusively in both families.
         private static let holding = """
             import socket, time
             s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -171,7 +171,7 @@ extension Interop {
 
             """
 
-        /// Says by one family that there is a service.
+        /// Announces a service over one address family.
         private static let telling =
             sending + """
                 label = f"by{sys.argv[1]}".encode()
@@ -180,7 +180,7 @@ extension Interop {
                 send(sys.argv[1], sys.argv[2], struct.pack("!6H", 0, 0x8400, 0, 1, 0, 0) + record)
                 """
 
-        /// Probes for the name of the host, which both here have from the machine.
+        /// Probes for the name of the host. Both hosts of the test share the machine's host name.
         private static let claiming =
             sending + """
                 label = socket.gethostname().split(".")[0][:32] or "linux"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What leaves a host, as others see it on the wire.
+    /// Fields of outgoing packets, as other hosts see them.
     @Suite("Packets on the wire")
     struct PacketMarkTests {
         struct Row: CustomTestStringConvertible, Sendable {
@@ -18,7 +18,7 @@ extension Interop {
                 [TwoHosts.far4, TwoHosts.far6].map { Row(isDatagram: isDatagram, host: $0) }
             }
 
-            /// DSCP and ECN of every packet with content that left for the port.
+            /// DSCP and ECN of every packet with payload sent to the port.
             var fields: [String] {
                 (isIPv6 ? ["ipv6.tclass.dscp", "ipv6.tclass.ecn"] : ["ip.dsfield.dscp", "ip.dsfield.ecn"])
             }
@@ -29,7 +29,7 @@ extension Interop {
         }
 
         @Test(
-            "tshark sees the traffic class and the ECN codepoint that were asked for",
+            "tshark sees the requested traffic class and ECN codepoint",
             .enabled(if: TwoHosts.isAvailable && Peer.find("tshark") != nil, "needs root, ip and tshark"),
             arguments: Row.all)
         func marks(_ row: Row) async throws {
@@ -37,7 +37,7 @@ extension Interop {
                 let server = try scratch.start(try Built.nw(), ["serve", "sink", "--port", "9000"], on: hosts.far)
                 try await server.prints("listening on port 9000\n")
                 let tshark = try #require(Peer.find("tshark"))
-                // What it has captured it leaves behind when it is killed.
+                // The capture remains when tshark is killed.
                 let capture = try scratch.start(
                     "env",
                     [
@@ -53,13 +53,13 @@ extension Interop {
                     on: hosts.near, input: .held)
                 try nw.write("marked")
                 try nw.endInput()
-                // Expedited forwarding; of a stream ECT(0), by the kernel's choice (RFC 3168 §6.1.5).
+                // Expedited forwarding. For a stream, the kernel chooses ECT(0) (RFC 3168 §6.1.5).
                 try await capture.prints(row.isDatagram ? "46,1\n" : "46,2\n")
             }
         }
 
         @Test(
-            "strace sees a batch of datagrams leave as a train",
+            "strace sees a batch of datagrams sent as one segmented train",
             .enabled(if: geteuid() == 0 && Peer.find("strace") != nil, "needs root and strace"))
         func trains() async throws {
             try await Scratch.run { scratch in
@@ -79,8 +79,8 @@ extension Interop {
                 connection.batch {
                     for _ in 0..<40 { connection.send(content: Data(count: 1_000), completion: .idempotent) }
                 }
-                // UDP_SEGMENT beside the pieces of a train, whatever name this strace has for it.
-                try await eventually("a train leaves") {
+                // UDP_SEGMENT with the pieces of the train, under any name that this version of strace prints.
+                try await eventually("a train is sent") {
                     try String(contentsOf: trace, encoding: .utf8).split(separator: "\n").contains { line in
                         line.contains("iov_len=1000}, {")
                             && ["cmsg_type=0x67", "UDP_SEGMENT"].contains { line.contains($0) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What `nw`'s packet commands send, find and keep, on a link of two hosts.
+    /// The packet commands of `nw` on a link of two hosts.
     @Suite("Packets on a link", .enabled(if: TwoHosts.isAvailable, "no namespaces"))
     struct PacketSendTests {
         private static func text(_ child: Child) -> String { String(decoding: child.output, as: UTF8.self) }
@@ -19,7 +19,7 @@ extension Interop {
             """
 
         @Test(
-            "A made packet is sent from the address that the route gives, with its checksum",
+            "A generated packet has the source address of its route, and a correct checksum",
             arguments: [(TwoHosts.far4, TwoHosts.near4), (TwoHosts.far6, TwoHosts.near6)])
         func source(_ target: String, _ expected: String) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -34,7 +34,7 @@ extension Interop {
             }
         }
 
-        @Test("Without a route and without a source nothing is sent")
+        @Test("Without a route and without a source address, nothing is sent")
         func noRoute() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -47,7 +47,7 @@ extension Interop {
             }
         }
 
-        @Test("A question of ARP comes from the interface's own addresses, so that it is answered")
+        @Test("An ARP request has the interface's own addresses, so that it is answered")
         func question() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let capture = try scratch.start(
@@ -64,7 +64,7 @@ extension Interop {
         }
 
         @Test(
-            "A scan of a network asks the ports of those hosts only that are there", arguments: ["--syn", "--connect"])
+            "A network scan probes only the ports of hosts that are present", arguments: ["--syn", "--connect"])
         func discovery(_ technique: String) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -85,7 +85,7 @@ extension Interop {
             }
         }
 
-        @Test("A broadcast is known by the mask of the interface that is named")
+        @Test("A broadcast address is derived from the mask of the named interface")
         func broadcast() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let capture = try scratch.start(
@@ -110,7 +110,7 @@ extension Interop {
             for n in range(20): s.sendto(b"%d" % n, ("\(TwoHosts.far4)", 7779))
             """
 
-        @Test("What came before an interrupt is kept", arguments: 0..<5)
+        @Test("Packets captured before an interrupt are kept", arguments: 0..<5)
         func interrupt(_ round: Int) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let file = scratch.directory.appendingPathComponent("last.pcap").path
@@ -126,7 +126,7 @@ extension Interop {
             }
         }
 
-        @Test("A reader that has seen enough is no failure", arguments: [[], ["--json"]])
+        @Test("A reader that closes the pipe early is not a failure", arguments: [[], ["--json"]])
         func head(_ options: [String]) async throws {
             try await Scratch.run { scratch in
                 let file = try scratch.newFile("pcap")

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The packet commands of `nw`, against tcpdump and the kernel.
+    /// The packet commands of `nw`, compared with tcpdump and the kernel.
     @Suite("Packets", .enabled(if: Peer.find("tcpdump") != nil))
     struct PacketTests {
         static func text(_ child: Child) -> String { String(decoding: child.output, as: UTF8.self) }
 
         @Test(
-            "tcpdump reads a made packet as we do",
+            "tcpdump and nw print the same for a generated packet",
             arguments: [
                 ["udp", "10.0.0.1:101", "--source", "10.0.0.2", "--source-port", "4321", "--data", "Hello"],
                 ["tcp", "10.0.0.1:80", "--source", "10.0.0.2", "--source-port", "4321", "--flags", "SEW"],
@@ -22,7 +22,7 @@ extension Interop {
                 let file = scratch.directory.appendingPathComponent("made.pcap").path
                 let maker = try scratch.startNW(["packet"] + arguments + ["-w", file])
                 #expect(try await maker.finished() == 0, "\(maker.errors)")
-                // Older versions of tcpdump word the details of IPv6 otherwise.
+                // Older versions of tcpdump print the details of IPv6 differently.
                 let detail = arguments[1].contains("2001") ? [] : ["-v"]
                 let ours = try scratch.startNW(["read", "-tt"] + detail + [file])
                 let theirs = try scratch.startProgram("tcpdump", ["-n", "-tt"] + detail + ["-r", file])
@@ -34,7 +34,7 @@ extension Interop {
         }
 
         @Test(
-            "Of what is captured on a link nothing is lost, and tcpdump reads it", .enabled(if: TwoHosts.isAvailable),
+            "A capture on a link loses no packet, and tcpdump can read it", .enabled(if: TwoHosts.isAvailable),
             arguments: ["pcap", "pcapng"])
         func capture(_ form: String) async throws {
             try await TwoHosts.run { hosts, scratch in
@@ -87,7 +87,7 @@ extension Interop {
             }
         }
 
-        @Test("A host that is not there, and a path that is too long", .enabled(if: TwoHosts.isAvailable))
+        @Test("An absent host, and a path with too many hops", .enabled(if: TwoHosts.isAvailable))
         func unreachable() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let absent = try scratch.start(
@@ -99,7 +99,7 @@ extension Interop {
             }
         }
 
-        @Test("The way leads to the host, and over the loopback it is one hop", arguments: ["127.0.0.1", "::1"])
+        @Test("The trace leads to the host, and over loopback it has one hop", arguments: ["127.0.0.1", "::1"])
         func trace(_ host: String) async throws {
             try await Scratch.run { scratch in
                 let nw = try scratch.startNW(["trace", "--json", "-q", "2", host])
@@ -109,10 +109,10 @@ extension Interop {
             }
         }
 
-        @Test("Nothing is sent past a host that answers at once")
+        @Test("Nothing is sent beyond a host that answers at once")
         func traceOfNeighbour() async throws {
             try await Scratch.run { scratch in
-                // The second hop's port is listened on: nobody would tell otherwise that something came there.
+                // The test listens on the port of the second hop: no other effect would show a packet to it.
                 let listener = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
                 defer { close(listener) }
                 let port = try #require(Self.bindToLoopback(listener))
@@ -123,7 +123,7 @@ extension Interop {
             }
         }
 
-        /// A port of this host's, for a socket.
+        /// Binds a socket to a free port of the loopback address. Returns the port.
         static func bindToLoopback(_ descriptor: Int32) -> UInt16? {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -140,7 +140,7 @@ extension Interop {
         }
 
         @Test(
-            "Without the capability one line tells what to do",
+            "Without the capability, one line says what to do",
             .enabled(if: geteuid() == 0 && Peer.find("setpriv") != nil))
         func withoutCapability() async throws {
             try await Scratch.run { scratch in
@@ -152,7 +152,7 @@ extension Interop {
             }
         }
 
-        @Test("A filter is explained, or refused at its place")
+        @Test("A filter is explained, or refused with the position of the error")
         func filters() async throws {
             try await Scratch.run { scratch in
                 let good = try scratch.startNW(["filter", "tcp", "port", "80"])

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Squid and Dante as proxies.
+    /// Squid and Dante as proxy servers.
     @Suite("Proxies", .enabled(if: ProxyServer.areInstalled || Interop.mustRun, "squid or danted is not installed"))
     struct ProxyTests {
-        /// What `nw cat` makes of a connection to an echo server through a proxy. It is ended when the echo has come, not by the end of
-        /// its input: Squid hangs up on both sides when one of them has nothing more to say.
+        /// Returns the output of `nw cat` connected to an echo server through a proxy. The test ends `nw` after the echo, not by the end of
+        /// its input: Squid closes both directions when one side has nothing more to send.
         private func talk(
             _ scratch: Scratch, through proxies: [String], to host: String = "127.0.0.1", port: UInt16? = nil,
             succeeds: Bool = false
@@ -18,14 +18,14 @@ extension Interop {
                 ["cat", "-w", "20"] + options + [host, "\(port ?? own)"], input: .held)
             if succeeds {
                 try nw.write("hello\n")
-                try await eventually("the echo comes: \(nw.errors)") { !nw.output.isEmpty }
+                try await eventually("the echo arrives: \(nw.errors)") { !nw.output.isEmpty }
             } else {
                 #expect(try await nw.finished() == 1)
             }
             return (String(decoding: nw.output, as: UTF8.self), nw.errors)
         }
 
-        @Test("Squid asks for a password, by either scheme", arguments: ["basic", "digest"])
+        @Test("Squid requires a password, with either authentication scheme", arguments: ["basic", "digest"])
         func squid(_ scheme: String) async throws {
             try await Scratch.run { scratch in
                 let port = try await ProxyServer.startSquid(scratch, scheme)
@@ -42,7 +42,7 @@ extension Interop {
             }
         }
 
-        @Test("Dante resolves the name, and says what is forbidden and what is refused")
+        @Test("Dante resolves the name, and reports forbidden and refused targets")
         func dante() async throws {
             try await Scratch.run { scratch in
                 let port = try await ProxyServer.startDante(scratch)
@@ -57,7 +57,7 @@ extension Interop {
             }
         }
 
-        /// Answers each datagram with itself. Returns its port.
+        /// Starts a server that echoes datagrams. Returns its port.
         private static func startDatagramEcho(_ scratch: Scratch) async throws -> UInt16 {
             let port = try await scratch.freePort("127.0.0.1", using: .udp)
             _ = try scratch.start(.socat, ["UDP4-LISTEN:\(port),bind=127.0.0.1,fork", "PIPE"])
@@ -65,7 +65,7 @@ extension Interop {
             return port
         }
 
-        @Test("Dante relays datagrams, by name and by address, and asks for a password", arguments: [false, true])
+        @Test("Dante relays datagrams, by name and by address, and requires a password", arguments: [false, true])
         func relay(isByName: Bool) async throws {
             try await Scratch.run { scratch in
                 let port = try await ProxyServer.startDante(scratch)
@@ -77,10 +77,12 @@ extension Interop {
                 for line in ["hello\n", "again\n"] {
                     let before = nw.output.count
                     try nw.write(line)
-                    try await eventually("the echo comes: \(nw.errors)") { nw.output.count == before + line.utf8.count }
+                    try await eventually("the echo arrives: \(nw.errors)") {
+                        nw.output.count == before + line.utf8.count
+                    }
                 }
                 #expect(String(decoding: nw.output, as: UTF8.self) == "hello\nagain\n")
-                // It is the proxy's socket that the server hears, and its own that it does not know of.
+                // The server sees the proxy's socket, not the client's.
                 let sockets = try scratch.startProgram("ss", ["-Hunp"])
                 _ = try await sockets.finished()
                 let lines = String(decoding: sockets.output, as: UTF8.self).split(separator: "\n")
@@ -91,7 +93,7 @@ extension Interop {
         }
 
         @Test(
-            "Dante is told who asks before it relays", .enabled(if: TwoHosts.isAvailable || Interop.mustRun),
+            "Dante authenticates the client before it relays", .enabled(if: TwoHosts.isAvailable || Interop.mustRun),
             arguments: ["s%40cret", "guess"])
         func relayCredential(password: String) async throws {
             try await Scratch.run { scratch in
@@ -106,11 +108,11 @@ extension Interop {
                     return
                 }
                 try nw.write("hello\n")
-                try await eventually("the echo comes: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
+                try await eventually("the echo arrives: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
             }
         }
 
-        @Test("A chain through both")
+        @Test("A chain of both proxies")
         func chain() async throws {
             try await Scratch.run { scratch in
                 let squid = try await ProxyServer.startSquid(scratch, "digest")
@@ -126,14 +128,14 @@ extension Interop {
             }
         }
 
-        @Test("A script on a web server names Squid or Dante, and its error is told")
+        @Test("A PAC script on a web server selects Squid or Dante, and its errors are reported")
         func script() async throws {
             try await Scratch.run { scratch in
                 let squid = try await ProxyServer.startSquid(scratch, "basic")
                 let dante = try await ProxyServer.startDante(scratch)
                 let folder = try scratch.newDirectory("scripts")
                 let bodies = [
-                    // Squid wants a name, which a script cannot give: the next one is tried.
+                    // Squid requires a user name, which a script cannot provide, so the next proxy is tried.
                     "both.pac": "return 'PROXY 127.0.0.1:\(squid); SOCKS5 127.0.0.1:\(dante)';",
                     "wrong.pac": "\nreturn nowhere();", "endless.pac": "for (;;);",
                 ]
@@ -167,7 +169,7 @@ extension Interop {
             }
         }
 
-        @Test("nw proxy says what the environment wants, without the password")
+        @Test("nw proxy prints the settings of the environment, without the password")
         func environment() async throws {
             try await Scratch.run { scratch in
                 let settings = ["https_proxy=http://u:hunter2@p.example:3128", "NO_PROXY=.corp.example,10.0.0.0/8"]
@@ -186,7 +188,8 @@ extension Interop {
                     "env", ["-i", "ALL_PROXY=socks4://u:hunter2@h", try Built.nw(), "proxy", "https://a.example"])
                 #expect(try await wrong.finished() == 1)
                 #expect(!wrong.errors.contains("hunter2") && wrong.errors.hasPrefix("nw: proxy: "))
-                // What is a script's place and no proxy's, or that of no web server: nothing goes past the proxy that it would choose.
+                // Variables that name a PAC script instead of a proxy, or a script that is not on a web server: no connection may bypass
+                // the script.
                 for script in ["auto_proxy=file:///hunter2/x.pac", "ALL_PROXY=http://u:hunter2@h/proxy.pac"] {
                     let told = try scratch.startProgram(
                         "env", ["-i", script, try Built.nw(), "proxy", "https://a.example"])
@@ -202,7 +205,7 @@ extension Interop {
     }
 }
 
-/// Proxies that Debian ships, each with a configuration of the test's own.
+/// Proxy servers from Debian packages, with configurations of the test.
 enum ProxyServer {
     private static let squid = path("squid")
     private static let dante = path("danted")
@@ -213,7 +216,7 @@ enum ProxyServer {
         ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)"].first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// The user is `user`, with the password `s@cret`; port 9 is forbidden.
+    /// The user is `user` with the password `s@cret`; port 9 is forbidden.
     static func startSquid(_ scratch: Scratch, _ scheme: String) async throws -> UInt16 {
         let program = try #require(squid, "squid is not installed")
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
@@ -253,10 +256,10 @@ enum ProxyServer {
         return port
     }
 
-    /// Whom Dante knows where it asks, with the password `s@cret`.
+    /// The user that Dante accepts if it authenticates clients, with the password `s@cret`.
     static let user = "relayed"
 
-    /// - Parameter asks: Whether clients have to say who they are.
+    /// - Parameter asks: Whether clients have to authenticate.
     static func startDante(_ scratch: Scratch, asks: Bool = false) async throws -> UInt16 {
         let program = try #require(dante, "danted is not installed")
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
@@ -274,7 +277,7 @@ enum ProxyServer {
             """
         try Data(text.utf8).write(to: configuration)
         if asks {
-            // It knows the system's users alone: of its own view of the system, where there is one more.
+            // Dante knows only system users, so it runs with a private view of the system that has one more.
             let accounts = try await makeAccounts(scratch)
             let words = [
                 "mount --bind \(accounts.users) /etc/passwd", "mount --bind \(accounts.passwords) /etc/shadow",

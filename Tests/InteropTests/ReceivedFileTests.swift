@@ -5,10 +5,10 @@ import Testing
 @testable import nw
 
 extension Interop {
-    /// What `nw receive` leaves in its directory: after a run that was killed, and with `--raw`.
+    /// The files that `nw receive` leaves in its directory: after a killed run, and with `--raw`.
     @Suite("Received files")
     struct ReceivedFileTests {
-        @Test("A digest by OpenSSL is the one by portable code", arguments: [0, 1, 63, 64, 100_001])
+        @Test("OpenSSL and the portable code compute equal digests", arguments: [0, 1, 63, 64, 100_001])
         func digests(byteCount: Int) {
             var (library, portable) = (ContentDigest(), ContentDigest(isPortable: true))
             let content = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -21,7 +21,7 @@ extension Interop {
 
         // MARK: Runs that were killed
 
-        @Test("What a killed run left is removed at the start; what a live run receives stays")
+        @Test("Files of a killed run are removed at the next start; files of a live run stay")
         func abandonedFiles() async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in
@@ -50,7 +50,7 @@ extension Interop {
             }
         }
 
-        /// Starts a receiver and a sender that stops in the middle of a file of ten bytes.
+        /// Starts a receiver, and a sender that stops in the middle of a ten-byte file.
         private static func begin(
             _ name: String, into inbox: URL, from peer: Peer, in scratch: Scratch
         ) async throws -> (receiver: Child, sender: Child) {
@@ -60,7 +60,7 @@ extension Interop {
             let sender = try scratch.start(peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .held)
             let header = try #require(TransferHeader(name: name, byteCount: 10).encoded())
             try sender.write(String(decoding: header, as: UTF8.self) + "0123")
-            try await eventually("the file is begun") { try names(in: inbox).count == count + 1 }
+            try await eventually("the file is started") { try names(in: inbox).count == count + 1 }
             return (receiver, sender)
         }
 
@@ -78,7 +78,7 @@ extension Interop {
             ("data", "bin", Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })),
         ]
 
-        @Test("With --raw each connection is a file, named for its sender and its type")
+        @Test("With --raw each connection becomes a file, named after its sender and its type")
         func raw() async throws {
             let peer = try #require(Peer.present.first)
             try await Scratch.run { scratch in
@@ -93,14 +93,14 @@ extension Interop {
                     let sender = try scratch.start(
                         peer, peer.connecting(to: .tcp("127.0.0.1", port)), input: .file(input))
                     #expect(try await sender.finished() == 0, "\(sender.errors)")
-                    try await eventually("\(label) is told") {
+                    try await eventually("\(label) is reported") {
                         receiver.text.contains(" (\(label)) from 127.0.0.1:")
                     }
                     let stored = try #require(Set(Self.names(in: inbox)).subtracting(before).first)
                     #expect(stored.hasSuffix(".\(name)") && stored.contains("Z-127.0.0.1-"), "\(stored)")
                     #expect(try Data(contentsOf: inbox.appendingPathComponent(stored)) == content)
                 }
-                try await eventually("the peers are told") {
+                try await eventually("the peers are reported") {
                     receiver.errors.components(separatedBy: " ended\n").count == Self.contents.count + 1
                 }
                 try receiver.interrupt()
@@ -109,7 +109,7 @@ extension Interop {
             }
         }
 
-        @Test("With --raw, what is too large or cut by a reset leaves nothing", arguments: [false, true])
+        @Test("With --raw, an oversized or reset transfer leaves nothing behind", arguments: [false, true])
         func rawRefusal(isReset: Bool) async throws {
             try await Scratch.run { scratch in
                 let inbox = try scratch.newDirectory("inbox")
@@ -121,12 +121,12 @@ extension Interop {
                 try await client.open()
                 try await client.send(Data(count: isReset ? 500 : 1_001))
                 if isReset {
-                    try await eventually("the file is begun") { try Self.names(in: inbox).count == 1 }
+                    try await eventually("the file is started") { try Self.names(in: inbox).count == 1 }
                     client.forceCancel()
                 } else {
                     try await client.sendEnd()
                 }
-                try await eventually("the refusal is told") { receiver.text.contains(#""event":"refused""#) }
+                try await eventually("the refusal is reported") { receiver.text.contains(#""event":"refused""#) }
                 try await eventually("nothing is left") { try Self.names(in: inbox) == [] }
                 client.cancel()
             }
@@ -134,7 +134,7 @@ extension Interop {
 
         private static func jsonPort(of receiver: Child) async throws -> UInt16 {
             struct Line: Decodable { var port: UInt16 }
-            try await eventually("the port is told") { receiver.text.contains("\n") }
+            try await eventually("the port is printed") { receiver.text.contains("\n") }
             let line = try #require(receiver.text.split(separator: "\n").first)
             return try JSONDecoder().decode(Line.self, from: Data(line.utf8)).port
         }

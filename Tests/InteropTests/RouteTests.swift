@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw trace` and `nw ping` beside traceroute and ping, over three routers.
+    /// `nw trace` and `nw ping` compared with traceroute and ping, over three routers.
     @Suite(
-        "Ways over routers",
+        "Paths over routers",
         .enabled(
             if: TwoHosts.isAvailable && Peer.find("traceroute") != nil && Peer.find("ping") != nil
                 && Peer.find("nft") != nil, "needs root, ip, nft, traceroute and ping"))
     struct RouteTests {
-        /// What is wrong with the network.
+        /// A fault of the network.
         enum Trouble: String, CaseIterable, Sendable {
             case nothing, silentRouter, deadEnd, noRoute, prohibited, shortLink, hostGone
 
@@ -42,7 +42,7 @@ extension Interop {
             }
         }
 
-        /// For each hop who answered, and the mark behind it.
+        /// The responder of each hop, with the mark after it.
         static func hops(_ child: Child) -> [String] {
             var hops: [String] = []
             for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n").dropFirst() {
@@ -56,12 +56,12 @@ extension Interop {
             return hops
         }
 
-        @Test("A trace shows the hops that traceroute shows", arguments: Row.all)
+        @Test("A trace shows the same hops as traceroute", arguments: Row.all)
         func trace(_ row: Row) async throws {
             try await RouterChain.run { chain, scratch in
                 try row.trouble.apply(chain)
                 for (method, theirs) in [([], []), (["--icmp"], ["-I"]), (["--tcp"], ["-T", "-p", "80"])] {
-                    // A connection's segments are too short for any link.
+                    // Segments of a connection fit every link.
                     let isLong = row.trouble == .shortLink && method != ["--tcp"]
                     let nw = try scratch.start(
                         try Built.nw(),
@@ -79,7 +79,7 @@ extension Interop {
             }
         }
 
-        @Test("A router that limits its reports is no loss", arguments: [false, true])
+        @Test("A router that rate-limits its ICMP errors does not count as loss", arguments: [false, true])
         func limited(_ isIPv6: Bool) async throws {
             try await RouterChain.run { chain, scratch in
                 try chain.run("sysctl -qw net.ipv4.icmp_ratelimit=1000 net.ipv6.icmp.ratelimit=1000", on: 2)
@@ -96,7 +96,7 @@ extension Interop {
             }
         }
 
-        /// Of the statistics: sent, received, errors.
+        /// The numbers in the statistics: sent, received, errors.
         static func statistics(_ child: Child) -> [Int] {
             let text = String(decoding: child.output, as: UTF8.self)
             guard let line = text.split(separator: "\n").first(where: { $0.contains("packets transmitted") }) else {
@@ -113,9 +113,9 @@ extension Interop {
         struct PingRow: CustomTestStringConvertible, Sendable {
             var name: String
             var trouble = Trouble.nothing
-            /// Taken by both.
+            /// The options for both programs.
             var options: [String] = []
-            /// What both say of one request, of IPv4 and of IPv6.
+            /// The expected words of both programs about one request, for IPv4 and IPv6.
             var words: (String, String)?
             var testDescription: String { name }
 
@@ -133,7 +133,7 @@ extension Interop {
             ]
         }
 
-        @Test("A ping counts what ping counts", arguments: PingRow.all, [false, true])
+        @Test("nw ping has the same counts as ping", arguments: PingRow.all, [false, true])
         func ping(_ row: PingRow, _ isIPv6: Bool) async throws {
             try await RouterChain.run { chain, scratch in
                 try row.trouble.apply(chain)
@@ -142,7 +142,7 @@ extension Interop {
                     + [isIPv6 ? RouterChain.far6 : RouterChain.far4]
                 let nw = try scratch.start(try Built.nw(), ["ping"] + arguments, on: chain.node(0))
                 let code = try await nw.finished()
-                // What the kernel has learnt of the path is not to tell the other one.
+                // Discard the path information that the kernel has cached, so that each program starts without it.
                 for number in 0...RouterChain.last {
                     try chain.run("ip route flush cache; ip -6 route flush cache", on: number)
                 }

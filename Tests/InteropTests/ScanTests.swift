@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw scan` beside nmap.
+    /// `nw scan` compared with nmap.
     @Suite(
         "Scans",
         .enabled(
             if: TwoHosts.isAvailable && Peer.find("nmap") != nil && Peer.find("nft") != nil,
             "needs root, ip, nft and nmap"))
     struct ScanTests {
-        /// Listens on 22, 80 and every thousandth TCP port from 2000 on, and answers on the UDP ports 53 and 7000, of both families.
+        /// Listens on 22, 80 and every thousandth TCP port from 2000 on, and answers on the UDP ports 53 and 7000, in both families.
         private static let listener = """
             import select, socket
             poll = select.poll()
@@ -57,7 +57,7 @@ extension Interop {
             try await TwoHosts.run { hosts, scratch in
                 let nft = try scratch.start(try #require(Peer.find("nft")), [rules], on: hosts.far)
                 #expect(try await nft.finished() == 0, "\(nft.errors)")
-                // A host that says everything it has to say: what was asked before must not count.
+                // Disable ICMP rate limits: earlier probes must not suppress the errors for later ones.
                 let sysctl = try scratch.start(
                     try #require(Peer.find("sysctl") ?? Peer.find("/usr/sbin/sysctl")),
                     ["-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0"], on: hosts.far)
@@ -76,8 +76,8 @@ extension Interop {
             var ports: String
             var testDescription: String { "\(technique) \(host) \(ports)" }
 
-            /// Whether the two mean the same. An ICMP message that comes while connect(2) runs is forgotten by the kernel unless it is asked
-            /// to keep it, which nmap does not: of such a port it sometimes says that there was no response.
+            /// Whether two results are equivalent. The kernel discards an ICMP error that arrives during connect(2) unless the program
+            /// requested it, which nmap does not: nmap sometimes reports "no response" for such a port.
             func isAgreed(_ ours: [String], _ theirs: [String]) -> Bool {
                 guard technique == "--connect", theirs.contains(where: { $0.hasSuffix("filtered no-response") }) else {
                     return ours == theirs
@@ -96,19 +96,19 @@ extension Interop {
             }
         }
 
-        /// Port, state and reason of every line of a table; of nmap's without what it adds to a reason.
+        /// Port, state and reason of every line of a table, without the details that nmap adds to a reason.
         private static func table(_ child: Child) -> [String] {
             String(decoding: child.output, as: UTF8.self).split(separator: "\n")
                 .map { $0.split(separator: " ", omittingEmptySubsequences: true) }
                 .filter { $0.count >= 4 && ($0[0].hasSuffix("/tcp") || $0[0].hasSuffix("/udp")) }
                 .map { words in
-                    // An unreachable address is not a host that is unreachable, but nmap has one word for both (RFC 4443 §3.1).
+                    // nmap prints one word for an unreachable address and an unreachable host (RFC 4443 §3.1).
                     let reason = words[3] == "addr-unreach" ? "host-unreach" : words[3]
                     return "\(words[0]) \(words[1]) \(reason)"
                 }
         }
 
-        /// How many ports are hidden, by state.
+        /// The number of hidden ports, by state.
         private static func hidden(_ child: Child) -> [String: Int] {
             var counts: [String: Int] = [:]
             for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n")
@@ -121,7 +121,7 @@ extension Interop {
             return counts
         }
 
-        @Test("A scan tells of each port what nmap tells, and for the same reason", arguments: Row.all)
+        @Test("A scan reports the same state and reason as nmap for each port", arguments: Row.all)
         func agreement(_ row: Row) async throws {
             try await Self.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -138,7 +138,7 @@ extension Interop {
             }
         }
 
-        @Test("Of all ports none that is open is missed", arguments: ["--syn", "--connect"])
+        @Test("A scan of all ports misses no open port", arguments: ["--syn", "--connect"])
         func everyPort(_ technique: String) async throws {
             try await Self.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -154,7 +154,7 @@ extension Interop {
             }
         }
 
-        @Test("Several hosts, of which some are not there", arguments: ["--syn", "--udp"])
+        @Test("Several hosts, of which some are absent", arguments: ["--syn", "--udp"])
         func severalHosts(_ technique: String) async throws {
             try await Self.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -167,7 +167,7 @@ extension Interop {
             }
         }
 
-        @Test("The hosts that are there, as nmap finds them")
+        @Test("Host discovery finds the same hosts as nmap")
         func hostsThere() async throws {
             try await Self.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -184,7 +184,9 @@ extension Interop {
             }
         }
 
-        @Test("Neighbours are found by asking the link, also where they hide from echo requests", arguments: [4, 6])
+        @Test(
+            "Hosts on the link are found by ARP and neighbour discovery, even if they drop echo requests",
+            arguments: [4, 6])
         func neighbours(_ version: Int) async throws {
             try await Self.run { hosts, scratch in
                 let nft = try scratch.start(
@@ -209,18 +211,18 @@ extension Interop {
                 let asked = String(decoding: nw.output, as: UTF8.self).split(separator: "\n").filter {
                     $0.contains(reason)
                 }
-                // The third is this host itself.
+                // The third host is this host itself.
                 #expect(asked.count == 2, "\(String(decoding: nw.output, as: UTF8.self))")
             }
         }
 
         @Test(
-            "Where packets are lost, every port is found that nmap finds",
+            "With packet loss, every port that nmap finds is found",
             arguments: [("--syn", 10), ("--syn", 30), ("--connect", 10)])
         func losses(_ technique: String, _ percent: Int) async throws {
             try await Self.run { hosts, scratch in
                 for host in [hosts.near, hosts.far] {
-                    // Each way a part is lost, whatever it is: netem where the kernel has it, else a filter.
+                    // Drops a share of all packets in each direction: with netem if the kernel has it, else with a filter.
                     let tc = try scratch.start(
                         "/usr/bin/env",
                         ["tc", "qdisc", "add", "dev", TwoHosts.link, "root", "netem", "loss", "\(percent)%"], on: host)
@@ -247,17 +249,17 @@ extension Interop {
                     ["22/tcp open syn-ack", "80/tcp open syn-ack"]
                     + [2000, 3000, 4000].map { "\($0)/tcp open syn-ack" }
                 #expect(Self.table(nw).filter { $0.contains(" open ") } == open)
-                // nmap gives a port up by how the others fared, before the bound that it is given: where three in ten are lost each
-                // way it misses one now and then. What it finds is there, and we find it.
+                // nmap may give up a port early, judging by other ports: with 30 per cent loss in each direction it sometimes misses one.
+                // Every port that nmap finds must be found by nw.
                 let theirs = Self.table(nmap).filter { $0.contains(" open ") }
                 #expect(Set(theirs).isSubset(of: open) && !theirs.isEmpty, "\(theirs)")
-                // What is lost every time looks filtered: that is seldom, and then told by both alike.
+                // A port whose probes are all lost looks filtered. That is rare, and both programs then report it.
                 let filtered = Self.table(nw).filter { $0.contains("filtered") }
                 #expect(filtered.contains("101/tcp filtered no-response") && filtered.count <= (percent > 10 ? 3 : 1))
             }
         }
 
-        @Test("An interrupt ends a scan with what it has")
+        @Test("An interrupt ends a scan with the results so far")
         func interrupt() async throws {
             try await Self.run { hosts, scratch in
                 let nw = try scratch.start(
@@ -272,7 +274,7 @@ extension Interop {
         }
 
         @Test(
-            "Without the capability connections are used, and --syn says what is missing",
+            "Without the capability, connections are used, and --syn names the missing capability",
             .enabled(if: Peer.find("setpriv") != nil))
         func unprivileged() async throws {
             try await Self.run { hosts, scratch in

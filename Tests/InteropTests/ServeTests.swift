@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw serve`: transports, reports of peers and an orderly end.
+    /// `nw serve`: transports, reports about peers, and a graceful end.
     @Suite("nw serve")
     struct ServeTests {
         @Test("Echo over UDP, and over both transports on one port", arguments: [["--udp"], ["--tcp", "--udp"]])
@@ -26,13 +26,13 @@ extension Interop {
             }
         }
 
-        @Test("Datagrams that pretend to come from another echo server are not answered")
+        @Test("Datagrams from the port of another echo server are not answered")
         func echoLoop() async throws {
             try await Scratch.run { scratch in
                 let first = try scratch.startNW(["serve", "echo", "--port", "0", "--udp", "--host", "127.0.0.1", "-v"])
                 let port = NWEndpoint.Port(integerLiteral: try await first.announcedPort())
                 let parameters = NWParameters.udp
-                // Another host's server of the same port.
+                // The server on another host with an equal port.
                 parameters.requiredLocalEndpoint = .hostPort(host: "127.0.0.2", port: port)
                 let twin = NWConnection(host: "127.0.0.1", port: port, using: parameters)
                 defer { twin.cancel() }
@@ -48,14 +48,14 @@ extension Interop {
             }
         }
 
-        @Test("-v has a line for the beginning and the end of each peer; --json an object")
+        @Test("-v prints a line for the beginning and the end of each connection; --json prints objects")
         func reports() async throws {
             try await Scratch.run { scratch in
                 let plain = try scratch.startNW(["serve", "echo", "--port", "0", "-v"])
                 let port = try await plain.announcedPort()
                 let echo = try scratch.startNW(["echo", "127.0.0.1", "\(port)", "-c2", "-i0", "-s100"])
                 #expect(try await echo.finished() == 0, "\(echo.errors)")
-                try await eventually("the end is told") {
+                try await eventually("the end is reported") {
                     plain.errors.contains(" ended: received 200 bytes, sent 200 bytes\n")
                 }
                 #expect(plain.errors.hasPrefix("nw: serve: 127.0.0.1:") && plain.errors.contains(" connected\n"))
@@ -71,19 +71,21 @@ extension Interop {
                         try? JSONDecoder().decode(Line.self, from: Data($0.utf8))
                     }
                 }
-                try await eventually("the port is told") { lines().first?.port != nil }
+                try await eventually("the port is printed") { lines().first?.port != nil }
                 let place = try #require(NWEndpoint.Port(rawValue: lines()[0].port ?? 0))
                 let client = NWConnection(host: "127.0.0.1", port: place, using: .tcp)
                 try await client.open()
                 try await client.send(Data(count: 1_000))
                 try await client.sendEnd()
-                try await eventually("the end is told") { lines().map(\.event) == ["listening", "connected", "ended"] }
+                try await eventually("the end is reported") {
+                    lines().map(\.event) == ["listening", "connected", "ended"]
+                }
                 #expect(lines()[2].received == 1_000)
                 client.cancel()
             }
         }
 
-        @Test("At an interrupt no connection is accepted any more, and open ones have time to end")
+        @Test("After an interrupt, no new connection is accepted, and open ones have time to end")
         func orderlyEnd() async throws {
             try await Scratch.run { scratch in
                 let server = try scratch.startNW(["serve", "echo", "--port", "0", "--host", "127.0.0.1"])

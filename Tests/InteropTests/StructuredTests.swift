@@ -13,10 +13,10 @@ private struct Answer: Codable, Sendable {
 }
 
 extension Interop {
-    /// TLV and Coder against a program that knows of them only what `Documentation/Differences` says.
+    /// TLV and Coder with a peer program that implements only the description in `Documentation/Differences`.
     @Suite("Wire formats of the structured interface", .enabled(if: Peer.find("python3") != nil, "no python3"))
     struct StructuredTests {
-        /// Answers each TLV message with its bytes reversed and its type plus one; each JSON value with its numbers' sum.
+        /// Answers each TLV message with its bytes reversed and its type plus one, and each JSON value with the sum of its numbers.
         private static let peer = """
             import json, socket, struct, sys
 
@@ -108,7 +108,7 @@ extension Interop {
             }
         }
 
-        @Test("TLV: type of one byte, length of two")
+        @Test("TLV: type of one byte, length of two bytes")
         func narrow() async throws {
             try await Self.with("narrow") { endpoint in
                 try await withNetworkConnection(to: endpoint) {
@@ -123,7 +123,7 @@ extension Interop {
             }
         }
 
-        @Test("Coder over a stream: a length of four bytes before each value")
+        @Test("Coder over a stream: a four-byte length before each value")
         func values() async throws {
             try await Self.with("values") { endpoint in
                 try await withNetworkConnection(to: endpoint) {
@@ -138,7 +138,7 @@ extension Interop {
             }
         }
 
-        @Test("Coder over datagrams: a value in each, and nothing else")
+        @Test("Coder over datagrams: each datagram is exactly one value")
         func datagrams() async throws {
             try await Self.with("datagrams", datagrams: true) { endpoint in
                 try await withNetworkConnection(to: endpoint) {

@@ -4,12 +4,12 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// TLS with the programs of OpenSSL at the other end.
+    /// TLS with the programs of OpenSSL as peers.
     @Suite("TLS", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct TLSTests {
         private static let versions = ["-tls1_2", "-tls1_3"]
 
-        /// An authority and a server's certificate, made by OpenSSL.
+        /// An authority and a server's certificate, created by OpenSSL.
         private struct Certificates {
             var root: String
             var leaf: String
@@ -78,7 +78,7 @@ extension Interop {
                     host: "127.0.0.1", port: NWEndpoint.Port(integerLiteral: port), using: NWParameters(tls: options))
                 defer { connection.cancel() }
                 connection.stateUpdateHandler = { state in
-                    // What waits would wait for ever.
+                    // A waiting connection would wait forever.
                     if case .waiting(let error) = state {
                         Issue.record("waiting: \(error)")
                         connection.cancel()

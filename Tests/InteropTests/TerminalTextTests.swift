@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What a host on the link can do to the terminal of a person who looks for services.
+    /// The effect that a host on the link can have on the terminal of a person who browses for services.
     @Suite(
         "Text of peers on a terminal",
         .enabled(if: TwoHosts.isAvailable && PythonMember.path != nil, "needs root, ip and python3"))
     struct TerminalTextTests {
-        /// Announces a service whose name and TXT hold control sequences and line breaks, and another whose PTR has two labels before
+        /// Announces a service whose name and TXT contain control sequences and line breaks, and another whose PTR has two labels before
         /// the type, until it is ended.
         private static let script = """
             import socket, struct, sys, time
@@ -44,7 +44,7 @@ extension Interop {
         }
 
         @Test(
-            "Names and TXT values of a peer neither drive the terminal nor forge a line",
+            "Names and TXT values of a peer neither control the terminal nor forge a line",
             arguments: [
                 ["browse", "_esc._tcp", "-v", "-t", "2"], ["browse", "-t", "2"],
                 ["browse", "_esc._tcp", "-v", "--json", "-t", "2"], ["query", "_esc._tcp.local", "PTR", "-t", "1.5"],
@@ -76,7 +76,7 @@ extension Interop {
             }
         }
 
-        @Test("With -v a key without a value, an empty value, and host, port and address are shown")
+        @Test("-v shows a key without a value, an empty value, and host, port and address")
         func details() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let python = try #require(PythonMember.path)

@@ -4,17 +4,17 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Servers with every kind of certificate, and what we, curl and Python think of them.
+    /// Servers with many kinds of certificates, and the verdicts of this library, curl and Python.
     @Suite(
         "Certificate matrix",
         .enabled(
             if: Peer.find("openssl") != nil && Peer.find("python3") != nil || Interop.mustRun,
             "openssl or python3 is missing"))
     struct CertificateMatrixTests {
-        /// Servers that run at once: what is started by a test lives a minute at most.
+        /// The number of servers that run at once: a program started by a test lives for at most a minute.
         private static let groupSize = 16
 
-        @Test("Every verdict is right")
+        @Test("Every verdict is correct")
         func matrix() async throws {
             #expect(MatrixRow.all.count >= 65 && Set(MatrixRow.all.map(\.name)).count == MatrixRow.all.count)
             try await Scratch.run { scratch in
@@ -30,7 +30,7 @@ extension Interop {
             }
         }
 
-        @Test("A refusal says which certificate, which rule and what to do", .timeLimit(.minutes(1)))
+        @Test("A refusal names the certificate, the rule and the remedy", .timeLimit(.minutes(1)))
         func reason() async throws {
             try await Scratch.run { scratch in
                 let forge = try Forge(MatrixRecipes.all, in: scratch)
@@ -63,7 +63,7 @@ extension Interop {
     }
 }
 
-/// Some servers of the matrix at once.
+/// A group of servers of the matrix.
 private struct MatrixGroup {
     private let rows: [MatrixRow]
     let servers: [MatrixPython.Server]
@@ -101,7 +101,7 @@ private struct MatrixGroup {
         return server
     }
 
-    /// Starts the servers. Those that Python runs end with the program that is returned.
+    /// Starts the servers. Python's servers end with the returned program.
     func start() async throws -> Child {
         let running = try scratch.startPython([program.path, "serve", list.path])
         for server in servers where !server.isOurs { try await startStapling(server) }
@@ -126,7 +126,7 @@ private struct MatrixGroup {
         return results
     }
 
-    /// OpenSSL's own server, with a statement that the certificate is good.
+    /// The server of OpenSSL, with a stapled OCSP response for the certificate.
     private func startStapling(_ server: MatrixPython.Server) async throws {
         let root = try await forge.certificate("root")
         let (index, request, response) = (forge.path("status.txt"), forge.path("request"), forge.path("response"))

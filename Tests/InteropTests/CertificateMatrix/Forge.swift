@@ -1,21 +1,21 @@
 import Foundation
 import Testing
 
-/// How OpenSSL makes one certificate.
+/// The parameters for one certificate made by OpenSSL.
 struct Recipe: Sendable {
     var id: String
-    /// Whose key signs it; `nil` for its own.
+    /// The recipe whose key signs the certificate; `nil` for its own key.
     var issuer: String?
     var key: String
     var subject: String
-    /// Lines of a configuration, by what stands before the equals sign.
+    /// Lines of a configuration, as pairs of name and value.
     var extensions: [(name: String, value: String)]
-    /// The ends of the time in which it holds, as `openssl ca` takes them. `nil` for 30 days from now on.
+    /// The validity period, in the format of `openssl ca`. `nil` for 30 days from now.
     var dates: (String, String)?
-    /// More for `openssl x509`.
+    /// Further options for `openssl x509`.
     var options: [String] = []
 
-    /// The certificate of a server, sound but for what is asked.
+    /// The certificate of a server, valid except for the given changes.
     static func leaf(
         _ id: String, by issuer: String? = "root", key: String = "leaf", names: String = "DNS:server.test",
         subject: String = "/CN=leaf", changing changes: [String: String] = [:], dates: (String, String)? = nil,
@@ -31,7 +31,7 @@ struct Recipe: Sendable {
             options: options)
     }
 
-    /// The certificate of an authority, whose key has its name.
+    /// The certificate of an authority. Its key has its name.
     static func authority(
         _ id: String, by issuer: String? = "root", key: String? = nil, subject: String? = nil,
         changing changes: [String: String] = [:], dates: (String, String)? = nil, options: [String] = []
@@ -45,7 +45,7 @@ struct Recipe: Sendable {
             extensions: changed(sound, changes), dates: dates, options: options)
     }
 
-    /// Empty values leave an extension out.
+    /// Applies changes to extensions. An empty value removes the extension.
     private static func changed(
         _ sound: [(String, String)], _ changes: [String: String]
     ) -> [(name: String, value: String)] {
@@ -56,7 +56,7 @@ struct Recipe: Sendable {
     }
 }
 
-/// Makes keys and certificates with OpenSSL's own program, each when it is first asked for.
+/// Makes keys and certificates with OpenSSL's command, each on first use.
 final class Forge {
     private let scratch: Scratch
     private let folder: URL
@@ -100,7 +100,7 @@ final class Forge {
             try await program.finished() == 0, "openssl \(arguments.joined(separator: " ")): \(program.errors)")
     }
 
-    /// The file of a private key. What stands before a hyphen in its name is its kind; P-256 by default.
+    /// The file of a private key. The part of the name before a hyphen is the kind of key; P-256 by default.
     func key(_ name: String) async throws -> String {
         let file = path("\(name).key")
         guard made.insert("key " + name).inserted else { return file }
@@ -131,7 +131,7 @@ final class Forge {
         guard made.insert("certificate " + id).inserted else { return file }
         let recipe = try #require(recipes[id], "there is no recipe \(id)")
         let key = try await key(recipe.key)
-        // What `openssl req -x509` makes by itself, as everybody's notes say.
+        // The certificate that `openssl req -x509` makes by default, as in common instructions.
         if recipe.options == ["plain"] {
             let names = recipe.extensions.first { $0.name == "subjectAltName" }.map {
                 ["-addext", "subjectAltName=\($0.value)"]
@@ -176,7 +176,7 @@ final class Forge {
                 + ["-extfile", path("\(recipe.id).ext"), "-in", request, "-out", file] + signer)
     }
 
-    /// One file with several certificates, in their order.
+    /// Creates one file with several certificates in the given order.
     func bundle(_ ids: [String], as name: String) async throws -> String {
         var text = ""
         for id in ids { text += try String(contentsOfFile: try await certificate(id), encoding: .utf8) }
@@ -184,7 +184,7 @@ final class Forge {
         return path(name)
     }
 
-    /// Changes the last byte of a certificate, which belongs to the signature.
+    /// Changes the last byte of a certificate, which belongs to its signature.
     func damage(_ id: String, as name: String) async throws {
         let text = try String(contentsOfFile: try await certificate(id), encoding: .utf8)
         let body = text.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()

@@ -1,7 +1,7 @@
-/// Servers and a judge in Python, whose `ssl` is OpenSSL behind other defaults than ours.
+/// Servers and a client in Python. Its `ssl` module uses OpenSSL with other defaults than this library.
 enum MatrixPython {
-    /// Reads a list of servers in JSON from a file. `serve` runs all of them until it is ended; `judge` connects to each and
-    /// prints a list of verdicts in JSON.
+    /// Reads a list of servers as JSON from a file. `serve` runs all of them until it is ended; `judge` connects to each of them and prints
+    /// the verdicts as JSON.
     static let program = """
         import json, socket, ssl, sys, threading
 
@@ -58,7 +58,7 @@ enum MatrixPython {
 
         """
 
-    /// One server, as the program reads it.
+    /// One server, in the format of the program.
     struct Server: Encodable {
         var name: String
         var host: String
@@ -68,7 +68,7 @@ enum MatrixPython {
         var anchors: String
         var version: String
         var suites: String
-        /// Whether it is the program's to run.
+        /// Whether the program runs this server.
         var isOurs: Bool
     }
 }

@@ -1,8 +1,8 @@
-/// Certificates at the edges of the rules.
+/// Certificates for edge cases of the rules.
 extension MatrixRecipes {
     static let more = moreAuthorities + constrained + moreLeaves + moreKeys
 
-    /// server.test, as an alternative name in DER.
+    /// server.test, DER-encoded as an alternative name.
     private static let serverName = "82:0B:73:65:72:76:65:72:2E:74:65:73:74"
 
     private static let moreAuthorities: [Recipe] = [
@@ -16,7 +16,7 @@ extension MatrixRecipes {
         .authority("forAnything", changing: ["extendedKeyUsage": "anyExtendedKeyUsage"]),
         .authority("shortRoot", by: nil, changing: ["basicConstraints": "critical,CA:TRUE,pathlen:0"]),
         .authority("belowShortRoot", by: "shortRoot"),
-        // The same authority with another key: nobody counts it.
+        // The same authority with another key: it does not count towards the path length.
         .authority("shortAgain", by: "short", subject: "/CN=Matrix short"),
         .authority("one", changing: ["basicConstraints": "critical,CA:TRUE,pathlen:1"]),
         .authority("five", by: "one", changing: ["basicConstraints": "critical,CA:TRUE,pathlen:5"]),

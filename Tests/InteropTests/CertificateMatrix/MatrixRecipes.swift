@@ -8,7 +8,7 @@ enum MatrixRecipes {
     private static let authorities: [Recipe] = [
         .authority("root", by: nil), .authority("second", by: nil), .authority("stranger", by: nil),
         .authority("plain", by: nil, key: "rsa2048-plain", options: ["plain"]),
-        // Another key under the name of the root.
+        // Another key with the name of the root.
         .authority("impostor", by: nil, subject: "/CN=Matrix root"),
         .authority("middle"), .authority("lower", by: "middle"),
         .authority("crossed", by: "stranger", key: "middle", subject: "/CN=Matrix middle"),
@@ -123,7 +123,7 @@ enum MatrixRecipes {
         ),
     ]
 
-    /// Nine authorities below the root, one under the other, and what the eighth and the ninth sign.
+    /// Nine authorities below the root, each issued by the one before, and the certificates that the eighth and the ninth sign.
     private static let long: [Recipe] =
         (1...9).map { .authority("level\($0)", by: $0 == 1 ? "root" : "level\($0 - 1)") }
         + [.leaf("byLevel8", by: "level8"), .leaf("byLevel9", by: "level9")]

@@ -1,33 +1,33 @@
 import Causeway
 import Foundation
 
-/// One server, and what to think of it.
+/// One server, and the expected verdict.
 struct MatrixRow: Sendable {
     enum Verdict: Sendable, Equatable {
         case accepted
-        /// With this status; `nil` for any.
+        /// Refused with this status; `nil` for any status.
         case refused(OSStatus?)
 
         var isAccepted: Bool { self == .accepted }
     }
 
-    /// How the server speaks.
+    /// The configuration of the server.
     enum Server: Sendable, Equatable {
         case usual
-        /// The versions and suites as Python's `ssl` names them.
+        /// Versions and cipher suites in the terms of Python's `ssl` module.
         case limited(version: String, suites: String)
-        /// OpenSSL's own server, with a stapled statement of status.
+        /// The server of OpenSSL, with a stapled OCSP response.
         case stapling
     }
 
     var name: String
     var host = "server.test"
-    /// What the server sends, its own certificate first.
+    /// The certificates that the server sends, its own first.
     var sent: [String]
     var anchors = ["root"]
     var verdict: Verdict
     var server = Server.usual
-    /// Why others judge otherwise, where they do.
+    /// The reason for other verdicts of the other programs, if they differ.
     var others = ""
 
     static func good(
@@ -48,12 +48,12 @@ struct MatrixRow: Sendable {
     }
 }
 
-/// What each of us says about one server.
+/// The verdicts on one server.
 struct MatrixResult: Sendable {
     var row: MatrixRow
-    /// `accepted`, or why not.
+    /// `accepted`, or the reason for the refusal.
     var ours: String
-    /// How long we took, from the start of the connection.
+    /// The time that this library took, from the start of the connection.
     var time: Duration
     var curl: String
     var python: String

@@ -1,14 +1,14 @@
 import Causeway
 
 extension MatrixRow {
-    /// Everything that is tried. The rules are those of RFC 5280, RFC 6125 and RFC 9525, and a few of this library's own.
+    /// All rows. The rules are those of RFC 5280, RFC 6125 and RFC 9525, and a few of this library's own.
     static let all =
         goodNames + goodChains + badNames + badUses + badChains + badKinds + badServers
         + moreNames + moreChains + moreConstraints + moreKinds
 
-    static let commonNames = "they look at the common name, as before RFC 6125"
-    private static let anchorStrict = "they ask of a trusted certificate what only an authority must have"
-    static let lenient = "they do not hold a chain against all of RFC 5280"
+    static let commonNames = "they accept the common name, as before RFC 6125"
+    private static let anchorStrict = "they require of a trusted certificate the extensions of an authority"
+    static let lenient = "they do not check all rules of RFC 5280"
 
     private static let goodNames: [MatrixRow] = [
         good("plain", ["leaf"]), good("second of two names", ["twoNames"]),
@@ -38,18 +38,18 @@ extension MatrixRow {
         good("strangers between", ["byLower", "stranger", "middle", "second", "lower"]),
         good("the root sent along", ["byMiddle", "middle", "root"]),
         good("everything twice", ["byMiddle", "byMiddle", "middle", "middle"]),
-        good("cross-signed, one root trusted", ["byMiddle", "crossed", "middle"], others: "no second way is tried"),
+        good("cross-signed, one root trusted", ["byMiddle", "crossed", "middle"], others: "they try no second path"),
         good(
             "cross-signed, the other root trusted", ["byMiddle", "middle", "crossed"], anchors: ["stranger"],
-            others: "no second way is tried"),
-        good("cross-signed, one has expired", ["byMiddle", "crossedOld", "middle"], others: "no second way is tried"),
+            others: "they try no second path"),
+        good("cross-signed, one has expired", ["byMiddle", "crossedOld", "middle"], others: "they try no second path"),
         good("root made by req -x509", ["byPlain"], anchors: ["plain"], others: anchorStrict),
         good("self-signed by req -x509, trusted", ["plainLeaf"], anchors: ["plainLeaf"], others: anchorStrict),
         good("self-signed, trusted", ["selfSigned"], anchors: ["selfSigned"], others: anchorStrict),
         good(
             "an intermediate trusted alone", ["byLower", "lower"], anchors: ["middle"],
-            others: "an anchor must be a root to them"),
-        good("path length kept", ["byShort", "short"]), good("names permitted", ["byNamesHere", "namesHere"]),
+            others: "they require a trust anchor to be a root"),
+        good("path length obeyed", ["byShort", "short"]), good("names permitted", ["byNamesHere", "namesHere"]),
         good("other names excluded", ["byNamesNotThere", "namesNotThere"]),
         good("addresses permitted", ["byAddressesHere", "addressesHere"], host: "127.0.0.1"),
         good("authority for servers", ["byForServers", "forServers"]),
@@ -59,20 +59,20 @@ extension MatrixRow {
 
     private static let badNames: [MatrixRow] = [
         bad("another name", ["otherName"], errSSLHostNameMismatch),
-        bad("right common name, another name", ["commonNameToo"], errSSLHostNameMismatch),
-        bad("common name alone", ["commonName"], errSSLHostNameMismatch, others: commonNames),
+        bad("correct common name, other name", ["commonNameToo"], errSSLHostNameMismatch),
+        bad("common name only", ["commonName"], errSSLHostNameMismatch, others: commonNames),
         bad("wildcard for two labels", ["wildcard"], errSSLHostNameMismatch, host: "a.b.server.test"),
         bad("wildcard for none", ["wildcard"], errSSLHostNameMismatch),
         bad(
             "wildcard over a top-level label", ["wildcardTop"], errSSLHostNameMismatch,
-            others: "a label may stand for all hosts of a registry"),
+            others: "a label may cover all hosts of a registry"),
         bad("wildcard alone", ["wildcardAlone"], errSSLHostNameMismatch, host: "intranet"),
         bad(
-            "wildcard before letters", ["wildcardEnd"], errSSLHostNameMismatch, host: "www.server.test",
-            others: "they allow part of a label"),
+            "wildcard followed by letters", ["wildcardEnd"], errSSLHostNameMismatch, host: "www.server.test",
+            others: "they allow a wildcard in a part of a label"),
         bad(
-            "wildcard behind letters", ["wildcardStart"], errSSLHostNameMismatch, host: "www.server.test",
-            others: "they allow part of a label"),
+            "wildcard preceded by letters", ["wildcardStart"], errSSLHostNameMismatch, host: "www.server.test",
+            others: "they allow a wildcard in a part of a label"),
         bad("wildcard in the second label", ["wildcardSecond"], errSSLHostNameMismatch, host: "www.server.test"),
         bad("two wildcards", ["wildcardTwice"], errSSLHostNameMismatch, host: "www.server.test"),
         bad("wildcard for an address", ["wildcardAddress"], errSSLHostNameMismatch, host: "127.0.0.1"),
@@ -81,27 +81,30 @@ extension MatrixRow {
         bad("address written as a name", ["addressAsName"], errSSLHostNameMismatch, host: "127.0.0.1"),
         bad("another address", ["otherAddress"], errSSLHostNameMismatch, host: "127.0.0.1"),
         bad("IPv6 for IPv4", ["address6"], errSSLHostNameMismatch, host: "127.0.0.1"),
-        bad("final dot in the certificate", ["dot"], errSSLHostNameMismatch, others: "they take the dot off"),
+        bad("final dot in the certificate", ["dot"], errSSLHostNameMismatch, others: "they remove the dot"),
         bad("U-label in the certificate", ["uLabel"], errSSLHostNameMismatch, host: "xn--bcher-kva.test"),
-        bad("URI alone", ["uri"], errSSLHostNameMismatch), bad("mail address alone", ["mail"], errSSLHostNameMismatch),
+        bad("URI alone", ["uri"], errSSLHostNameMismatch), bad("mail address only", ["mail"], errSSLHostNameMismatch),
         bad("URI and a common name", ["uriAndCommonName"], errSSLHostNameMismatch, others: commonNames),
-        bad("zero byte behind the name", ["zero"], errSSLHostNameMismatch),
-        bad("list of names that is empty", ["noNames"], errSSLBadCert),
+        bad("zero byte after the name", ["zero"], errSSLHostNameMismatch),
+        bad("empty list of names", ["noNames"], errSSLBadCert),
         bad("no subject, names not critical", ["emptySubjectPlain"], errSSLBadCert, others: lenient),
     ]
 
     private static let badUses: [MatrixRow] = [
         bad("expired", ["old"], errSSLCertExpired), bad("not valid yet", ["new"], errSSLCertNotYetValid),
         bad("for clients", ["client"]), bad("for code", ["code"]),
-        bad("for anything", ["anything"], others: "they take a certificate for anything"),
-        bad("key for encipherment alone", ["encipherment"], others: "RFC 8446 §4.4.2.2 asks for signatures"),
-        bad("key for lists", ["lists"]), bad("an authority as a server", ["authorityLeaf"], others: "they do not mind"),
+        bad("for anything", ["anything"], others: "they accept a certificate for any purpose"),
+        bad(
+            "RFC 8446 §4.4.2.2 requires the digital signature usage", ["encipherment"],
+            others: "RFC 8446 §4.4.2.2 asks for signatures"),
+        bad("key for lists", ["lists"]),
+        bad("key for revocation lists", ["authorityLeaf"], others: "they do not check this"),
         bad("unknown critical extension", ["unknownCritical"]),
         bad(
             "must-staple, nothing stapled", ["promise"], errSSLBadCertificateStatusResponse,
-            others: "they do not read RFC 7633"),
+            others: "they do not implement RFC 7633"),
         bad("no identifier of the issuer", ["noIdentifier"], errSSLBadCert, others: lenient),
-        bad("serial number below zero", ["serialNegative"], errSSLBadCert, others: lenient),
+        bad("negative serial number", ["serialNegative"], errSSLBadCert, others: lenient),
         bad("serial number zero", ["serialZero"], errSSLBadCert, others: lenient),
         bad("serial number of 24 bytes", ["serialLong"], errSSLBadCert, others: lenient),
         bad("version 1", ["version1"], errSSLHostNameMismatch, others: commonNames),
@@ -121,7 +124,9 @@ extension MatrixRow {
         bad("intermediate no authority", ["byNoAuthority", "noAuthority"]),
         bad("intermediate without constraints", ["byNoConstraints", "noConstraints"]),
         bad("intermediate may not sign", ["byNoSigning", "noSigning"]),
-        bad("intermediate without key usage", ["byNoUsage", "noUsage"], errSSLBadCert, others: lenient),
+        bad(
+            "intermediate without the certificate signing usage", ["byNoUsage", "noUsage"], errSSLBadCert,
+            others: lenient),
         bad("constraints not critical", ["byUncritical", "uncritical"], errSSLBadCert, others: lenient),
         bad("intermediate for clients", ["byForClients", "forClients"]),
         bad("path length exceeded", ["byBelowShort", "belowShort", "short"]),
@@ -131,25 +136,25 @@ extension MatrixRow {
         bad("names not permitted", ["byNamesElsewhere", "namesElsewhere"]),
         bad("names excluded", ["byNamesNotHere", "namesNotHere"]),
         bad(
-            "wildcard over an excluded name", ["wildcardNotBelow", "namesNotBelow"], host: "www.server.test",
-            others: "they compare ends of names"),
+            "wildcard that covers an excluded name", ["wildcardNotBelow", "namesNotBelow"], host: "www.server.test",
+            others: "they compare suffixes of names"),
         bad("addresses not permitted", ["byAddressesElsewhere", "addressesElsewhere"], host: "127.0.0.1"),
-        bad("names the root does not permit", ["byNarrowRoot"], anchors: ["narrowRoot"]),
+        bad("names not permitted by the root", ["byNarrowRoot"], anchors: ["narrowRoot"]),
         bad("root expired", ["byOldRoot"], errSSLCertExpired, anchors: ["oldRoot"]),
         bad("below a trusted server", ["bySelfSigned"], anchors: ["selfSigned"]),
         bad(
             "self-signed, trusted, another name", ["selfSigned"], errSSLHostNameMismatch, host: "other.test",
             anchors: ["selfSigned"]),
-        bad("authorities in a circle", ["byLoop", "loopA", "loopB"]),
+        bad("authorities in a loop", ["byLoop", "loopA", "loopB"]),
         bad(
             "65 certificates", ["byMiddle", "middle"] + (0..<63).map { _ in "stranger" },
-            others: "more than a chain needs"),
+            others: "more certificates than a chain needs"),
     ]
 
     private static let badKinds: [MatrixRow] = [
         bad("RSA 1024", ["rsa1024"], errSSLATSMinimumKeySizeViolation),
         bad("intermediate RSA 1024", ["byRSA1024", "rsa1024-middle"], errSSLATSMinimumKeySizeViolation),
-        bad("P-192", ["p192"], nil), bad("curve written out", ["explicit"], nil),
+        bad("P-192", ["p192"], nil), bad("curve with explicit parameters", ["explicit"], nil),
         bad("SHA-1", ["sha1"], errSSLATSCertificateHashAlgorithmViolation),
         bad("intermediate SHA-1", ["bySHA1", "sha1Middle"], errSSLATSCertificateHashAlgorithmViolation),
     ]
@@ -162,7 +167,7 @@ extension MatrixRow {
             server: .limited(version: "TLSv1_2", suites: "ECDHE-RSA-AES128-SHA:@SECLEVEL=0"),
             others: "they allow suites without authenticated encryption"),
         bad(
-            "RSA key exchange alone", ["enciphermentToo"], nil,
+            "RSA key exchange only", ["enciphermentToo"], nil,
             server: .limited(version: "TLSv1_2", suites: "AES128-GCM-SHA256"),
             others: "they allow suites without forward secrecy"),
     ]

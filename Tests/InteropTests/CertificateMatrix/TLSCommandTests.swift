@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw tls` and OpenSSL's own server.
+    /// `nw tls` with the server of OpenSSL.
     @Suite("nw tls", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct TLSCommandTests {
         struct Output: Decodable {
@@ -33,7 +33,7 @@ extension Interop {
             .leaf("old", by: "middle", dates: ("20200101000000Z", "20210101000000Z")),
         ]
 
-        /// Starts a server, and runs `nw tls` with these arguments before its address.
+        /// Starts a server, and runs `nw tls` with these arguments and the server's address.
         private func examine(
             _ sent: [String], server: [String] = [], _ arguments: [String], in scratch: Scratch
         ) async throws -> Child {
@@ -51,7 +51,7 @@ extension Interop {
             return nw
         }
 
-        @Test("A sound server, as text", arguments: ["-tls1_2", "-tls1_3"])
+        @Test("A valid server, as text", arguments: ["-tls1_2", "-tls1_3"])
         func sound(_ version: String) async throws {
             try await Scratch.run { scratch in
                 let nw = try await examine(
@@ -76,7 +76,7 @@ extension Interop {
             return try JSONDecoder().decode(Output.self, from: nw.output)
         }
 
-        @Test("A missing intermediate is named, and where to fetch it")
+        @Test("A missing intermediate is named, with its download address")
         func missingIntermediate() async throws {
             try await Scratch.run { scratch in
                 let output = try await json(examine(["leaf"], ["--json"], in: scratch), code: 1)
@@ -89,7 +89,7 @@ extension Interop {
             }
         }
 
-        @Test("A wrong name, an expired certificate and a needless one are told")
+        @Test("A wrong name, an expired certificate and a superfluous certificate are reported")
         func wrong() async throws {
             try await Scratch.run { scratch in
                 let output = try await json(
@@ -106,7 +106,7 @@ extension Interop {
             }
         }
 
-        @Test("What is no longer used is shown and not trusted")
+        @Test("Obsolete protocols are reported and not trusted")
         func obsolete() async throws {
             try await Scratch.run { scratch in
                 let output = try await json(
@@ -118,7 +118,7 @@ extension Interop {
             }
         }
 
-        @Test("Without a server, or without TLS, the exit code is 2; with nonsense it is 64")
+        @Test("The exit code is 2 without a server or without TLS, and 64 for invalid arguments")
         func failures() async throws {
             try await Scratch.run { scratch in
                 let port = try await scratch.freePort("127.0.0.1", using: .tcp)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A client with two networks of which the preferred one swallows everything.
+    /// A client with two networks, of which the preferred one drops all packets.
     @Suite(
         "Interfaces as candidates",
         .enabled(if: (TwoPaths.isAvailable && Peer.find("nft") != nil) || Interop.mustRun, "no namespaces, or no nft"))
@@ -37,7 +37,7 @@ extension Interop {
         }
 
         @Test(
-            "The preferred network is a black hole: connected over the other one",
+            "The preferred network drops packets: the connection uses the other network",
             arguments: ["10.77.9.9", "fd77:9::9"])
         func blackHole(_ host: String) async throws {
             try await run { hosts, scratch in
@@ -46,14 +46,14 @@ extension Interop {
                 #expect(report.interface == "cell0", "\(report)")
                 #expect(report.attempts.map(\.outcome) == ["abandoned", "connected"])
                 #expect(report.attempts.last?.label.hasSuffix(" over cell0") == true)
-                // Attempts keep the distance that RFC 8305 asks for; how soon the second one starts is the figure.
+                // Attempts keep the distance of RFC 8305. The printed figure is the start of the second attempt.
                 let starts = report.attempts.map(\.start)
                 #expect(starts.count == 2 && starts[1] - starts[0] >= 250)
                 print("\(host): the second interface is tried after \(starts), connected after \(report.total ?? 0) ms")
             }
         }
 
-        @Test("A network that answers is the only one that is tried")
+        @Test("If the first network answers, no other is tried")
         func works() async throws {
             try await run { hosts, scratch in
                 let report = try await connect(["10.77.9.9", "7000"], hosts, scratch)
@@ -62,7 +62,7 @@ extension Interop {
             }
         }
 
-        @Test("A host that refuses is not asked again over the other network")
+        @Test("A host that refuses is not tried again over the other network")
         func refused() async throws {
             try await run { hosts, scratch in
                 let report = try await connect(["10.77.9.9", "7001"], hosts, scratch)
@@ -71,7 +71,7 @@ extension Interop {
             }
         }
 
-        @Test("Both are black holes: both are tried, and the connection waits")
+        @Test("If both networks drop packets, both are tried, and the connection waits")
         func nothing() async throws {
             try await run { hosts, scratch in
                 for link in ["wifi0", "cell0"] { try await swallow(link, hosts, scratch) }
@@ -80,7 +80,7 @@ extension Interop {
             }
         }
 
-        @Test("A network that the program prohibits is not tried, black hole or not")
+        @Test("A network that the program prohibits is not tried, whether or not it drops packets")
         func prohibited() async throws {
             try await run { hosts, scratch in
                 try await swallow("wifi0", hosts, scratch)
@@ -90,7 +90,7 @@ extension Interop {
                 try await eventually("it prepares") {
                     String(decoding: status.output, as: UTF8.self).contains("preparing")
                 }
-                // Several times as long as the other network would be given.
+                // Several times the delay after which the other network would be tried.
                 try await Task.sleep(for: .seconds(1))
                 #expect(!String(decoding: status.output, as: UTF8.self).contains("ready"))
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A message bus and a NetworkManager of their own on the client of ``TwoPaths``: it manages `wifi0`, and nothing else.
+/// A private message bus and a NetworkManager on the client of ``TwoPaths``. NetworkManager manages only `wifi0`.
 struct ManagedHost {
     private let hosts: TwoPaths
     private let scratch: Scratch
@@ -9,7 +9,7 @@ struct ManagedHost {
     let manager: Child
     private let address: String
 
-    /// Whether everything is installed. What is not is named.
+    /// Whether all programs are installed. Prints those that are not.
     static let isAvailable: Bool = {
         ["NetworkManager", "nmcli", "dbus-daemon", "unshare"].allSatisfy { program in
             let isFound = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].contains {
@@ -19,7 +19,7 @@ struct ManagedHost {
                 if Interop.mustRun {
                     Issue.record("\(program) is not installed, so tests with NetworkManager did not run")
                 }
-                print("SKIPPED: all tests with NetworkManager, for \(program) is not installed")
+                print("SKIPPED: all tests with NetworkManager, because \(program) is not installed")
             }
             return isFound
         }
@@ -34,8 +34,7 @@ struct ManagedHost {
             "/usr/bin/env", ["dbus-daemon", "--nofork", "--nopidfile", "--config-file=\(place)/bus.conf"],
             on: hosts.client)
         try await eventually("a bus runs") { FileManager.default.fileExists(atPath: "\(place)/bus") }
-        // Where /sys cannot be written, NetworkManager takes itself to be in a container and does not wait for udev. Its files
-        // in /run and /var/lib are its own.
+        // If /sys is read-only, NetworkManager assumes a container and does not wait for udev. It gets private files in /run and /var/lib.
         let script = """
             mount -t tmpfs none /run && mount -t tmpfs none /var/lib && mkdir -p /var/lib/NetworkManager || exit 1
             mount -o remount,ro /sys || exit 1
@@ -49,7 +48,7 @@ struct ManagedHost {
         return host
     }
 
-    /// Runs nmcli(1), and gives what it prints.
+    /// Runs nmcli(1) and returns its output.
     @discardableResult
     func tell(_ words: [String]) async throws -> String {
         let nmcli = try start("nmcli", words)
@@ -57,7 +56,7 @@ struct ManagedHost {
         return String(decoding: nmcli.output, as: UTF8.self) + nmcli.errors
     }
 
-    /// Runs nmcli(1) again until it prints something.
+    /// Repeats an nmcli(1) command until it prints the expected text.
     private func tell(_ words: [String], until expected: String) async throws {
         let deadline = ContinuousClock.now + Child.patience
         while true {
@@ -65,13 +64,13 @@ struct ManagedHost {
             if answer.hasPrefix(expected) || answer.contains(" \(expected)") { return }
             guard ContinuousClock.now < deadline else {
                 throw NeverHappened(
-                    description: "nmcli \(words) prints '\(expected)' and not '\(answer)': \(manager.errors)")
+                    description: "nmcli \(words) prints '\(expected)' instead of '\(answer)': \(manager.errors)")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
     }
 
-    /// Has NetworkManager set up `wifi0`, with an address and a router.
+    /// Makes NetworkManager set up `wifi0`, with an address and a router.
     func connect(metered: String) async throws {
         try await tell(
             [
@@ -82,7 +81,7 @@ struct ManagedHost {
                 + ["ipv4.route-metric", "100", "ipv6.method", "disabled"],
             until: "successfully added")
         try await tell(["device", "set", "wifi0", "managed", "yes"])
-        // The device is there for it a moment later.
+        // NetworkManager sees the device a moment later.
         try await tell(["--wait", "10", "connection", "up", "net"], until: "successfully activated")
     }
 
@@ -92,7 +91,7 @@ struct ManagedHost {
         #expect(answer.contains("successfully"))
     }
 
-    /// Follows the path as a program that finds the bus.
+    /// Starts a program that watches the path and finds the bus.
     func watch(interfaces: String = "lo=other") throws -> Child {
         try start(try Built.nw(), ["path", "--watch", "--json"], interfaces: interfaces)
     }

@@ -1,20 +1,20 @@
 import Testing
 
-/// What happens to a network, and what programs are to be told of it.
+/// A change of the network, and the events that programs must receive.
 struct MobilityScenario: Sendable, CustomTestStringConvertible {
-    /// Of a path monitor and of a connection.
+    /// The events of a path monitor and of a connection.
     struct Events: Sendable {
         var monitor: [String] = []
         var connection: [String] = []
     }
 
     struct Step: Sendable {
-        /// Words for ip(8) on the client.
+        /// Commands for ip(8) on the client.
         var client: [String] = []
         var server: [String] = []
         var expected = Events()
 
-        /// Whether it can be seen at one moment only.
+        /// Whether the change is atomic: programs cannot see a state in between.
         var isOneChange: Bool { client.count + server.count <= 1 }
     }
 
@@ -45,21 +45,21 @@ extension MobilityScenario.Events {
         Self(monitor: monitor, connection: connection)
     }
 
-    /// Both networks work, and the connection is made over an interface.
+    /// Both networks work, and the connection uses one interface.
     static func opened(_ path: String = "path wifi0,cell0 46", over interface: String = "wifi0") -> Self {
         both([path], ["state preparing", "state ready", "path \(interface)", "viable true"])
     }
 
     static let ready = opened()
     static let nothing = Self()
-    /// The connection's network is gone, and there is another one.
+    /// The connection's network is lost, and another one is available.
     static let moveAway = both(["path cell0 46$"], ["path none", "viable false", "better true"])
-    /// It is back.
+    /// The connection's network is available again.
     static let comeBack = both(["path wifi0,cell0 46"], ["path wifi0", "viable true", "better false"])
 }
 
 extension MobilityScenario.Step {
-    /// Something happens on the client.
+    /// A change on the client.
     static func on(client words: String..., then expected: MobilityScenario.Events) -> Self {
         Self(client: words, expected: expected)
     }
@@ -69,7 +69,7 @@ extension MobilityScenario.Step {
     }
 }
 
-/// Words that several scenarios use.
+/// Commands that several scenarios use.
 private enum Words {
     static let wifiDown = "link set wifi0 down"
     static let cellDown = "link set cell0 down"
@@ -88,13 +88,14 @@ extension MobilityScenario {
     private static let links: [Self] = [
         .init("the better link is switched off", .on(client: Words.wifiDown, then: .moveAway)),
         .init(
-            "and on again: without its routes it is nothing", .on(client: Words.wifiDown, then: .moveAway),
+            "it is switched on again, without routes: it is not usable", .on(client: Words.wifiDown, then: .moveAway),
             .on(client: "link set wifi0 up", then: .nothing),
             .on(
                 client: Words.wifiRoute,
                 then: .both(["path wifi0,cell0 46"], ["path wifi0", "viable true", "better false"]))),
         .init(
-            "its cable is pulled and plugged in again", .on(server: "link set to-wifi0 down", then: .moveAway),
+            "the better link loses its carrier and gets it back",
+            .on(server: "link set to-wifi0 down", then: .moveAway),
             .on(server: "link set to-wifi0 up", then: .comeBack)),
         .init("the other link is switched off", .on(client: Words.cellDown, then: .both(["path wifi0 46"], []))),
         .init(
@@ -105,20 +106,20 @@ extension MobilityScenario {
             .on(client: Words.cellDown, then: .both(["path wifi0 46"], [])),
             .on(client: Words.wifiDown, then: .both(["path none"], ["path none", "viable false"]))),
         .init(
-            "the only network goes and comes", before: [Words.cellDown],
+            "the only network is lost and returns", before: [Words.cellDown],
             first: .opened("path wifi0 46"),
             .on(server: "link set to-wifi0 down", then: .both(["path none"], ["path none", "viable false"])),
             .on(server: "link set to-wifi0 up", then: .both(["path wifi0 46"], ["path wifi0", "viable true"]))),
         .init("an interface is removed", .on(client: "link del wifi0", then: .moveAway)),
         .init(
-            "a better one is plugged in and removed",
+            "a better one is added and removed",
             .on(
                 client: "link add eth0 type veth peer name eth1", "link set eth1 up", "link set eth0 up",
                 "addr add 10.77.3.2/24 dev eth0", "route add default via 10.77.3.1 dev eth0 metric 10",
                 then: .both(["path eth0,wifi0,cell0 46"], ["better true"])),
             .on(client: "link del eth0", then: .both(["path wifi0,cell0 46"], ["better false"]))),
         .init(
-            "one without a route is plugged in",
+            "one without a route is added",
             .on(
                 client: "link add eth0 type veth peer name eth1", "link set eth1 up", "link set eth0 up",
                 "addr add 10.77.3.2/24 dev eth0", then: .nothing)),
@@ -127,7 +128,7 @@ extension MobilityScenario {
             .on(
                 client: Words.cellDown, "link set cell0 name cell9", "link set cell9 up",
                 "route add default via 10.77.2.1 dev cell9 metric 200", then: .both(["path wifi0,cell9 46"], []))),
-        .init("its packets may be longer", .on(client: "link set wifi0 mtu 1400", then: .nothing)),
+        .init("the MTU of an interface changes", .on(client: "link set wifi0 mtu 1400", then: .nothing)),
     ]
 
     private static let addresses: [Self] = [
@@ -145,20 +146,20 @@ extension MobilityScenario {
                 client: "addr add 10.77.1.2/24 dev wifi0", Words.wifiRoute,
                 then: .both(["path wifi0,cell0 46"], ["path wifi0", "viable true", "better false"]))),
         .init(
-            "its address changes: a new connection would work, this one does not",
+            "its address changes: new connections would work, this one fails",
             .on(
                 client: "addr del 10.77.1.2/24 dev wifi0",
                 then: .both(["path wifi0,cell0 46"], ["path none", "viable false", "better true"])),
             .on(
                 client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute, then: .both(["path wifi0,cell0 46"], [])),
-            // Some time later, in which the old one might have come back.
+            // After some time, in which the old address could have returned.
             .init(expected: .both([], ["state failed: Software caused connection abort", "state cancelled"]))),
         .init("another address is added", .on(client: "addr add 10.77.1.77/24 dev wifi0", then: .nothing)),
         .init(
             "the other network's address is removed",
             .on(client: "addr del 10.77.2.2/24 dev cell0", then: .both(["path wifi0,cell0 46"], []))),
         .init(
-            "over IPv6, its address is removed", to: "fd77:9::9",
+            "with IPv6, its address is removed", to: "fd77:9::9",
             .on(
                 client: "-6 addr del fd77:1::2/64 dev wifi0",
                 then: .both([], ["path none", "viable false", "better true"]))),
@@ -175,21 +176,21 @@ extension MobilityScenario {
             "its default routes are lost",
             .on(client: "route del default dev wifi0", "-6 route del default dev wifi0", then: .moveAway)),
         .init(
-            "its IPv4 default route is lost and replaced by itself",
+            "its IPv4 default route is lost and replaced by an equal one",
             .on(
                 client: "route del default dev wifi0",
                 then: .both(["path wifi0,cell0 46"], ["path none", "viable false", "better true"])),
             .on(client: Words.wifiRoute, then: .comeBack)),
         .init(
-            "its IPv6 default route is lost, which IPv4 does not need",
+            "its IPv6 default route is lost, with a connection over IPv4",
             .on(client: "-6 route del default dev wifi0", then: .both(["path wifi0,cell0 46"], ["path wifi0"]))),
         .init(
-            "over IPv6, its default route is lost", to: "fd77:9::9",
+            "with IPv6, its default route is lost", to: "fd77:9::9",
             .on(
                 client: "-6 route del default dev wifi0",
                 then: .both(["path wifi0,cell0 46"], ["path none", "viable false", "better true"]))),
         .init(
-            "the other network becomes the better one, and worse again",
+            "the other network becomes the better one, then the worse one again",
             .on(
                 client: "route add default via 10.77.2.1 dev cell0 metric 50",
                 then: .both(["path cell0,wifi0 46$"], ["better true"])),
@@ -200,7 +201,7 @@ extension MobilityScenario {
             .on(client: "route add 10.77.9.9 via 10.77.2.1 dev cell0", then: .both([], ["better true"]))),
         .init("a route to another host", .on(client: "route add 10.88.0.0/16 via 10.77.2.1 dev cell0", then: .nothing)),
         .init(
-            "every default route is lost, to a neighbour", to: "10.77.1.1",
+            "every default route is lost, with a peer on the link", to: "10.77.1.1",
             .on(
                 client: Words.allDefaults[0], Words.allDefaults[1], Words.allDefaults[2], Words.allDefaults[3],
                 then: .both(["path none"], ["path wifi0"]))),
@@ -208,52 +209,52 @@ extension MobilityScenario {
             "this host becomes unreachable",
             .on(client: "route add blackhole 10.77.9.9", then: .both([], ["path none", "viable false"]))),
         .init(
-            "a rule forbids this host, and no longer",
+            "a rule prohibits this host, then is removed",
             .on(client: "rule add to 10.77.9.9 priority 10 prohibit", then: .both([], ["path none", "viable false"])),
             .on(client: "rule del priority 10", then: .both([], ["path wifi0", "viable true"]))),
         .init(
-            "a rule sends its packets into an empty table",
+            "a rule directs its packets to an empty table",
             .on(client: "rule add from 10.77.1.2 priority 10 lookup 77", then: .nothing)),
         .init(
-            "a switch cuts off all of IPv4",
+            "an unreachable route blocks all of IPv4",
             .on(
                 client: "route add unreachable default metric 1",
                 then: .both(["path wifi0,cell0 6"], ["path none", "viable false"]))),
         .init(
-            "the server listens no more, which is no matter of the path",
+            "the server stops listening, which does not change the path",
             .on(server: "addr del 10.77.9.9/32 dev lo", then: .nothing)),
     ]
 
     private static let waiting: [Self] = [
         .init(
-            "without a network a connection waits, until there is one", before: [Words.wifiDown, Words.cellDown],
+            "without a network a connection waits until there is one", before: [Words.wifiDown, Words.cellDown],
             first: .both(["path none"], ["state preparing", "state waiting: Network is down"]),
             .on(client: "link set wifi0 up", then: .nothing),
             .on(
                 client: Words.wifiRoute,
                 then: .both(["path wifi0 4"], ["state preparing", "state ready", "path wifi0", "viable true"]))),
         .init(
-            "changes that do not help are passed over", before: [Words.wifiDown, Words.cellDown],
+            "changes that do not help are ignored", before: [Words.wifiDown, Words.cellDown],
             first: .both(["path none"], ["state preparing", "state waiting: Network is down"]),
             .on(client: "link add eth0 type veth peer name eth1", then: .nothing),
             .on(client: "link set eth1 up", then: .nothing), .on(client: "link set eth0 up", then: .nothing),
             .on(client: "addr add 192.0.2.1/24 dev eth0", then: .nothing),
             .on(client: "route add 192.0.3.0/24 dev eth0", then: .nothing)),
         .init(
-            "who was refused asks again over another network", to: "10.77.9.9", port: 7_001,
+            "a refused connection is tried again over another network", to: "10.77.9.9", port: 7_001,
             first: .both(["path wifi0,cell0 46"], ["state preparing", "state waiting: Connection refused"]),
             .on(
                 client: Words.wifiDown,
                 then: .both(["path cell0 46$"], ["state preparing", "state waiting: Connection refused"]))),
         .init(
-            "datagrams wait as well", before: [Words.wifiDown, Words.cellDown], demands: ["-u"],
+            "a datagram connection waits too", before: [Words.wifiDown, Words.cellDown], demands: ["-u"],
             first: .both(["path none"], ["state preparing", "state waiting: Network is down"]),
             .on(client: "link set wifi0 up", then: .nothing),
             .on(
                 client: Words.wifiRoute,
                 then: .both(["path wifi0 4"], ["state preparing", "state ready", "path wifi0", "viable true"]))),
         .init(
-            "datagrams move to the other network, and stay there until it is lost", demands: ["-u"],
+            "a datagram connection moves to the other network, and stays until that is lost", demands: ["-u"],
             .on(client: Words.wifiDown, then: .both(["path cell0 46$"], ["path cell0"])),
             .on(
                 client: "link set wifi0 up", Words.wifiRoute,
@@ -261,7 +262,7 @@ extension MobilityScenario {
             .on(
                 server: "link set to-cell0 down", then: .both(["path wifi0 4"], ["path wifi0", "better false"]))),
         .init(
-            "datagrams move to another address of their network", before: [Words.cellDown], demands: ["-u"],
+            "a datagram connection moves to another address of its network", before: [Words.cellDown], demands: ["-u"],
             first: .opened("path wifi0 46"),
             .on(
                 client: "addr del 10.77.1.2/24 dev wifi0",
@@ -270,49 +271,51 @@ extension MobilityScenario {
                 client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute,
                 then: .both(["path wifi0 46"], ["path wifi0", "viable true"]))),
         .init(
-            "datagrams that may not leave over the other network lose theirs",
+            "a datagram connection that may not use the other network loses its path",
             demands: ["-u", "--no-expensive"],
             .on(client: Words.wifiDown, then: .both(["path cell0 46$"], ["path none", "viable false"]))),
     ]
 
     private static let demands: [Self] = [
         .init(
-            "Wi-Fi is prohibited: its loss is none", demands: ["--prohibit", "wifi"], first: .opened(over: "cell0"),
+            "Wi-Fi is prohibited: its loss has no effect", demands: ["--prohibit", "wifi"],
+            first: .opened(over: "cell0"),
             .on(client: Words.wifiDown, then: .both(["path cell0 46$"], []))),
         .init(
             "Wi-Fi is prohibited: it does not help", demands: ["--prohibit", "wifi"], first: .opened(over: "cell0"),
             .on(client: Words.cellDown, then: .both(["path wifi0 46"], ["path none", "viable false"]))),
         .init(
-            "no expensive paths: the telephone is no better one", demands: ["--no-expensive"],
+            "no expensive paths: the cellular network is not used", demands: ["--no-expensive"],
             .on(client: Words.wifiDown, then: .both(["path cell0 46$"], ["path none", "viable false"]))),
         .init(
-            "no expensive paths: waiting beside the telephone", before: [Words.wifiDown], demands: ["--no-expensive"],
+            "no expensive paths: waiting beside the cellular network", before: [Words.wifiDown],
+            demands: ["--no-expensive"],
             first: .both(["path cell0 46$"], ["state preparing", "state waiting: Network is down"]),
             .on(client: "link set wifi0 up", then: .nothing),
             .on(
                 client: Words.wifiRoute,
                 then: .both(["path wifi0,cell0 46"], ["state preparing", "state ready", "path wifi0", "viable true"]))),
         .init(
-            "a monitor of one type hears of that type alone", monitor: ["--type", "cellular"],
+            "a monitor for one interface type reports only that type", monitor: ["--type", "cellular"],
             first: .opened("path cell0 46$"),
             .on(client: Words.wifiDown, then: .both([], ["path none", "viable false", "better true"])),
             .on(client: Words.cellDown, then: .both(["path none"], ["better false"]))),
         .init(
-            "a monitor without a type does not hear of it", monitor: ["--prohibit", "cellular"],
+            "a monitor for an absent type reports no change", monitor: ["--prohibit", "cellular"],
             first: .opened("path wifi0 46"), .on(client: Words.cellDown, then: .nothing),
             .on(client: Words.wifiDown, then: .both(["path none"], ["path none", "viable false"]))),
     ]
 
     private static let tunnels: [Self] = [
         .init(
-            "a tunnel takes the default route, and gives it back",
+            "a tunnel takes the default route and releases it",
             .on(
                 client: "link add vpn0 type veth peer name vpn1", "link set vpn1 up", "addr add 10.8.0.2/32 dev vpn0",
                 "link set vpn0 up",
                 "route add default dev vpn0 metric 10", then: .both(["path vpn0,wifi0,cell0 46"], ["better true"])),
             .on(client: "link del vpn0", then: .both(["path wifi0,cell0 46"], ["better false"]))),
         .init(
-            "a tunnel takes two halves of the Internet",
+            "a tunnel takes two halves of the address space",
             .on(
                 client: "link add vpn0 type veth peer name vpn1", "link set vpn1 up", "addr add 10.8.0.2/32 dev vpn0",
                 "link set vpn0 up",
@@ -328,7 +331,7 @@ extension MobilityScenario {
             "changes without a pause", .on(client: lines(spare + flicker), then: .nothing),
             .on(client: Words.wifiDown, then: .moveAway)),
         .init(
-            "more changes than the kernel keeps, with the one that matters among them",
+            "more changes than the kernel buffers, with the relevant one among them",
             .on(client: lines(spare), overrun, then: .moveAway)),
     ]
 
@@ -342,7 +345,7 @@ extension MobilityScenario {
 
     private static func lines(_ commands: [String]) -> String { commands.joined(separator: "\n") }
 
-    /// Many commands that count as one change: `%` is two bytes of an address.
+    /// A command for many addresses, which counts as one change: `%` stands for two bytes of an address.
     private static func flood(_ command: String, _ count: Int) -> String {
         (0..<count).map { number in
             command.split(separator: "%").joined(separator: "\(100 + number / 250).\(number % 250)")

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What monitors and connections are told while networks come and go, against the table in ``MobilityScenario``.
+    /// The events of monitors and connections while networks change, compared with the table in ``MobilityScenario``.
     @Suite("Mobility", .enabled(if: TwoPaths.isAvailable, "network namespaces need root and ip(8)"))
     struct MobilityTests {
-        @Test("Callbacks are those of the table, none missed and none twice", arguments: MobilityScenario.all)
+        @Test("Callbacks match the table exactly, without missing or repeated events", arguments: MobilityScenario.all)
         func follows(_ scenario: MobilityScenario) async throws {
             try await TwoPaths.run { hosts, scratch in
                 let server = try hosts.start(["serve", "echo", "--port", "7000"], on: hosts.server, in: scratch)
@@ -26,13 +26,13 @@ extension Interop {
                     try await told.expect(
                         step.expected, isExact: step.isOneChange, "after \(step.client + step.server)")
                 }
-                // What comes too much comes now.
+                // Superfluous events would arrive within this time.
                 try await Task.sleep(for: .milliseconds(120))
                 try await told.expect(.init(), isExact: true, "afterwards")
             }
         }
 
-        @Test("nw status tells every way and why it is the best one, nw path what the interfaces are")
+        @Test("nw status lists every route with the reason for its rank, and nw path describes the interfaces")
         func once() async throws {
             try await TwoPaths.run { hosts, scratch in
                 let status = try hosts.start(["status", "10.77.9.9"], on: hosts.client, in: scratch)
@@ -55,7 +55,7 @@ extension Interop {
         }
 
         @Test(
-            "nw path --captive tells an open network from one with a page to log in at",
+            "nw path --captive distinguishes an open network from one with a login page",
             arguments: [
                 ("204 No Content", "open\n", 0 as Int32),
                 ("302 Found\\r\\nLocation: /login", "captive: http://10.77.9.9:7600/login\n", 1),
@@ -73,7 +73,7 @@ extension Interop {
             }
         }
 
-        @Test("A transfer goes on by itself after an outage, with every byte")
+        @Test("A transfer resumes after an outage, without loss")
         func outage() async throws {
             try await TwoPaths.run { hosts, scratch in
                 let payload = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
@@ -81,7 +81,7 @@ extension Interop {
                 try payload.write(to: source)
                 let receiver = try hosts.start(["cat", "-l", "7100"], on: hosts.server, in: scratch)
                 try await eventually("the receiver listens") { (try? hosts.listens(7_100)) == true }
-                // Slowly enough that the outage comes in the middle.
+                // Slow enough that the outage falls into the transfer.
                 try hosts.shape(link: "wifi0", rate: "20mbit")
                 let nw = try Built.nw()
                 let sender = try scratch.start(
@@ -96,7 +96,7 @@ extension Interop {
             }
         }
 
-        @Test("Datagrams of a program that watches nothing leave from an address that works")
+        @Test("Datagrams of a program without a path monitor are sent from a working address")
         func datagrams() async throws {
             try await TwoPaths.run { hosts, scratch in
                 let receiver = try hosts.start(["cat", "-lkvu", "7500"], on: hosts.server, in: scratch)

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Programs that tell the kernel's path manager of their host's addresses themselves.
+    /// Programs that register their host's addresses with the kernel's path manager themselves.
     @Suite("Endpoints of Multipath TCP", .enabled(if: TwoPaths.isAvailable, "network namespaces need root and ip(8)"))
     struct MultipathEndpointTests {
         @Test(
-            "The path manager has the addresses of all networks while they are there, and as before when the program ends"
+            "The path manager has the addresses of all networks while the program runs, and its earlier state afterwards"
         )
         func endpoints() async throws {
             try await TwoPaths.run { hosts, scratch in
@@ -16,7 +16,7 @@ extension Interop {
                     on: hosts.client)
                 let before = try hosts.pathManager()
                 #expect(before.endpoints == [foreign] && before.limits == "add_addr_accepted 1 subflows 1")
-                // Subflows join when content has been acknowledged.
+                // Subflows join after content has been acknowledged.
                 let greeting = "echo hello | exec \(try Built.nw()) cat -l -v --multipath handover 7500"
                 let server = try scratch.start("/bin/sh", ["-c", greeting], on: hosts.server)
                 try await eventually("the server listens") { server.errors.contains("listening") }
@@ -25,7 +25,7 @@ extension Interop {
                         "status", "10.77.9.9", "7500", "--connect", "--multipath", "handover",
                         "--multipath-endpoints",
                     ], on: hosts.client, in: scratch)
-                try await eventually("the addresses are given") {
+                try await eventually("the addresses are registered") {
                     try hosts.pathManager().endpoints.sorted() == [
                         "10.77.1.2 id 9 signal", "10.77.2.2 subflow backup dev cell0",
                         "fd77:1::2 subflow dev wifi0", "fd77:2::2 subflow backup dev cell0",
@@ -34,15 +34,15 @@ extension Interop {
                 #expect(try hosts.pathManager().limits == "add_addr_accepted 1 subflows 4")
                 try await eventually("the second subflow has joined") { try hosts.subflows(to: 7_500) == 2 }
                 try hosts.ip(["addr del 10.77.2.2/24 dev cell0"], on: hosts.client)
-                try await eventually("a lost address is taken back") {
+                try await eventually("a lost address is removed") {
                     try !hosts.pathManager().endpoints.joined().contains("10.77.2.2")
                 }
                 try hosts.ip(["addr add 10.77.2.7/24 dev cell0"], on: hosts.client)
-                try await eventually("a new address is given") {
+                try await eventually("a new address is registered") {
                     try hosts.pathManager().endpoints.contains("10.77.2.7 subflow backup dev cell0")
                 }
                 try hosts.ip(["link set wifi0 down"], on: hosts.client)
-                try await eventually("the other network is a reserve no more") {
+                try await eventually("the other network is no longer a backup") {
                     try hosts.pathManager().endpoints.contains("10.77.2.7 subflow dev cell0")
                 }
                 try client.interrupt()
@@ -51,7 +51,7 @@ extension Interop {
             }
         }
 
-        @Test("Without the right to, the program says so, and does nothing")
+        @Test("Without the privilege, the program reports an error and changes nothing")
         func forbidden() async throws {
             try await TwoPaths.run { hosts, scratch in
                 let client = try scratch.start(

@@ -2,17 +2,17 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Connections over two networks at once (RFC 8684), with the kernel's path manager told of the second one as an
+    /// Connections over two networks at once (RFC 8684). The test registers the second network with the kernel's path manager, as an
     /// administrator would.
     @Suite("Multipath TCP", .enabled(if: TwoPaths.isAvailable, "network namespaces need root and ip(8)"))
     struct MultipathTests {
         private static let secondPath = "mptcp endpoint add 10.77.2.2 dev cell0 subflow"
 
-        @Test("A connection is viable as long as one of its subflows is, and its path is that one's")
+        @Test("A connection is viable as long as one of its subflows is, and has the path of that subflow")
         func viability() async throws {
             try await TwoPaths.run { hosts, scratch in
                 try hosts.ip([Self.secondPath], on: hosts.client)
-                // Subflows join when content has been acknowledged.
+                // Subflows join after content has been acknowledged.
                 let greeting = "echo hello | exec \(try Built.nw()) cat -l -v --multipath handover 7200"
                 let server = try scratch.start("/bin/sh", ["-c", greeting], on: hosts.server)
                 try await eventually("the server listens") { server.errors.contains("listening") }
@@ -24,17 +24,19 @@ extension Interop {
                 try await told.expect(.ready, isExact: true, "at first")
                 try await eventually("the second subflow has joined") { try hosts.subflows(to: 7_200) == 2 }
                 try hosts.ip(["link set wifi0 down"], on: hosts.client)
-                try await told.expect(.both(["path cell0 46$"], ["path cell0"]), isExact: true, "without the first")
+                try await told.expect(
+                    .both(["path cell0 46$"], ["path cell0"]), isExact: true, "the first subflow is lost")
                 try hosts.ip(["link set to-cell0 down"], on: hosts.server)
                 try await told.expect(
                     .both(["path none"], ["path none", "viable false"]), isExact: true, "without any")
                 try hosts.ip(["link set to-cell0 up"], on: hosts.server)
                 try await told.expect(
-                    .both(["path cell0 46$"], ["path cell0", "viable true"]), isExact: true, "with the second")
+                    .both(["path cell0 46$"], ["path cell0", "viable true"]), isExact: true,
+                    "the second subflow is back")
             }
         }
 
-        @Test("Both networks carry a transfer; when the better one is pulled, the other one finishes it")
+        @Test("Both networks carry a transfer; after the loss of the better one, the other one completes it")
         func transfer() async throws {
             try await TwoPaths.run { hosts, scratch in
                 try hosts.ip([Self.secondPath], on: hosts.client)
@@ -49,7 +51,7 @@ extension Interop {
                 let before = try ["wifi0", "cell0"].map { try hosts.sent(over: $0) }.reduce(0, +)
                 let pulled = try await send("pulled", to: hosts, in: scratch) {
                     try await eventually("the transfer is under way") {
-                        // Over whichever: how it is shared out is the kernel's business.
+                        // On either network: the kernel decides how to share the load.
                         try ["wifi0", "cell0"].map { try hosts.sent(over: $0) }.reduce(0, +) > before + 1_000_000
                     }
                     try hosts.ip(["link set to-wifi0 down"], on: hosts.server)
@@ -61,7 +63,7 @@ extension Interop {
             }
         }
 
-        @Test("A server that does not speak it is spoken to in TCP, and the program can know")
+        @Test("With a server without Multipath TCP, the connection uses TCP, and the program is told")
         func fallback() async throws {
             try await TwoPaths.run { hosts, scratch in
                 _ = try hosts.start(["serve", "echo", "--port", "7400"], on: hosts.server, in: scratch)
@@ -82,7 +84,7 @@ extension Interop {
             return Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 9) &+ seed })
         }
 
-        /// Sends a file and returns how many bytes each network carried, as the sender was told.
+        /// Sends a file. Returns the number of bytes that each network carried, as reported to the sender.
         private func send(
             _ name: String, to hosts: TwoPaths, in scratch: Scratch, meanwhile: () async throws -> Void
         ) async throws -> [String: UInt64] {

@@ -1,6 +1,6 @@
 import Testing
 
-/// What was told so far, and how much of it is accounted for.
+/// The events reported so far, and the number of those already checked.
 struct Told {
     private let monitor: Child
     private let connection: Child
@@ -11,8 +11,8 @@ struct Told {
         self.connection = connection
     }
 
-    /// Waits until what is new is what is expected. Where several commands make a change, they may be seen one by one: then only the
-    /// last word of each kind counts.
+    /// Waits until the new events match the expected ones. If several commands make up a change, programs may see them one by one: then
+    /// only the last event of each kind counts.
     mutating func expect(_ expected: MobilityScenario.Events, isExact: Bool, _ when: String) async throws {
         var new: (monitor: [String], connection: [String]) = ([], [])
         func isMet() throws -> Bool {
@@ -25,14 +25,15 @@ struct Told {
             try await eventually("") { try isMet() }
         } catch is NeverHappened {
             throw NeverHappened(
-                description: "\(when) the monitor tells \(expected.monitor) and not \(new.monitor), the connection "
-                    + "\(expected.connection) and not \(new.connection)")
+                description:
+                    "\(when) the monitor reports \(expected.monitor) instead of \(new.monitor), the connection "
+                    + "\(expected.connection) instead of \(new.connection)")
         }
         seenByMonitor += new.monitor.count
         seenByConnection += new.connection.count
     }
 
-    /// Whether the last word of each kind that is expected came, and none of another kind.
+    /// Whether the last event of each expected kind matches, and no other kind occurred.
     private static func agree(_ new: [String], _ expected: [String]) -> Bool {
         func last(_ events: [String]) -> [Substring: String] {
             Dictionary(events.map { ($0.prefix { $0 != " " }, $0) }) { _, later in later }

@@ -6,19 +6,19 @@ extension TwoPaths {
         return !listed.isEmpty
     }
 
-    /// How many TCP connections the client has to a port of the server.
+    /// The number of TCP connections from the client to a port of the server.
     func subflows(to port: Int) throws -> Int {
         let words = ["ip", "netns", "exec", client, "ss", "-Htn", "state", "established", "dport", "= :\(port)"]
         return try TwoPathsCommand.output(words).split(separator: "\n").count
     }
 
     struct PathManager: Equatable {
-        /// In ip(8)'s words, without the identifiers that the kernel chose.
+        /// The endpoints in ip(8)'s format, without the identifiers that the kernel assigned.
         var endpoints: [String]
         var limits: String
     }
 
-    /// What the client's path manager for Multipath TCP is told to do.
+    /// The configuration of the client's path manager for Multipath TCP.
     func pathManager() throws -> PathManager {
         func listed(_ object: String) throws -> [String] {
             let text = try TwoPathsCommand.output(["ip", "-n", client, "mptcp", object, "show"])
@@ -26,7 +26,7 @@ extension TwoPaths {
         }
         let endpoints = try listed("endpoint").map { line -> String in
             var words = line.split(separator: " ").map(String.init)
-            // Tests choose 9.
+            // Tests use the identifier 9 themselves.
             if let place = words.firstIndex(of: "id"), words[place + 1] != "9" {
                 words.removeSubrange(place...place + 1)
             }
@@ -35,7 +35,7 @@ extension TwoPaths {
         return PathManager(endpoints: endpoints, limits: try listed("limits").joined())
     }
 
-    /// How many bytes the client has sent over an interface.
+    /// The number of bytes that the client has sent over an interface.
     func sent(over link: String) throws -> UInt64 {
         let path = "/sys/class/net/\(link)/statistics/tx_bytes"
         let text = try TwoPathsCommand.output(["ip", "netns", "exec", client, "cat", path])

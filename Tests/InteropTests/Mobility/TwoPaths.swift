@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// A client host with two networks to one server host, each a network namespace, for as long as a test runs. Nothing leaves them.
+/// A client host with two networks to one server host, each in a network namespace, for the duration of a test. No packet leaves them.
 ///
 ///     client --(wifi0, 10.77.1.0/24, fd77:1::/64)-- server
 ///            --(cell0, 10.77.2.0/24, fd77:2::/64)-- server
 ///
-/// The client prefers `wifi0`. The server also has 10.77.9.9 and fd77:9::9, on no link.
+/// The client prefers `wifi0`. The server also has 10.77.9.9 and fd77:9::9 on its loopback interface.
 struct TwoPaths: Sendable {
-    /// What the interfaces stand for.
+    /// The types of the interfaces.
     static let types = "wifi0=wifi,cell0=cellular,vpn0=other,eth0=ethernet"
 
     let client: String
@@ -36,9 +36,9 @@ struct TwoPaths: Sendable {
         try await Scratch.run { scratch in try await body(hosts, scratch) }
     }
 
-    /// Runs ip(8) commands on a host, many at once.
+    /// Runs ip(8) commands on a host as a batch.
     func ip(_ commands: [String], on host: String) throws {
-        // ip(8) takes the family once for all commands of a batch.
+        // ip(8) accepts the address family only once for all commands of a batch.
         var rest = commands[...]
         while let first = rest.first {
             let family = first.hasPrefix("-") ? String(first.prefix(2)) : ""
@@ -58,7 +58,7 @@ struct TwoPaths: Sendable {
     private func make() throws {
         for host in [client, server] {
             try Self.run(["ip", "netns", "add", host])
-            // Addresses count at once, and answers may leave over whichever link.
+            // Addresses are usable at once, and replies may leave over either link.
             let settings = [
                 "ipv6.conf.all.accept_dad", "ipv6.conf.default.accept_dad", "ipv4.conf.all.rp_filter",
                 "ipv4.conf.default.rp_filter",
@@ -93,7 +93,7 @@ struct TwoPaths: Sendable {
         ]
     }
 
-    /// Links that have just come up change for a moment: the kernel gives them their own addresses, and looks for routers.
+    /// Waits for new links to settle: the kernel adds link-local addresses and looks for routers.
     private func settle() throws {
         for link in ["wifi0", "cell0"] {
             for _ in 0..<200 {
@@ -144,7 +144,7 @@ private struct PrintedEvent: Decodable {
     var value: String?
     var path: Path?
 
-    /// `path wifi0,cell0 46$` for a monitor, `path wifi0` for a connection; `viable true`; `state waiting: Network is down`.
+    /// Examples: `path wifi0,cell0 46$` for a monitor, `path wifi0` for a connection; `viable true`; `state waiting: Network is down`.
     func text(ofMonitor: Bool) -> String {
         guard let path else { return "\(event) \(value ?? "")" }
         guard path.status == "satisfied" else { return "path none" }
@@ -156,9 +156,9 @@ private struct PrintedEvent: Decodable {
 }
 
 extension Child {
-    /// Everything that was told so far, in order.
+    /// All events so far, in order.
     func events(ofMonitor: Bool) throws -> [String] {
-        // The last line may not be whole yet.
+        // The last line may be incomplete.
         let lines = output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         return try lines.map { try JSONDecoder().decode(PrintedEvent.self, from: Data($0)).text(ofMonitor: ofMonitor) }
     }

@@ -2,20 +2,21 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What `nw resolve` says of made names, beside `getent ahosts` (glibc) and `dig` with the same configuration and server.
+    /// The results of `nw resolve` for generated names, compared with `getent ahosts` (glibc) and `dig` on the same server and
+    /// configuration.
     @Suite(
-        "Agreement about names",
+        "Agreement of name resolution",
         .enabled(if: MadeZone.isPossible || Interop.mustRun, "no namespaces, unbound, dig or getent"))
     struct ResolutionAgreementTests {
-        /// Names about which glibc says something else, and why. A name that is listed and agrees fails as well.
+        /// Names for which glibc has another result, with the reason. A listed name that agrees fails too.
         private static let knownDifferences = [
-            "123": "glibc takes a number for an IPv4 address, whatever the name servers know (inet_aton)"
+            "123": "glibc reads a number as an IPv4 address, even if the name servers have that name (inet_aton)"
         ]
 
         private static let hosts = (1...30).map { "h\($0)" }
         private static let chains = (1...8).map { "chain\($0)" }
 
-        /// What programs connect to: looked up with search domains, the hosts file and both families, in the order of RFC 6724.
+        /// Names to connect to: resolved with search domains, the hosts file and both families, in the order of RFC 6724.
         static let names =
             hosts + hosts.prefix(10).map { "\($0).made.example" } + hosts.prefix(5).map { "\($0).made.example." }
             + hosts.prefix(5).map { $0.uppercased() } + chains + chains.map { "\($0).Made.Example" }
@@ -33,7 +34,7 @@ extension Interop {
             var type: String
         }
 
-        /// Records as they are: full names, whatever their type.
+        /// Fully qualified names, with records of every type.
         static let questions: [Question] =
             [("A", Array(hosts.prefix(6))), ("AAAA", Array(hosts.prefix(6))), ("A", chains), ("CNAME", chains)]
             .flatMap { type, names in names.map { Question(name: "\($0).made.example", type: type) } }
@@ -49,7 +50,7 @@ extension Interop {
                 ("2.0.50.10.in-addr.arpa", "PTR"), ("9.0.50.10.in-addr.arpa", "PTR"), (MadeZone.reverse6, "PTR"),
             ].map { Question(name: $0.0, type: $0.1) }
 
-        @Test("The same addresses in the same order as getent ahosts, but for the listed names")
+        @Test("Equal addresses in equal order as getent ahosts, except for the listed names")
         func addresses() async throws {
             try await MadeZone.run { hosts, scratch in
                 var table = Table(title: "getent ahosts")
@@ -71,7 +72,7 @@ extension Interop {
             }
         }
 
-        @Test("The same records as dig, of any type, over UDP and TCP")
+        @Test("Equal records as dig, of every type, over UDP and TCP")
         func records() async throws {
             try await MadeZone.run { hosts, scratch in
                 var table = Table(title: "dig")
@@ -95,13 +96,13 @@ extension Interop {
             }
         }
 
-        /// Type and content of a line, to the letter.
+        /// The type and the exact content of a line.
         private static func record(_ line: String) -> String? {
             let words = line.split(maxSplits: 4, whereSeparator: { $0 == "\t" || $0 == " " }).map(String.init)
             guard words.count == 5, words[2] == "IN" else { return nil }
             switch words[3] {
             case "TXT": return "TXT \(words[4])"
-            // Quotes around the value of a parameter mean nothing (RFC 9460 §2.1).
+            // Quotes around the value of a parameter have no meaning (RFC 9460 §2.1).
             case "HTTPS": return "HTTPS \(words[4].filter { $0 != "\"" })"
             default: return "\(words[3]) \(words[4])"
             }
@@ -117,7 +118,7 @@ extension Interop {
     }
 }
 
-/// What one program says and what `nw` says, name by name.
+/// The results of another program and of `nw`, per name.
 private struct Table {
     let title: String
     private var rows: [(name: String, theirs: [String], ours: [String])] = []
@@ -127,7 +128,8 @@ private struct Table {
     var count: Int { rows.count }
     var differences: [String] { rows.filter { $0.theirs != $0.ours }.map(\.name) }
 
-    /// Takes blocks of a name, their lines, and ours. Records have no order; what is read keeps it where it counts.
+    /// Adds the blocks of the other program's output: a name, its lines, and the lines of `nw`. Records are compared without order,
+    /// addresses in order.
     mutating func add(_ output: String, reading read: @escaping (String) -> String?) {
         for block in output.components(separatedBy: "## ").dropFirst() {
             let lines = block.components(separatedBy: "\n")
@@ -135,7 +137,7 @@ private struct Table {
             var theirs = lines[..<middle].dropFirst().compactMap(Self.reading(read))
             var ours = lines[middle...].dropFirst().compactMap(Self.reading(read))
             if lines[0].contains(" ") {
-                // Records of the type that was asked for: how a chain is shown is each program's own affair.
+                // Only records of the requested type: programs print alias chains differently.
                 let type = lines[0].split(separator: " ").last ?? ""
                 theirs = theirs.filter { $0.hasPrefix("\(type) ") }.sorted()
                 ours = ours.filter { $0.hasPrefix("\(type) ") }.sorted()
@@ -153,7 +155,9 @@ private struct Table {
         let empty = rows.count { $0.theirs.isEmpty }
         let lines = different.map { "  \($0.name): \(title) \($0.theirs.prefix(4)), nw \($0.ours.prefix(4))" }
         return
-            (["\(rows.count) names beside \(title), \(empty) of them without an answer, \(different.count) differ"]
+            ([
+                "\(rows.count) names compared with \(title), \(empty) of them without an answer, \(different.count) differ"
+            ]
             + lines)
             .joined(separator: "\n")
     }
@@ -165,7 +169,7 @@ extension Array {
     }
 }
 
-/// A zone of made names, served by unbound on the far one of two hosts.
+/// A zone of generated names, served by unbound on the far host.
 enum MadeZone {
     static let isPossible =
         TwoHosts.isAvailable && Unbound.path != nil && Peer.find("dig") != nil && Peer.find("getent") != nil
@@ -202,7 +206,7 @@ enum MadeZone {
             zones += try Unbound.zone(name, text, in: scratch)
             local += "    local-zone: \"\(name).\" transparent\n"
         }
-        // Everything else does not exist, which nobody outside is asked about.
+        // All other names do not exist, and unbound queries no other server.
         let settings = """
                 rrset-roundrobin: no
                 local-zone: "." static
@@ -237,7 +241,7 @@ enum MadeZone {
                 made.append("h\(number) AAAA 2001:db8:50::\(String(number, radix: 16))")
             }
         }
-        // What fits no datagram.
+        // Records that exceed a datagram.
         made += (1...100).map { "texts TXT \"number \($0) of a hundred that fit no datagram of a common size\"" }
         made += (1...200).map { "many A 10.55.\($0 / 100).\($0 % 100 + 1)" }
         made += (1...100).map { "many AAAA 2001:db8:55::\(String($0, radix: 16))" }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A client of IPv6 alone, a translator (tayga) with DNS64 (unbound) on its router, and a server of IPv4 alone behind that.
+    /// An IPv6-only client, a NAT64 translator (tayga) with DNS64 (unbound) on its router, and an IPv4-only server behind the router.
     @Suite(
         "Translation by tayga",
         .enabled(if: TranslatedNetwork.isPossible || Interop.mustRun, "no namespaces, ip(8), unbound or tayga"))
@@ -38,12 +38,12 @@ extension Interop {
                     on: network.hosts.near, input: .held)
                 try await eventually("connected: \(nw.errors)") { nw.errors.contains("connected to") }
                 try nw.write("hello\n")
-                try await eventually("the echo comes: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
+                try await eventually("the echo arrives: \(nw.errors)") { nw.output == Data("hello\n".utf8) }
                 #expect(nw.errors.contains("connected to [\(network.prefix)a4d:1402]:\(kind.port)"), "\(nw.errors)")
             }
         }
 
-        @Test("An IPv4 address is pinged, traced, scanned and looked up as connections reach it")
+        @Test("An IPv4 address is pinged, traced, scanned and looked up over the path that connections use")
         func tools() async throws {
             let files = try await TLSFiles.shared
             try await TranslatedNetwork.run(files) { network, _, scratch in
@@ -64,11 +64,11 @@ extension Interop {
             }
         }
 
-        @Test("In another network the translator is looked for again")
+        @Test("The translator is discovered again in another network")
         func rediscovers() async throws {
             let files = try await TLSFiles.shared
             try await TranslatedNetwork.run(files) { network, nameServer, scratch in
-                // What this translator makes of the address leads nowhere.
+                // The addresses of the old translator become unreachable.
                 try network.hosts.farIP("-6 route add unreachable \(network.prefix)/96 metric 1")
                 let status = try scratch.start(
                     try Built.nw(), ["status", TranslatedNetwork.server4, "7000", "--connect", "--json"],
@@ -81,7 +81,8 @@ extension Interop {
             }
         }
 
-        /// Sends what radvd would: an advertisement that names the prefix for ten minutes, from a router that is none by default.
+        /// Sends the router advertisement that radvd would send: the prefix with a lifetime of ten minutes, from a router that is not a
+        /// default router.
         private static let advertise = """
             import socket, struct, sys
             s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
@@ -91,7 +92,7 @@ extension Interop {
             s.sendto(head + option, ("ff02::1", 0, 0, socket.if_nametoindex(sys.argv[1])))
             """
 
-        @Test("Where no name server tells of the translator, a router does (RFC 8781)")
+        @Test("Without DNS64, the translator is discovered from router advertisements (RFC 8781)")
         func advertised() async throws {
             let files = try await TLSFiles.shared
             try await TranslatedNetwork.run(files) { network, nameServer, scratch in
@@ -114,7 +115,7 @@ extension Interop {
     }
 }
 
-/// Three hosts: the near one has IPv6 alone, the one behind the far one IPv4 alone.
+/// Three hosts: the near one has only IPv6, the one behind the far one only IPv4.
 struct TranslatedNetwork {
     static let isPossible = TwoHosts.isAvailable && tayga != nil && Unbound.path != nil && Peer.find("socat") != nil
     static let server4 = "10.77.20.2"
@@ -125,7 +126,7 @@ struct TranslatedNetwork {
     }
 
     let hosts: TwoHosts
-    /// Of the translated addresses; 96 bits.
+    /// The prefix of translated addresses; 96 bits.
     let prefix = "2001:db8:64::"
     private static let otherPrefix = "2001:db8:65::"
     private var server: String { "\(hosts.far)-v4" }
@@ -161,9 +162,9 @@ struct TranslatedNetwork {
         return nameServer
     }
 
-    /// Gives the client another network, with another translator, and takes the first one away.
+    /// Moves the client to another network with another translator, and removes the first network.
     ///
-    /// - Parameter nameServer: That of the first network. Another one takes its place, at the same address.
+    /// - Parameter nameServer: The name server of the first network. Another one replaces it at the same address.
     func move(_ scratch: Scratch, from nameServer: Child) async throws {
         try hosts.farIP("address add 2001:db8:77:9::2/64 dev \(TwoHosts.link) nodad")
         try await startTranslator(scratch, "nat65", Self.otherPrefix, "192.168.65")
@@ -225,7 +226,7 @@ struct TranslatedNetwork {
         }
     }
 
-    /// A name with both kinds of answers, and one that only IPv4 knows: DNS64 makes up the others.
+    /// Starts a name server for a name with addresses of both families, and a name with only IPv4 addresses. DNS64 synthesizes the rest.
     private func startNameServer(_ scratch: Scratch, _ prefix: String) async throws -> Child {
         let address = TwoHosts.far6
         let made = try Unbound.zone("made.example", "ns AAAA \(address)\nfour A \(Self.server4)\n", in: scratch)

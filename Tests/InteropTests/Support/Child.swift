@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// A program started by a test, which ends with the test at the latest.
+/// A program started by a test. It ends with the test at the latest.
 ///
-/// Not Foundation's `Process`: its children inherit the blocked signals of the thread that starts them, so that they
-/// cannot be ended, and its waiting burns a processor.
+/// Foundation's `Process` is not used: its children inherit the blocked signals of the thread that starts them and cannot be ended, and
+/// waiting for them uses a whole processor.
 final class Child {
     enum Input {
         case nothing
         case file(URL)
-        /// Given piece by piece with ``write(_:)``, until ``endInput()``.
+        /// Input passed piece by piece with ``write(_:)``, until ``endInput()``.
         case held
     }
 
-    /// The longest that any child may live, in seconds, should the tests themselves be killed.
+    /// The maximum lifetime of a child in seconds, in case the tests themselves are killed.
     private static let lifetime = 60
     static let patience = Duration.seconds(20)
 
@@ -34,7 +34,7 @@ final class Child {
         case .file(let url): standardInput = try FileHandle(forReadingFrom: url)
         case .held:
             let pipe = Pipe()
-            // Open in another child too, it would never end.
+            // A copy of this descriptor in another child would keep the input open.
             _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
             standardInput = pipe.fileHandleForReading
             held = pipe.fileHandleForWriting
@@ -46,7 +46,7 @@ final class Child {
             error: try FileHandle(forWritingTo: errorURL))
     }
 
-    /// What it printed so far.
+    /// The output so far.
     var output: Data { (try? Data(contentsOf: outputURL, options: .alwaysMapped)) ?? Data() }
     var errors: String { (try? String(contentsOf: errorURL, encoding: .utf8)) ?? "" }
 
@@ -63,38 +63,38 @@ final class Child {
         held = nil
     }
 
-    /// Waits for its end and gives its exit code; that of a program ended by a signal is 128 and the signal's number.
+    /// Waits for the end and returns the exit code; 128 plus the signal's number if a signal ended the program.
     func finished() async throws -> Int32 {
         try await eventually("'\(name)' ends") { self.reap(waiting: false) != nil }
         return try #require(status)
     }
 
-    /// Waits until it printed exactly this besides the lines in which `nw browse -v` shows where services are.
+    /// Waits until the output equals the text, except for the lines in which `nw browse -v` shows the places of services.
     func printsEvents(_ text: String) async throws {
         try await eventually("'\(name)' prints \(text)") {
             self.text.split(separator: "\n").filter { !$0.hasPrefix("= ") }.map { $0 + "\n" }.joined() == text
         }
     }
 
-    /// Waits until it printed exactly this.
+    /// Waits until the output equals the text.
     func prints(_ text: String) async throws {
         try await eventually("'\(name)' prints \(text)") { self.output == Data(text.utf8) }
     }
 
-    /// Asks the program to end.
+    /// Sends SIGTERM to the program.
     func interrupt() throws { Foundation.kill(try program(), SIGTERM) }
 
-    /// The program's own number: what was started is timeout(1), and the program is its only child.
+    /// The program's own process identifier: the child is timeout(1), whose only child is the program.
     func program() throws -> pid_t { try #require(runningProgram) }
 
-    /// The same; `nil` where it has ended.
+    /// The program's process identifier; `nil` if it has ended.
     private var runningProgram: pid_t? {
         let place = "/proc/\(identifier)/task/\(identifier)/children"
         let children = try? String(contentsOfFile: place, encoding: .utf8)
         return children?.split(separator: " ").first.flatMap { pid_t($0) }
     }
 
-    /// What the program has used so far: seconds of processors, and the most memory in MiB.
+    /// The resources used so far: processor time in seconds, and peak memory in MiB.
     func usage() throws -> (seconds: Double, memory: Double) {
         let process = "/proc/\(try program())"
         let fields =
@@ -104,19 +104,19 @@ final class Child {
         let peak = lines.first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropFirst().first.flatMap {
             Double($0)
         }
-        // Behind the state: the 12th and 13th are user and system time, in hundredths.
+        // Fields after the state: the 12th and the 13th are user and system time, in hundredths of a second.
         let ticks = fields.count > 12 ? fields[10] + fields[11] : 0
         return (ticks / 100, (peak ?? 0) / 1_024)
     }
 
-    /// Ends it and everything it started.
+    /// Ends the program and everything it started.
     func kill() {
         guard reap(waiting: false) == nil else { return }
         let program = runningProgram
-        // It leads a process group of its own.
+        // The child leads a process group.
         Foundation.kill(-identifier, SIGKILL)
         _ = reap(waiting: true)
-        // timeout(1) may be gone before the program is, which still holds its ports then.
+        // timeout(1) may end before the program, which still holds its ports then.
         for _ in 0..<1_000 where program.map(Self.isAlive) == true { usleep(1_000) }
     }
 
@@ -136,7 +136,7 @@ final class Child {
     }
 }
 
-/// Starting programs with a clean signal state and a process group of their own.
+/// Starts programs with a clean signal state and in a new process group.
 private enum Spawn {
     static func start(
         _ path: String, _ arguments: [String], input: FileHandle, output: FileHandle, error: FileHandle
@@ -170,7 +170,7 @@ private enum Spawn {
     }
 }
 
-/// Something that was to happen did not.
+/// An expected event did not happen in time.
 struct NeverHappened: Error, CustomStringConvertible {
     let description: String
 }

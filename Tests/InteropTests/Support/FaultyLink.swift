@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Two hosts on a link that loses, doubles, delays and reorders what they send: a third host between them carries it, by a small program.
+/// Two hosts on a link that loses, duplicates, delays and reorders frames. A program on a third host between them forwards the frames.
 struct FaultyLink: Sendable {
     static let link = "nwlink"
     let near: String
@@ -14,9 +14,9 @@ struct FaultyLink: Sendable {
     }
 
     /// - Parameters:
-    ///   - loss: The share of frames that are lost.
-    ///   - doubling: The share that come twice.
-    ///   - delay: The longest time that a frame takes, in milliseconds; each takes another.
+    ///   - loss: The share of lost frames.
+    ///   - doubling: The share of duplicated frames.
+    ///   - delay: The maximum delay of a frame in milliseconds. Each frame has a random delay.
     static func run(
         loss: Double, doubling: Double, delay: Int, isolation: isolated (any Actor)? = #isolation,
         _ body: (FaultyLink, Scratch) async throws -> Void
@@ -27,12 +27,12 @@ struct FaultyLink: Sendable {
         try await Scratch.run { scratch in
             let carrier = try scratch.start(
                 "/usr/bin/python3", ["-u", "-c", carrying, "\(loss)", "\(doubling)", "\(delay)"], on: hosts.wire)
-            try await eventually("frames are carried: \(carrier.errors)") { carrier.text.contains("ready") }
+            try await eventually("frames are forwarded: \(carrier.errors)") { carrier.text.contains("ready") }
             try await body(hosts, scratch)
         }
     }
 
-    /// Packets that a host has sent since it is there.
+    /// The number of packets that a host has sent since its creation.
     func sent(by host: String) throws -> Int {
         let process = Process()
         let pipe = Pipe()
@@ -68,7 +68,7 @@ struct FaultyLink: Sendable {
         guard process.terminationStatus == 0 else { throw NeverHappened(description: "'\(words)' succeeds") }
     }
 
-    /// A veth leaves UDP checksums to a card that is not there: they are made here, for the far host looks at them.
+    /// Computes UDP checksums: a veth interface leaves them to a network card that does not exist, and the far host checks them.
     private static let carrying = """
         import heapq, random, select, socket, struct, sys, time
         loss, doubling, delay = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]) / 1000

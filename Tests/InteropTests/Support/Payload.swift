@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a test sends.
+/// The data that a test sends.
 enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
     case nothing = 0
     case oneByte = 1
@@ -9,7 +9,7 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
 
     var description: String { "\(rawValue) bytes" }
 
-    /// A file of this content, the same for all tests.
+    /// A file with this content, shared by all tests.
     var file: URL {
         get throws {
             let url = Self.directory.appendingPathComponent("\(rawValue)")
@@ -18,7 +18,7 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Different at every place, so that nothing can be lost, doubled or swapped unseen.
+    /// Different at every offset, so that loss, duplication and reordering are detected.
     private var content: Data {
         var data = Data(capacity: rawValue)
         var word: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -36,16 +36,16 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
 
     private static let directory: URL = {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("nw-payload-\(UUID().uuidString)")
-        // Where it fails, writing the first payload fails too and says why.
+        // If this fails, writing the first payload fails too and reports the reason.
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         atexit { try? FileManager.default.removeItem(at: Payload.directory) }
         return url
     }()
 
-    /// Compares what a program printed with this content.
+    /// Compares a program's output with this content.
     func expect(_ output: Data, from name: String) throws {
         let expected = try Data(contentsOf: file, options: .alwaysMapped)
         #expect(output.count == expected.count, "\(name) printed \(output.count) bytes instead of \(expected.count)")
-        #expect(output == expected ? true : false, "\(name) printed other bytes than were sent")
+        #expect(output == expected ? true : false, "\(name) printed different bytes than were sent")
     }
 }

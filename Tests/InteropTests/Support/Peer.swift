@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of somebody else's that Causeway has to get along with.
+/// A program of another project that Causeway must interoperate with.
 enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
     /// OpenBSD's netcat.
     case netcat
@@ -26,12 +26,12 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// An address as socat takes it.
+    /// An address in the syntax of socat.
     private static func literal(_ host: String) -> String {
         host.contains(":") ? "[\(host)]" : host
     }
 
-    /// Arguments that make it connect, copy both ways and half-close when its input ends.
+    /// Arguments to connect, copy both ways and half-close at the end of input.
     func connecting(to place: Place) -> [String] {
         switch (self, place) {
         case (.netcat, .unix(let path)): ["-N", "-U", path]
@@ -44,7 +44,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Arguments that make it take one connection, copy both ways and half-close when its input ends.
+    /// Arguments to accept one connection, copy both ways and half-close at the end of input.
     func listening(at place: Place) -> [String] {
         switch (self, place) {
         case (.netcat, _): ["-l"] + connecting(to: place)
@@ -58,7 +58,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// As ``connecting(to:)``, with datagrams.
+    /// Arguments like ``connecting(to:)``, with datagrams.
     func connectingDatagrams(host: String, port: UInt16) -> [String] {
         switch self {
         case .netcat: ["-u", host, "\(port)"]
@@ -68,7 +68,7 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// As ``listening(at:)``, with datagrams from one peer.
+    /// Arguments like ``listening(at:)``, with datagrams from one peer.
     func listeningDatagrams(host: String, port: UInt16) -> [String] {
         switch self {
         case .netcat: ["-u", "-l", host, "\(port)"]
@@ -82,12 +82,12 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
     }
 }
 
-/// Where two programs meet.
+/// The address at which two programs meet.
 enum Place: Sendable {
     case tcp(String, UInt16)
     case unix(String)
 
-    /// As `nw cat` takes it.
+    /// The arguments for `nw cat`.
     var arguments: [String] {
         switch self {
         case .tcp(let host, let port): [host, "\(port)"]
@@ -96,7 +96,7 @@ enum Place: Sendable {
     }
 }
 
-/// What two programs talk over.
+/// The transport between two programs.
 enum Medium: String, CaseIterable, CustomStringConvertible, Sendable {
     case ipv4
     case ipv6

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// A member of a multicast group that nobody here wrote a library for: Python's socket module.
+/// A member of a multicast group that uses no library of this project: Python's socket module.
 enum PythonMember {
     static let path = Peer.find("python3")
 
-    /// `speak GROUP PORT SOURCE TEXT...`: sends each text to the group from an address, and prints the answers of one second.
-    /// `tell HOST PORT SOURCE TEXT...`: the same to a single host.
-    /// `hear GROUP PORT INTERFACE`: joins, prints each message with its hop limit, and answers it.
+    /// `speak GROUP PORT SOURCE TEXT...`: sends each text to the group from an address, and prints the answers within one second. `tell
+    /// HOST PORT SOURCE TEXT...`: sends to a single host instead. `hear GROUP PORT INTERFACE`: joins, prints each message with its hop
+    /// limit, and answers it.
     static let script = """
         import socket, struct, sys
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// A host, some routers in a row and another host, each a network namespace, for as long as a test runs. Nothing leaves them.
+/// Two hosts with a chain of routers between them, each in a network namespace, for the duration of a test. No packet leaves them.
 ///
-/// Node 0 is the near host, the last one the far host. Link n leads from node n (address 1 on it) to node n + 1 (address 2).
+/// Node 0 is the near host, the last node the far host. Link n connects node n (address 1) with node n + 1 (address 2).
 struct RouterChain: Sendable {
     static let routers = 3
     static let last = routers + 1
@@ -20,23 +20,23 @@ struct RouterChain: Sendable {
         let chain = RouterChain(prefix: "nwc-\(getpid())-\(UInt32.random(in: .min ... .max))")
         defer { try? chain.shell((0...last).map { "ip netns delete \(chain.node($0)) 2>/dev/null || true" }) }
         try chain.shell(chain.commands)
-        // A link that has just come up carries no IPv6 for a moment.
+        // A new link carries no IPv6 for a moment.
         let ping = "ping -6 -n -q -c 1 -W 1 \(far6)"
         try chain.run("for attempt in 1 2 3 4 5 6 7 8 9; do \(ping) && exit 0; sleep 0.2; done; exit 1", on: 0)
         try await Scratch.run { scratch in try await body(chain, scratch) }
     }
 
-    /// Runs commands of the shell on a node, as root.
+    /// Runs shell commands on a node, as root.
     func run(_ commands: String, on number: Int) throws {
         try shell(["ip netns exec \(node(number)) sh -c '\(commands)'"])
     }
 
-    /// Loads rules of nft(8) on a node.
+    /// Loads nft(8) rules on a node.
     func filter(_ rules: String, on number: Int) throws {
         try shell(["ip netns exec \(node(number)) nft '\(rules)'"])
     }
 
-    /// The rules that a filter needs around it.
+    /// Wraps a rule in the table and chain that it needs.
     static func chain(_ hook: String, _ rule: String) -> String {
         "add table inet t; add chain inet t c { type filter hook \(hook) priority 0; }; add rule inet t c \(rule)"
     }
@@ -63,7 +63,7 @@ struct RouterChain: Sendable {
         }
         for number in 0...Self.last {
             for link in 0..<Self.last where link != number && link != number - 1 {
-                // Ahead by the link's far end, back by its near one.
+                // Forward routes use the link's far end, reverse routes its near end.
                 let (way, end) = link > number ? (number, 2) : (number - 1, 1)
                 lines += [
                     "ip -n \(node(number)) route add 10.77.\(20 + link).0/24 via 10.77.\(20 + way).\(end)",

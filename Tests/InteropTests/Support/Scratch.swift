@@ -4,14 +4,14 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A test's directory, its places to meet and the programs it started. All of it is gone when the test ends.
+/// A test's directory, its meeting points and the programs it started. All are removed when the test ends.
 final class Scratch {
     let directory: URL
     private var fileCount = 0
     private var children: [Child] = []
 
     private init() throws {
-        // A child that ended must not end the tests with it when its input is written.
+        // Writing to the input of a child that has ended must not end the tests.
         signal(SIGPIPE, SIG_IGN)
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("nw-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ final class Scratch {
         try start(try #require(peer.path), arguments, input: input)
     }
 
-    /// Starts the `nw` that was built with these tests.
+    /// Starts the `nw` that was built together with these tests.
     func startNW(_ arguments: [String], input: Child.Input = .nothing) throws -> Child {
         try start(try Built.nw(), arguments, input: input)
     }
@@ -59,7 +59,7 @@ final class Scratch {
         try start(try #require(Peer.find("python3"), "python3 is not installed"), arguments, input: .nothing)
     }
 
-    /// Starts a program by its name, or by its path.
+    /// Starts a program by name or path.
     func startProgram(_ name: String, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
         let path = name.hasPrefix("/") ? name : try #require(Peer.find(name), "\(name) is not installed")
         return try start(path, arguments, input: input)
@@ -71,7 +71,7 @@ final class Scratch {
         return child
     }
 
-    /// A place where nobody listens.
+    /// An address without a listener.
     func newPlace(_ medium: Medium) async throws -> Place {
         switch medium {
         case .ipv4: .tcp("127.0.0.1", try await freePort("127.0.0.1", using: .tcp))
@@ -80,8 +80,8 @@ final class Scratch {
         }
     }
 
-    /// A port below those that the kernel gives to outgoing connections: between here and its use, thousands of connections
-    /// of other tests must not take it. Each is given once.
+    /// Returns a free port below the kernel's range for outgoing connections, so that thousands of connections of other tests cannot take
+    /// it before its use. Each port is returned once.
     func freePort(_ host: NWEndpoint.Host, using parameters: NWParameters) async throws -> UInt16 {
         for _ in 0..<200 {
             let port = Ports.next()
@@ -89,21 +89,21 @@ final class Scratch {
             attempt.requiredLocalEndpoint = .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: port))
             let listener = try NWListener(using: attempt)
             let latest = Mutex(NWListener.State.setup)
-            // The property changes at once; the handler is told when the socket is closed.
+            // The property changes at once; the handler runs after the socket is closed.
             listener.stateUpdateHandler = { state in latest.withLock { $0 = state } }
             listener.newConnectionHandler = { $0.cancel() }
             listener.start(queue: DispatchQueue(label: "free-port"))
             try await eventually("a port is tried") { latest.withLock { $0 } != .setup }
             let isFree = latest.withLock { $0 } == .ready
             listener.cancel()
-            try await eventually("the port is given back") { latest.withLock { $0 } == .cancelled }
+            try await eventually("the port is released") { latest.withLock { $0 } == .cancelled }
             if isFree { return port }
         }
         throw NWError.posix(.EADDRINUSE)
     }
 }
 
-/// Ports of 10,000 to 29,999 in turn, from a place that differs between processes.
+/// The ports 10,000 to 29,999 in turn, from a start that differs between processes.
 private enum Ports {
     private static let turn = Atomic<UInt32>(UInt32.random(in: 0..<20_000))
 
@@ -112,7 +112,7 @@ private enum Ports {
     }
 }
 
-/// What the build put beside these tests.
+/// The products that were built together with these tests.
 enum Built {
     static func nw() throws -> String { try program("nw") }
 
@@ -123,19 +123,20 @@ enum Built {
             URL(fileURLWithPath: $0).deletingLastPathComponent().appendingPathComponent(name).path
         }
         return try #require(
-            candidates.first { FileManager.default.isExecutableFile(atPath: $0) }, "\(name) is not beside the tests")
+            candidates.first { FileManager.default.isExecutableFile(atPath: $0) },
+            "\(name) is not in the directory of the tests")
     }
 }
 
-/// Whether a program listens, as the kernel knows it.
+/// Whether a program listens, according to the kernel.
 enum Sockets {
     static func waitForListener(at place: Place) async throws {
         switch place {
         case .tcp(_, let port):
-            try await eventually("somebody listens on port \(port)") { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
+            try await eventually("a program listens on port \(port)") { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
         case .unix(let path):
             // Flag 0x10000: the socket accepts connections.
-            try await eventually("somebody listens at \(path)") {
+            try await eventually("a program listens at \(path)") {
                 table("unix").contains { $0.hasSuffix(" \(path)") && $0.contains(" 00010000 ") }
             }
         }
@@ -144,7 +145,7 @@ enum Sockets {
     static func isListening(onTCPPort port: UInt16) -> Bool { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
 
     static func waitForDatagramSocket(port: UInt16) async throws {
-        try await eventually("somebody has UDP port \(port)") { holds(port, state: nil, in: ["udp", "udp6"]) }
+        try await eventually("a program has UDP port \(port)") { holds(port, state: nil, in: ["udp", "udp6"]) }
     }
 
     private static func holds(_ port: UInt16, state: String?, in names: [String]) -> Bool {
@@ -157,14 +158,14 @@ enum Sockets {
     }
 
     private static func table(_ name: String) -> [Substring] {
-        // The kernel gives such a file a page at a time, and Foundation takes a short read for its end.
+        // The kernel returns such a file a page at a time, and Foundation treats a short read as its end.
         let descriptor = open("/proc/net/\(name)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         var contents: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 64 << 10)
         while case let count = read(descriptor, &block, block.count), count > 0 { contents += block[..<count] }
-        // Other programs' sockets may have names that are no text.
+        // Names of other programs' sockets may be invalid UTF-8.
         return String(decoding: contents, as: UTF8.self).split(separator: "\n")
     }
 }

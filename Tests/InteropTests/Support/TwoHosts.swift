@@ -1,22 +1,22 @@
 import Foundation
 import Testing
 
-/// Two hosts on one link, each a network namespace, for as long as a test runs. Nothing leaves them.
+/// Two hosts on one link, each in a network namespace, for the duration of a test. No packet leaves them.
 struct TwoHosts: Sendable {
-    /// Of the near host, where `nw` runs, and of the far one, which has two of each family.
+    /// Addresses of the near host, where `nw` runs, and of the far host, which has two of each family.
     static let near4 = "10.77.8.1"
     static let near6 = "fd77:8::1"
     static let far4 = "10.77.8.2"
     static let far6 = "fd77:8::2"
     static let other4 = "10.77.8.3"
     static let other6 = "fd77:8::3"
-    /// The link's name on both.
+    /// The name of the link on both hosts.
     static let link = "nwlink"
 
     let near: String
     let far: String
 
-    /// Whether namespaces can be made here: it takes root, ip(8), and a kernel and sandbox that allow it.
+    /// Whether network namespaces can be created here: that needs root, ip(8), and a kernel and sandbox that allow it.
     static let isAvailable: Bool = {
         guard geteuid() == 0, Peer.find("ip") != nil else { return false }
         let hosts = TwoHosts()
@@ -49,7 +49,7 @@ struct TwoHosts: Sendable {
         for host in [near, far] {
             try Self.ip("netns add \(host)")
             try Self.ip("-n \(host) link set lo up")
-            // Addresses count at once, and a stream marks its packets where the peer does.
+            // Addresses are usable at once, and a stream uses ECN if the peer does.
             try Self.command("ip netns exec \(host) sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv4.tcp_ecn=1")
         }
         try Self.ip("-n \(near) link add \(Self.link) type veth peer name \(Self.link) netns \(far)")
@@ -63,7 +63,7 @@ struct TwoHosts: Sendable {
         for host in [near, far] { try Self.waitForIPv6(on: host) }
     }
 
-    /// A link that has just come up carries no IPv6 for a moment: the kernel adds its routes when it has seen the carrier.
+    /// Waits until a new link carries IPv6: the kernel adds its routes after it has seen the carrier.
     private static func waitForIPv6(on host: String) throws {
         for _ in 0..<200 {
             if (try? ip("-n \(host) -6 route get ff05::77:7")) != nil { return }

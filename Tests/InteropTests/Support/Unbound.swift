@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// The DNS server that tests fill with names of their own.
+/// The DNS server for tests with their own names.
 enum Unbound {
-    /// Where it is installed, if it is.
+    /// The path of the program, or `nil` if it is not installed.
     static let path = ["/usr/sbin/unbound", "/usr/local/sbin/unbound"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// Starts it on a host and waits until it answers. It asks nobody.
+    /// Starts the server on a host and waits until it answers. It queries no other server.
     ///
     /// - Parameters:
-    ///   - addresses: Where it listens; everybody may ask.
-    ///   - modules: What answers.
-    ///   - settings: The rest of its configuration, beginning within the section `server`.
+    ///   - addresses: The addresses to listen on. Every client may query.
+    ///   - modules: The modules that answer.
+    ///   - settings: The rest of the configuration, which begins within the section `server`.
     @discardableResult
     static func start(
         on host: String, listeningAt addresses: [String], modules: String = "iterator", settings: String,
@@ -47,7 +47,7 @@ enum Unbound {
         return server
     }
 
-    /// A zone that it answers from a file.
+    /// A zone that the server reads from a file.
     static func zone(_ name: String, _ records: String, in scratch: Scratch) throws -> String {
         let file = try scratch.newFile("zone")
         let head =

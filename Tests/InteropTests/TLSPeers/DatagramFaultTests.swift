@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Interop.TLSPeers {
-    /// DTLS 1.2 with OpenSSL, between hosts whose link loses, doubles and reorders.
+    /// DTLS 1.2 with OpenSSL, between hosts whose link loses, duplicates and reorders frames.
     @Suite(
-        "DTLS over a bad link",
+        "DTLS over a lossy link",
         .enabled(
             if: TwoHosts.isAvailable && Peer.find("python3") != nil || Interop.mustRun,
             "namespaces or python3 are missing"))
@@ -47,8 +47,8 @@ extension Interop.TLSPeers {
             }
         }
 
-        /// Each flight that gets lost makes the next wait twice as long: of fifty handshakes one takes longer than a child may live. Such a
-        /// one is begun anew, twice at most.
+        /// Repeats a handshake that takes too long, at most twice: each lost flight doubles the next timeout, and one of fifty handshakes
+        /// takes longer than the lifetime of a child.
         private static func talk(_ start: () async throws -> (nw: Child, client: Child, server: Child)) async throws {
             for _ in 0..<3 {
                 let (nw, client, server) = try await start()
@@ -56,10 +56,10 @@ extension Interop.TLSPeers {
                     client.kill()
                     server.kill()
                 }
-                // What is said before would come in one piece, which may be too long for a datagram.
+                // Input from before the handshake would be sent in one piece, which may exceed a datagram.
                 if try await areHandsShaken(nw) { return try await converse(client, server) }
             }
-            Issue.record("no handshake was done within 45 seconds, three times")
+            Issue.record("no handshake completed within 45 seconds, in three attempts")
         }
 
         private static func areHandsShaken(_ nw: Child) async throws -> Bool {
@@ -70,7 +70,7 @@ extension Interop.TLSPeers {
             return false
         }
 
-        /// Lines get lost now and then, so each side goes on saying them; what arrives was said, once each.
+        /// Both sides repeat their lines, because some are lost. Each line that arrives must have been sent, and arrives once.
         private static func converse(_ client: Child, _ server: Child) async throws {
             var count = 0
             func say() async throws -> Bool {

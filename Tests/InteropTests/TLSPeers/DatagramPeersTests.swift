@@ -7,7 +7,7 @@ extension Interop.TLSPeers {
     /// DTLS 1.2 with OpenSSL and GnuTLS.
     @Suite("DTLS")
     struct Datagrams {
-        /// OpenSSL 3.0 has no suite for an Ed25519 key over datagrams, unless another key stands beside it.
+        /// OpenSSL 3.0 has no DTLS cipher suite for an Ed25519 key, unless another key is configured too.
         private func keys(_ key: TLSFiles.Key, _ files: TLSFiles) -> [String] {
             let own = [files.certificate(key.rawValue), files.key(key.rawValue)]
             guard key == .ed25519 else { return ["-cert", own[0], "-key", own[1]] }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Interop.TLSPeers {
-    /// Content to its end, ends that are none, and what a peer may not ask for.
+    /// Complete content, truncated content, and requests that a peer may not make.
     @Suite("Content and ends")
     struct Ends {
         @Test("100 MB each way between Python and a client of ours", arguments: TLSChoice.allCases)
@@ -39,7 +39,7 @@ extension Interop.TLSPeers {
             let content = try Data(contentsOf: Payload.large.file, options: .alwaysMapped)
             try await Scratch.run { scratch in
                 try await InProcessServer.run(NWParameters(tls: try TLSParty.server(files))) { connection in
-                    // The other order than what the peer does: it sends everything before it reads.
+                    // The reverse order of the peer's: send everything before reading.
                     let isSame = try await Self.expect(content, from: connection)
                     #expect(isSame, "Python sent something else")
                     try await Self.send(content, over: connection)
@@ -75,32 +75,32 @@ extension Interop.TLSPeers {
 
         // MARK: Goodbyes
 
-        @Test("Each side says goodbye, one after the other", arguments: TLSChoice.allCases)
+        @Test("Each side sends its close_notify, one after the other", arguments: TLSChoice.allCases)
         func goodbyes(_ version: TLSChoice) async throws {
             try await Self.withPython("goodbye", version) { connection, peer in
                 #expect(try await connection.line() == "first\n")
                 try await connection.send(Data("ours\n".utf8))
                 try await connection.sendEnd()
-                // The peer has seen our end and still has something to say.
+                // The peer has seen our end and still has data to send.
                 #expect(try await connection.everything() == Data("last\n".utf8))
                 #expect(try await peer.finished() == 0, "\(peer.errors)")
                 #expect(peer.text.hasSuffix("got ours\nclean\n"), "\(peer.text)")
             }
         }
 
-        @Test("A goodbye is said on cancel", arguments: TLSChoice.allCases)
+        @Test("Cancelling sends a close_notify", arguments: TLSChoice.allCases)
         func goodbyeOnCancel(_ version: TLSChoice) async throws {
             try await Self.withPython("goodbye", version) { connection, peer in
                 #expect(try await connection.line() == "first\n")
                 connection.cancel()
-                // Without it the peer's reading would fail before this.
+                // Without a close_notify, the peer's reading would fail before this.
                 try await eventually("the peer has read our end: \(peer.errors)") {
                     peer.errors.contains("unwrap") || peer.errors.contains("sendall") || peer.text.contains("clean")
                 }
             }
         }
 
-        @Test("An end of the transport without goodbye is an error", arguments: TLSChoice.allCases)
+        @Test("An end of the transport without a close_notify is an error", arguments: TLSChoice.allCases)
         func truncation(_ version: TLSChoice) async throws {
             try await Self.withPython("truncate", version) { connection, _ in
                 #expect(try await connection.text(4) == "half")
@@ -130,7 +130,7 @@ extension Interop.TLSPeers {
 
         // MARK: What is refused
 
-        @Test("s_client may not renegotiate with a server of ours")
+        @Test("A server of ours refuses renegotiation by s_client")
         func renegotiationByClient() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -141,7 +141,7 @@ extension Interop.TLSPeers {
                 } _: { _, port in
                     let client = try scratch.startOpenSSL(
                         ["s_client", "-connect", "127.0.0.1:\(port)"], input: .held)
-                    try await eventually("s_client is welcome") { client.text.contains("welcome\n") }
+                    try await eventually("s_client is accepted") { client.text.contains("welcome\n") }
                     try client.write("R\n")
                     try await eventually("s_client is refused: \(client.errors)") {
                         client.errors.contains("no renegotiation")
@@ -150,7 +150,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("s_server cannot make a client of ours renegotiate")
+        @Test("A client of ours refuses renegotiation by s_server")
         func renegotiationByServer() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -169,9 +169,9 @@ extension Interop.TLSPeers {
             }
         }
 
-        // MARK: Statements of status
+        // MARK: OCSP responses
 
-        @Test("A stapled statement reaches the program", arguments: TLSChoice.allCases)
+        @Test("A stapled OCSP response is passed to the program", arguments: TLSChoice.allCases)
         func staple(_ version: TLSChoice) async throws {
             try await Self.withStaple("good", version) { files, port in
                 let connection = TLSParty.connection(to: port, NWParameters(tls: try TLSParty.client(files)))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// TLS with implementations of other people's. Each row is a test of its own.
+    /// TLS with other implementations. Each row is a separate test.
     @Suite("TLS peers", .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
     struct TLSPeers {}
 }
@@ -25,7 +25,7 @@ enum TLSProgram: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Says aloud what is missing, and fails where it must not be.
+    /// Prints what is missing, and fails if it must be present.
     static func isReady(_ name: String, _ isPresent: Bool) -> Bool {
         if !isPresent {
             if Interop.mustRun { Issue.record("\(name) is not installed") } else { print("SKIPPED: \(name)") }
@@ -33,7 +33,7 @@ enum TLSProgram: String, CaseIterable, Sendable, CustomTestStringConvertible {
         return isPresent
     }
 
-    /// Starts a server that answers a line (GnuTLS: with itself; else: reversed).
+    /// Starts a server that answers a line: GnuTLS with the line itself, the others with its reverse.
     func startServer(
         _ version: TLSChoice, _ key: TLSFiles.Key, on port: UInt16, _ files: TLSFiles, in scratch: Scratch
     ) throws -> Child {
@@ -142,7 +142,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("curl takes a page from a server of ours", arguments: TLSChoice.allCases)
+        @Test("curl fetches a page from a server of ours", arguments: TLSChoice.allCases)
         func curl(_ version: TLSChoice) async throws {
             guard TLSProgram.isReady("curl", Peer.find("curl") != nil) else { return }
             let files = try await TLSFiles.shared
@@ -166,7 +166,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("nginx gives a page to a client of ours", arguments: TLSChoice.allCases, ["ec", "rsa"])
+        @Test("A client of ours fetches a page from nginx", arguments: TLSChoice.allCases, ["ec", "rsa"])
         func nginx(_ version: TLSChoice, _ key: String) async throws {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared

@@ -4,12 +4,12 @@ import Foundation
 import Testing
 
 extension Interop.TLSPeers {
-    /// What both sides have to agree on: application protocols, certificates of clients, pre-shared keys.
+    /// Parameters that both sides negotiate: application protocols, client certificates, pre-shared keys.
     @Suite("Negotiation")
     struct Negotiation {
         // MARK: ALPN
 
-        @Test("s_server chooses what a client of ours offers", arguments: TLSChoice.allCases)
+        @Test("s_server selects a protocol that a client of ours offers", arguments: TLSChoice.allCases)
         func clientProtocol(_ version: TLSChoice) async throws {
             try await Self.withServer(version, ["-alpn", "http/1.1,echo"]) { files, port in
                 let offer: TLSParty.Tuning = {
@@ -34,7 +34,7 @@ extension Interop.TLSPeers {
         }
 
         @Test(
-            "A server of ours chooses what the client offers, by its own order",
+            "A server of ours selects a protocol that the client offers, by the server's preference",
             arguments: TLSChoice.allCases, [("none", nil), ("zz,second", "second"), ("second,first", "first")])
         func serverProtocol(_ version: TLSChoice, _ row: (offer: String, chosen: String?)) async throws {
             let files = try await TLSFiles.shared
@@ -73,7 +73,7 @@ extension Interop.TLSPeers {
             case wrong = "stranger"
         }
 
-        @Test("s_server asks a client of ours who it is", arguments: TLSChoice.allCases, Shown.allCases)
+        @Test("s_server requests a certificate from a client of ours", arguments: TLSChoice.allCases, Shown.allCases)
         func clientCertificate(_ version: TLSChoice, _ shown: Shown) async throws {
             let files = try await TLSFiles.shared
             let demand = ["-Verify", "2", "-verify_return_error", "-CAfile", files.certificate("root")]
@@ -84,7 +84,7 @@ extension Interop.TLSPeers {
                     }
                 }
                 if shown == .right { return try await Self.conversation(port, options) { _ in } }
-                // With TLS 1.3 a client is ready before the server has looked at its certificate.
+                // With TLS 1.3 a client is ready before the server has verified its certificate.
                 await #expect {
                     try await Self.conversation(port, options) { _ in }
                 } throws: { error in
@@ -93,7 +93,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours asks s_client who it is", arguments: TLSChoice.allCases, Shown.allCases)
+        @Test("A server of ours requests a certificate from s_client", arguments: TLSChoice.allCases, Shown.allCases)
         func serverDemand(_ version: TLSChoice, _ shown: Shown) async throws {
             let files = try await TLSFiles.shared
             let options = try TLSParty.server(files, version: version) {
@@ -123,13 +123,15 @@ extension Interop.TLSPeers {
             {
                 sec_protocol_options_add_pre_shared_key($0, TLSParty.data(key), TLSParty.data("game"))
                 guard version == .v12 else { return }
-                // As peer-to-peer programs of Apple's API do.
+                // The configuration of peer-to-peer programs that use Apple's API.
                 sec_protocol_options_append_tls_ciphersuite(
                     $0, try #require(tls_ciphersuite_t(rawValue: UInt16(TLS_PSK_WITH_AES_128_GCM_SHA256))))
             }
         }
 
-        @Test("s_server and a client of ours share a key, or do not", arguments: TLSChoice.allCases, [true, false])
+        @Test(
+            "A client of ours and s_server with equal and with different keys", arguments: TLSChoice.allCases,
+            [true, false])
         func clientKey(_ version: TLSChoice, _ isSame: Bool) async throws {
             let arguments = ["-psk", Self.keyInHex, "-psk_identity", "game", "-nocert"]
             try await Self.withServer(version, arguments, certificate: nil) { files, port in
@@ -144,7 +146,9 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours and s_client share a key, or do not", arguments: TLSChoice.allCases, [true, false])
+        @Test(
+            "A server of ours and s_client with equal and with different keys", arguments: TLSChoice.allCases,
+            [true, false])
         func serverKey(_ version: TLSChoice, _ isSame: Bool) async throws {
             let files = try await TLSFiles.shared
             let options = try TLSParty.server(files, as: nil, version: version, Self.addKey(Self.key, version))
@@ -161,7 +165,7 @@ extension Interop.TLSPeers {
 
         // MARK: Both ends
 
-        /// s_server, which answers a line by itself reversed.
+        /// Starts an s_server that answers a line with its reverse.
         private static func withServer(
             _ version: TLSChoice, _ arguments: [String], certificate: String? = "ec",
             _ body: (TLSFiles, UInt16) async throws -> Void
@@ -177,7 +181,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        /// Asks it something.
+        /// Sends a line and checks the answer.
         private static func conversation<Value>(
             _ port: UInt16, _ options: NWProtocolTLS.Options, _ body: (NWConnection) -> Value
         ) async throws -> Value {
@@ -189,7 +193,7 @@ extension Interop.TLSPeers {
             return body(connection)
         }
 
-        /// s_client, which says `hello`, and a server of ours that answers.
+        /// Starts an s_client that sends `hello`, and a server of ours that answers.
         private static func withClient(
             of options: NWProtocolTLS.Options, _ arguments: [String],
             _ body: (Child, InProcessServer) async throws -> Void

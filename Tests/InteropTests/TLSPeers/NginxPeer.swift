@@ -2,13 +2,13 @@ import Causeway
 import Foundation
 import Testing
 
-/// nginx as a server of TLS, in the foreground and all in one folder.
+/// nginx as a TLS server, in the foreground and with all files in one folder.
 enum NginxPeer {
     static let path = ["/usr/sbin/nginx", "/usr/bin/nginx"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// Its page says the version, whether the session was resumed (`r`), and whether the request came early (`1`).
+    /// The page contains the version, whether the session was resumed (`r`), and whether the request was early data (`1`).
     static func start(_ files: TLSFiles, as key: String, in scratch: Scratch) async throws -> UInt16 {
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
         let folder = scratch.directory.path
@@ -40,7 +40,7 @@ enum NginxPeer {
         return port
     }
 
-    /// What it says to a new connection with these parameters.
+    /// Fetches the page over a new connection with these parameters.
     static func page(from port: UInt16, _ parameters: NWParameters) async throws -> String {
         let connection = TLSParty.connection(to: port, parameters)
         defer { connection.cancel() }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Python's `ssl` module, by a program of our own.
+/// A TLS program that uses Python's `ssl` module.
 enum PythonPeer {
-    /// The interpreter that the distribution's packages are for.
+    /// The interpreter that the distribution's packages support.
     static let interpreter: String? =
         FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") ? "/usr/bin/python3" : Peer.find("python3")
 
@@ -14,12 +14,12 @@ enum PythonPeer {
             try #require(interpreter, "python3 is not installed"), ["-u", file.path] + arguments)
     }
 
-    /// Talks TLS: `serve` or `connect`, then what to do, then the rest.
+    /// Starts a TLS peer. The arguments are `serve` or `connect`, the action, and further values.
     ///
-    /// - `reverse`: a line is answered by itself reversed (or sent, and the answer printed).
-    /// - `bulk`: a file is expected, and then sent.
-    /// - `truncate`: half a word is sent, and the transport ends without a goodbye.
-    /// - `goodbye`: the peer's end is awaited, then the own goodbye is said and waited for.
+    /// - `reverse`: answers a line with its reverse; a client sends a line and prints the answer.
+    /// - `bulk`: receives a file, and then sends it.
+    /// - `truncate`: sends half a word, and closes the transport without a close_notify.
+    /// - `goodbye`: waits for the peer's end, then sends its own close_notify and waits for its delivery.
     static func startTLS(_ arguments: [String], in scratch: Scratch) throws -> Child {
         try start(tls, arguments, in: scratch)
     }

@@ -4,12 +4,12 @@ import Foundation
 import Testing
 
 extension Interop.TLSPeers {
-    /// Sessions taken up again, and what may be sent before the handshake then.
+    /// Resumed sessions, and early data.
     @Suite("Resumption")
     struct Resumption {
         private static let connections = 100
 
-        @Test("Of 100 connections to s_server, 95 at least resume", arguments: TLSChoice.allCases)
+        @Test("At least 95 of 100 connections to s_server resume", arguments: TLSChoice.allCases)
         func openSSL(_ version: TLSChoice) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -26,7 +26,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("Of 100 connections to nginx, 95 at least resume", arguments: TLSChoice.allCases)
+        @Test("At least 95 of 100 connections to nginx resume", arguments: TLSChoice.allCases)
         func nginx(_ version: TLSChoice) async throws {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared
@@ -41,7 +41,7 @@ extension Interop.TLSPeers {
         }
 
         private static func expectResumption(_ version: TLSChoice, _ isResumed: () async throws -> Bool) async throws {
-            #expect(try await !isResumed(), "nothing to resume yet")
+            #expect(try await !isResumed(), "no session to resume yet")
             var count = 0
             for _ in 0..<connections where try await isResumed() { count += 1 }
             print("\(version.testDescription): \(count) of \(connections) resumed")
@@ -70,7 +70,7 @@ extension Interop.TLSPeers {
 
         // MARK: Early data
 
-        @Test("What is sent early reaches s_server before the handshake is done")
+        @Test("Early data reaches s_server before the handshake completes")
         func earlyToOpenSSL() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -92,12 +92,12 @@ extension Interop.TLSPeers {
                     connection.cancel()
                 }
                 #expect(server.text.components(separatedBy: "Early data received:").count == 2, "\(server.text)")
-                // What came early is not sent again.
+                // Early data is not sent again.
                 #expect(server.text.components(separatedBy: "early 2\n").count == 2)
             }
         }
 
-        @Test("nginx answers a request that came early")
+        @Test("nginx answers a request in early data")
         func earlyToNginx() async throws {
             guard TLSProgram.isReady("nginx", NginxPeer.path != nil) else { return }
             let files = try await TLSFiles.shared
@@ -106,7 +106,7 @@ extension Interop.TLSPeers {
                 let options = try TLSParty.client(files)
                 var pages: [String] = []
                 for _ in 0..<2 {
-                    // Not to be closed after the answer: our last word of the handshake would meet a reset.
+                    // Keep the connection open after the answer: otherwise the last handshake message meets a reset.
                     let request = "GET / HTTP/1.1\r\nHost: server.test\r\n\r\n"
                     let connection = Self.earlyConnection(to: port, options, request)
                     defer { connection.cancel() }
@@ -118,13 +118,13 @@ extension Interop.TLSPeers {
                     }
                     pages.append(answer.split(separator: "\r\n\r\n").last.map(String.init) ?? "")
                 }
-                // nginx says `1` only while the handshake is not done, which is a race.
+                // nginx prints `1` only while the handshake is not complete, which is a race.
                 #expect(pages.first == "TLSv1.3 . \n")
                 #expect(pages.last?.hasPrefix("TLSv1.3 r ") == true)
             }
         }
 
-        @Test("A server that has forgotten its keys refuses early content, which is sent again")
+        @Test("A server that has lost its keys refuses early data, which is sent again")
         func earlyRefused() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -146,7 +146,7 @@ extension Interop.TLSPeers {
             }
         }
 
-        @Test("A server of ours takes what s_client sends early")
+        @Test("A server of ours accepts early data of s_client")
         func earlyFromOpenSSL() async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in
@@ -165,7 +165,7 @@ extension Interop.TLSPeers {
                     let second = try scratch.startOpenSSL(
                         ["s_client", "-connect", "127.0.0.1:\(port)", "-sess_in", session]
                             + ["-early_data", content.path], input: .held)
-                    try await eventually("the early content is answered: \(second.text)") {
+                    try await eventually("the early data is answered: \(second.text)") {
                         second.text.contains("hello back")
                     }
                     #expect(second.text.contains("Early data was accepted"), "\(second.text)")

@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-/// Certificates, keys and statements of status, made once by OpenSSL for all tests of a run.
+/// Certificates, keys and OCSP responses, created once by OpenSSL for all tests of a run.
 ///
 /// `root` issues `ec`, `rsa` and `ed25519` for `server.test`, and `client`; `other` issues `stranger`.
 struct TLSFiles: Sendable {

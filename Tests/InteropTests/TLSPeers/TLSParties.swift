@@ -4,11 +4,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// This side of a conversation over TLS, as programs set it up.
+/// This side of a TLS connection, configured as a program would.
 enum TLSParty {
     typealias Tuning = (sec_protocol_options_t) throws -> Void
 
-    /// A client's options: it looks for `server.test` and trusts one authority by a verify block.
+    /// A client's options: expects `server.test` and trusts one authority in a verify block.
     static func client(
         _ files: TLSFiles, trusting anchor: String? = "root", version: TLSChoice? = nil, _ tune: Tuning = { _ in }
     ) throws -> NWProtocolTLS.Options {
@@ -20,7 +20,7 @@ enum TLSParty {
         return options
     }
 
-    /// A server's options with the certificate of that name.
+    /// A server's options with the named certificate.
     static func server(
         _ files: TLSFiles, as name: String? = "ec", version: TLSChoice? = nil, _ tune: Tuning = { _ in }
     ) throws -> NWProtocolTLS.Options {
@@ -52,7 +52,7 @@ enum TLSParty {
     }
 }
 
-/// A version of TLS, alone.
+/// A single version of TLS.
 enum TLSChoice: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case v12, v13
 
@@ -68,14 +68,14 @@ enum TLSChoice: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A listener in this process. Each of its connections is served by a task.
+/// A listener in this process. A task serves each of its connections.
 final class InProcessServer: Sendable {
     let listener: NWListener
     private let ended = Mutex<[NWConnection.State]>([])
 
     private init(_ listener: NWListener) { self.listener = listener }
 
-    /// - Parameter serve: What it throws is ignored: the tests look at the peer, or at ``failures``.
+    /// - Parameter serve: Serves a connection. Its errors are ignored: the tests check the peer, or ``failures``.
     static func run(
         _ parameters: NWParameters, serve: @escaping @Sendable (NWConnection) async throws -> Void,
         _ body: (InProcessServer, UInt16) async throws -> Void
@@ -101,7 +101,7 @@ final class InProcessServer: Sendable {
         if case .failed = state { ended.withLock { $0.append(state) } }
     }
 
-    /// Why connections have failed so far.
+    /// The errors of failed connections so far.
     var failures: [NWError] {
         ended.withLock { states in
             states.compactMap { if case .failed(let error) = $0 { error } else { nil } }
@@ -110,7 +110,7 @@ final class InProcessServer: Sendable {
 }
 
 extension NWConnection {
-    /// Receives until this many bytes have come, or the end.
+    /// Receives until this number of bytes has arrived, or until the end.
     func receive(exactly count: Int) async throws -> Data {
         var content = Data()
         while content.count < count, let more = try await receive(atMost: count - content.count) {
@@ -130,7 +130,7 @@ extension NWConnection {
         return content
     }
 
-    /// The first line that comes.
+    /// The first line that arrives.
     func line() async throws -> String {
         var content = Data()
         while content.last != 10, let more = try await receive(atMost: 1) { content.append(more) }

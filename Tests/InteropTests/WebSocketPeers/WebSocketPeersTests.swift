@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension Interop {
-    /// WebSocket with implementations of other people's.
+    /// WebSocket with other implementations.
     @Suite(
         "WebSocket peers", .enabled(if: PythonPeer.interpreter != nil || Interop.mustRun, "python3 is not installed"))
     struct WebSocketPeers {
@@ -43,7 +43,7 @@ extension Interop {
             }
         }
 
-        @Test("A client of ours sees what was agreed on", arguments: WebSocketProgram.allCases)
+        @Test("A client of ours sees the negotiated parameters", arguments: WebSocketProgram.allCases)
         func agreement(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, _ in
                 let found = connection.metadata(definition: NWProtocolWebSocket.definition)
@@ -56,7 +56,7 @@ extension Interop {
             }
         }
 
-        @Test("Messages of a client of ours come back", arguments: WebSocketProgram.allCases, [false, true])
+        @Test("Messages of a client of ours are echoed", arguments: WebSocketProgram.allCases, [false, true])
         func messages(_ program: WebSocketProgram, _ secure: Bool) async throws {
             try await Self.withServer(program, secure: secure) { connection, _ in
                 for size in [0, 1, 125, 126, 65_535, 65_536, 16 << 20] {
@@ -75,12 +75,12 @@ extension Interop {
             }
         }
 
-        @Test("A message in three frames is one message", arguments: WebSocketProgram.allCases)
+        @Test("A message in three frames is received as one message", arguments: WebSocketProgram.allCases)
         func fragments(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, _ in
                 try await connection.say(Data("fragments".utf8), .text)
                 #expect(try await connection.hear().text == "one two three")
-                // And the other way: the pieces are sends of one message.
+                // In the other direction, the parts are sends of one message.
                 let context = NWConnection.context(.text)
                 for (piece, isLast) in [("one ", false), ("two ", false), ("three", true)] {
                     connection.send(
@@ -90,7 +90,7 @@ extension Interop {
             }
         }
 
-        @Test("Pings are answered both ways", arguments: WebSocketProgram.allCases)
+        @Test("Pings are answered in both directions", arguments: WebSocketProgram.allCases)
         func pings(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, _ in
                 try await connection.say(Data("ping".utf8), .text)
@@ -108,7 +108,7 @@ extension Interop {
             }
         }
 
-        @Test("A server's code and reason arrive, then the end", arguments: WebSocketProgram.allCases)
+        @Test("A server's close code and reason arrive before the end", arguments: WebSocketProgram.allCases)
         func closedByServer(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, _ in
                 try await connection.say(Data("close 3001 enough".utf8), .text)
@@ -119,7 +119,7 @@ extension Interop {
             }
         }
 
-        @Test("A client's code and reason arrive", arguments: WebSocketProgram.allCases)
+        @Test("A client's close code and reason arrive", arguments: WebSocketProgram.allCases)
         func closedByClient(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, server in
                 let metadata = NWProtocolWebSocket.Metadata(opcode: .close)
@@ -134,13 +134,13 @@ extension Interop {
             }
         }
 
-        @Test("A cancel says goodbye", arguments: WebSocketProgram.allCases)
+        @Test("Cancelling sends a close frame", arguments: WebSocketProgram.allCases)
         func closedByCancel(_ program: WebSocketProgram) async throws {
             try await Self.withServer(program) { connection, server in
                 try await connection.say(Data("hello".utf8), .text)
                 #expect(try await connection.hear().text == "hello")
                 connection.cancel()
-                try await eventually("the server sees a normal end: \(server.text)") {
+                try await eventually("the server sees a normal close: \(server.text)") {
                     server.text.hasPrefix("closed 1000") || server.text.hasPrefix("closed 1005")
                 }
             }
@@ -148,9 +148,11 @@ extension Interop {
 
         // MARK: A server of ours
 
-        @Test("A server of ours does what their own does", arguments: WebSocketProgram.allCases, [false, true])
+        @Test(
+            "A server of ours behaves as the implementation's own server", arguments: WebSocketProgram.allCases,
+            [false, true])
         func server(_ program: WebSocketProgram, _ secure: Bool) async throws {
-            // Tornado cannot look for another name than the one it connects to.
+            // Tornado cannot expect a certificate name other than the one it connects to.
             if secure, program == .tornado { return }
             let files = try await TLSFiles.shared
             let parameters = Self.parameters(tls: secure ? try TLSParty.server(files) : nil) { options in
@@ -178,7 +180,7 @@ extension Interop {
             }
         }
 
-        @Test("A refused client learns so", arguments: WebSocketProgram.allCases)
+        @Test("A refused client receives the reason", arguments: WebSocketProgram.allCases)
         func refused(_ program: WebSocketProgram) async throws {
             let parameters = Self.parameters { options in
                 options.setClientRequestHandler(DispatchQueue(label: "requests")) { _, _ in
@@ -215,7 +217,7 @@ extension Interop {
     }
 }
 
-/// A message of WebSocket.
+/// A WebSocket message.
 private struct Heard: Sendable {
     var data: Data
     var opcode: NWProtocolWebSocket.Opcode?

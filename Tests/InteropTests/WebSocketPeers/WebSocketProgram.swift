@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Implementations of WebSocket in Python that know nothing of each other.
+/// Independent implementations of WebSocket in Python.
 enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case websockets, tornado
 
@@ -14,14 +14,14 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
         return TLSProgram.isReady("python3-\(rawValue)", try await trial.finished() == 0)
     }
 
-    /// Starts a server: it sends every message back, but for those that ask for something.
+    /// Starts a server. It echoes every message, except for these commands:
     ///
-    /// - `ping`: the server pings, and says `ponged` when it is answered.
-    /// - `fragments`: a message in three frames.
-    /// - `headers`: the path and the field `X-Test` of the request.
+    /// - `ping`: the server pings, and sends `ponged` after the answer.
+    /// - `fragments`: the server sends a message in three frames.
+    /// - `headers`: the server sends the path and the field `X-Test` of the request.
     /// - `close CODE REASON`: the server closes.
     ///
-    /// In the end it prints why the client closed.
+    /// In the end it prints the client's close code.
     func startServer(on port: UInt16, certificate: TLSFiles? = nil, in scratch: Scratch) async throws -> Child {
         let security = certificate.map { [$0.certificate("ec"), $0.key("ec")] } ?? []
         let server = try PythonPeer.start(serverScript, ["\(port)"] + security, in: scratch)
@@ -29,8 +29,8 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
         return server
     }
 
-    /// Starts a client: it prints what was agreed on, whether messages of all kinds and sizes come back (from a server that does what
-    /// the one above does), and why the server closed.
+    /// Starts a client. It prints the negotiated parameters, whether messages of all kinds and sizes are echoed (by a server like the one
+    /// above), and the server's close code.
     func startClient(_ url: String, authority: String? = nil, in scratch: Scratch) throws -> Child {
         try PythonPeer.start(clientScript, [url] + (authority.map { [$0] } ?? []), in: scratch)
     }
