@@ -5,13 +5,13 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// The order in which the queue saw callbacks.
+    /// The callbacks, in the order in which the queue ran them.
     private enum Event: Equatable { case state(NWConnection.State), received(NWError?), sent(NWError?) }
 
     @Suite("The end of a connection")
     struct CancellationTests {
         @Test(
-            "Outstanding requests complete with ECANCELED before cancelled, which is last and once",
+            "Pending requests complete with ECANCELED before cancelled, which is reported once and last",
             arguments: Medium.allCases, [false, true])
         func completionsComeFirst(medium: Medium, abortive: Bool) async throws {
             try await Pair.with(medium) { pair in
@@ -34,14 +34,14 @@ extension Loopback {
                 let history = events.history
                 #expect(history.prefix(3).allSatisfy { $0 == .received(.posix(.ECANCELED)) })
                 #expect(history.filter { $0 == .state(.cancelled) }.count == 1)
-                // Three receives, the sends that were stuck, the state, and the two that came too late.
+                // Three receives, the blocked sends, the state, and the two late requests.
                 let expected = medium.isStream ? 8 : 6
                 #expect(history.count == expected)
                 #expect(!history.contains(.sent(nil)))
             }
         }
 
-        /// Two sends that no socket buffer can hold while the peer does not read.
+        /// Starts two sends that exceed the socket buffers while the peer does not read.
         private static func overfill(_ connection: NWConnection, _ events: Mailbox<Event>) {
             for _ in 0..<2 {
                 connection.send(
@@ -61,12 +61,12 @@ extension Loopback {
             }
         }
 
-        @Test("cancel() with content unread does not destroy what was sent", arguments: Medium.internetStreams)
+        @Test("cancel() with unread content does not destroy sent content", arguments: Medium.internetStreams)
         func gracefulEndWithUnreadContent(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
-                try await pair.server.deliver(Data("nobody reads this"))
+                try await pair.server.deliver(Data("content that is not read"))
                 try await pair.client.deliver(Data("farewell"))
-                // The content lies in the client's socket now: its arrival is visible there.
+                // The content has reached the client's socket: the metadata show its arrival.
                 let metadata = pair.client.connection.metadata(definition: NWProtocolTCP.definition)
                 let tcp = try #require(metadata as? NWProtocolTCP.Metadata)
                 while tcp.availableReceiveBuffer == 0 { await Task.yield() }
@@ -88,7 +88,7 @@ extension Loopback {
             }
         }
 
-        @Test("Cancelling from inside a callback keeps the order")
+        @Test("Cancelling inside a callback keeps the order")
         func cancelInsideCallback() async throws {
             try await Pair.with(.tcp4) { pair in
                 let events = Mailbox<Event>()
@@ -106,7 +106,7 @@ extension Loopback {
             }
         }
 
-        @Test("A connection that is cancelled while it fails still ends with cancelled, every time")
+        @Test("A connection that is cancelled while it fails always ends with cancelled")
         func cancelDuringFailure() async throws {
             for _ in 0..<300 {
                 let client = Probe(to: .unix(path: ""), using: .tcp)

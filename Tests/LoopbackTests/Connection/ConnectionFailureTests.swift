@@ -5,11 +5,11 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Which errors mean waiting, and which failed")
+    @Suite("Errors that lead to waiting, and errors that lead to failed")
     struct ConnectionFailureTests {
-        @Test("A refused connection waits, and goes on when it is restarted", arguments: Medium.internetStreams)
+        @Test("A refused connection waits, and connects when it is restarted", arguments: Medium.internetStreams)
         func refusedThenRestarted(medium: Medium) async throws {
-            // Bound and not listening: nobody else gets the port, and connecting to it is refused.
+            // A bound socket that does not listen: no other program gets the port, and connections to it are refused.
             let holder = RawSocket(try Socket.open(medium.family, .stream))
             try Socket.bind(holder.fd, to: medium.socketAddress(port: 0))
             let port = try #require(NWEndpoint.Port(rawValue: holder.port))
@@ -26,7 +26,7 @@ extension Loopback {
             #expect(client.states.history.count == 7)
         }
 
-        @Test("A datagram connection is ready though nobody listens, and stays so when it is refused")
+        @Test("A datagram connection is ready without a listener, and stays ready when it is refused")
         func refusedDatagrams() async throws {
             let holder = try RawSocket.bound(.udp4)
             let port = try #require(NWEndpoint.Port(rawValue: holder.port))
@@ -40,7 +40,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("An absent path waits with ENOENT; one that nobody listens at, with ECONNREFUSED")
+        @Test("A missing socket file leads to waiting with ENOENT, one without a listener to waiting with ECONNREFUSED")
         func absentPath() async throws {
             let path = Scratch.path()
             let client = Probe(to: .unix(path: path), using: .tcp).start()
@@ -56,7 +56,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("Cancelling ends waiting, and completes what waited")
+        @Test("Cancelling ends waiting, and completes pending requests")
         func cancelledWhileWaiting() async throws {
             let client = Probe(to: .unix(path: Scratch.path()), using: .tcp)
             let outcomes = client.send(Data("never"))
@@ -69,9 +69,9 @@ extension Loopback {
             #expect(answers.history.map(\.error) == [.posix(.ECANCELED)])
         }
 
-        @Test("A name that cannot exist waits with a DNS error")
+        @Test("A name that cannot exist leads to waiting with a DNS error")
         func unknownName() async throws {
-            // RFC 6761 §6.4 keeps `.invalid` from ever being registered.
+            // RFC 6761 §6.4 reserves `.invalid`, so that the name does not exist.
             let client = Probe(to: .hostPort(host: "no-such-host.invalid", port: 9), using: .tcp).start()
             try await client.states.expect(.preparing)
             let state = try await client.states.next()
@@ -82,9 +82,9 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("A silent host keeps the connection preparing until its timeout, then it waits with ETIMEDOUT")
+        @Test("With a silent host the connection is preparing until its timeout, then waits with ETIMEDOUT")
         func silentHost() async throws {
-            // A full backlog: the kernel drops further handshakes, as a host would that is not there.
+            // A full backlog: the kernel drops further handshakes, like an absent host.
             let silent = try RawSocket.listening(.tcp4, backlog: 0)
             var fillers: [RawSocket] = []
             var isFull = false
@@ -125,7 +125,7 @@ extension Loopback {
             #expect(client.states.history == [.preparing, .ready, .failed(.posix(.ECONNRESET)), .cancelled])
         }
 
-        @Test("A reset is noticed with no receive outstanding")
+        @Test("A reset is noticed without a pending receive")
         func resetWhileIdle() async throws {
             let listener = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -137,7 +137,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("A reset behind the peer's end is a reset, not a broken pipe")
+        @Test("A reset after the peer's end is reported as ECONNRESET, not as EPIPE")
         func resetBehindTheEnd() async throws {
             let listener = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -151,7 +151,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("Content that came before a reset reaches the receive that waits")
+        @Test("Content that arrived before a reset completes the pending receive")
         func contentBeforeReset() async throws {
             let listener = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -168,7 +168,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("The end of the peer's side alone changes no state", arguments: Medium.streams)
+        @Test("The end of the peer's direction alone changes no state", arguments: Medium.streams)
         func endIsNoState(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.server.cancel()
@@ -178,7 +178,7 @@ extension Loopback {
             }
         }
 
-        @Test("Parameters and endpoints that cannot work fail with EINVAL")
+        @Test("Invalid parameters and endpoints fail with EINVAL")
         func mistakes() async throws {
             let contradiction = NWParameters.tcp
             contradiction.requiredLocalEndpoint = .hostPort(host: .ipv6(.loopback), port: .any)
@@ -199,10 +199,10 @@ extension Loopback {
             }
         }
 
-        @Test("Required addresses that this host lacks make the connection wait")
+        @Test("A required address that this host lacks leads to waiting")
         func missingLocalAddress() async throws {
             let parameters = NWParameters.tcp
-            // RFC 5737 §3: documentation only.
+            // An address for documentation (RFC 5737 §3), which no host has.
             parameters.requiredLocalEndpoint = .hostPort(host: "192.0.2.1", port: .any)
             let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: 9), using: parameters).start()
             try await client.states.expect(.preparing)

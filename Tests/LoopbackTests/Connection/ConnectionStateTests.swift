@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("The states of a connection")
     struct ConnectionStateTests {
-        @Test("A connection goes from setup over preparing and ready to cancelled", arguments: Medium.allCases)
+        @Test("A connection changes from setup to preparing, ready and cancelled", arguments: Medium.allCases)
         func lifeOfAConnection(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()
@@ -25,7 +25,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("The state is kept up to date without a handler")
+        @Test("The state is updated without a handler")
         func stateWithoutHandler() async throws {
             let listener = try ListenerProbe(.tcp4)
             try await listener.listen()
@@ -44,7 +44,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("Starting and cancelling again changes nothing", arguments: [Medium.tcp4, .udp4])
+        @Test("A repeated start or cancel changes nothing", arguments: [Medium.tcp4, .udp4])
         func onlyTheFirstCallCounts(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let other = DispatchQueue(label: "other")
@@ -61,7 +61,7 @@ extension Loopback {
             }
         }
 
-        @Test("A handler that is set after the start reports from then on")
+        @Test("A handler that is set after the start receives later states")
         func lateHandler() async throws {
             try await Pair.with(.tcp4) { pair in
                 let late = Mailbox<NWConnection.State>()
@@ -72,7 +72,7 @@ extension Loopback {
             }
         }
 
-        @Test("Cancelling before the start leaves nothing behind")
+        @Test("Cancelling before the start releases everything")
         func cancelledBeforeStart() async throws {
             let probe = Probe(to: .hostPort(host: .ipv4(.loopback), port: 9), using: .tcp)
             let answers = probe.request(1, 1)
@@ -103,13 +103,15 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A name resolves, and the connection finds the family that listens", arguments: [Medium.tcp4, .tcp6])
+        @Test(
+            "A name resolves, and the connection uses the address family that has a listener",
+            arguments: [Medium.tcp4, .tcp6])
         func nameOfThisHost(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()
             let client = Probe(to: .hostPort(host: "localhost", port: listener.port), using: .tcp).start()
             try await client.states.expect(.preparing)
-            // Where `localhost` has no address of this family, the connection waits instead.
+            // If `localhost` has no address of this family, the connection waits.
             let state = try await client.states.next()
             switch state {
             case .ready: #expect(client.connection.currentPath?.remoteEndpoint == listener.endpoint)

@@ -6,10 +6,11 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// A peer that answers and then resets, as one does that closes with unread content: the answer arrived, and belongs to the program.
+    /// A peer that answers and then resets the connection, as a peer does that closes with unread content. The program must still receive
+    /// the answer.
     @Suite("Content that came before a reset", .timeLimit(.minutes(5)))
     struct ContentBeforeResetTests {
-        /// What stands above the transport.
+        /// The protocols above the transport.
         enum Layers: String, CaseIterable, CustomTestStringConvertible, Sendable {
             case none = "TCP"
             case tls = "TLS"
@@ -47,17 +48,17 @@ extension Loopback {
             }
         }
 
-        /// How the client comes to know of the reset.
+        /// The way in which the client detects the reset.
         enum Discovery: CaseIterable, Sendable {
-            /// No receive waits when it comes.
+            /// No receive is pending.
             case idle
-            /// A send is told of it.
+            /// A send reports it.
             case sending
         }
 
         private static let answer = Data.pattern(3_000)
 
-        /// One connection whose server has answered, and reset behind the answer.
+        /// Creates a connection whose server has answered and then reset.
         private static func withReset(
             _ layers: Layers, _ body: (Probe) async throws -> Void
         ) async throws {
@@ -71,7 +72,7 @@ extension Loopback {
             }
         }
 
-        /// The kernel drops what it has not sent: so it is asked first.
+        /// Waits until everything is sent, because a reset discards unsent data.
         private static func reset(_ probe: Probe) async {
             while (probe.connection.driver.flow.withDescriptor { Socket.bytesUnsent($0) } ?? 0) > 0 {
                 await Task.yield()
@@ -80,14 +81,14 @@ extension Loopback {
         }
 
         @Test(
-            "200 of 200 answers are received, then an error and the state", arguments: Layers.allCases,
+            "200 of 200 answers are received before the error and the state", arguments: Layers.allCases,
             Discovery.allCases)
         func answers(_ layers: Layers, _ discovery: Discovery) async throws {
             let rounds = layers == .none || layers == .tls || layers == .webSocket ? 200 : 40
             for _ in 0..<rounds {
                 try await Self.withReset(layers) { client in
                     switch discovery {
-                    // Nothing tells that a reset was noticed. Where it was not yet, this is an easier test, not a wrong one.
+                    // The detection cannot be observed. If it has not happened yet, the test is easier, but still valid.
                     case .idle: try await Task.sleep(for: .milliseconds(2))
                     case .sending:
                         while try await client.send(Data("x"), layers.context()).next() == nil {}
@@ -107,7 +108,7 @@ extension Loopback {
             }
         }
 
-        @Test("Tasks receive the answer as well", arguments: Discovery.allCases)
+        @Test("Tasks receive the answer too", arguments: Discovery.allCases)
         func tasks(_ discovery: Discovery) async throws {
             let listener = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -128,7 +129,7 @@ extension Loopback {
             }
         }
 
-        @Test("An answer of megabytes is received slowly and whole, though the connection broke long ago")
+        @Test("An answer of several megabytes is received completely and slowly, long after the reset")
         func largeAnswer() async throws {
             let listener = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -138,7 +139,7 @@ extension Loopback {
             try await client.deliver(Data.pattern(500))
             _ = try await peer.read(atMost: 10)
             var sent = 0
-            // As much as the two kernels hold.
+            // As much as both kernels can buffer.
             while case .moved(let count) = Data.pattern(4_096, from: sent).withUnsafeBytes({ Socket.send(peer.fd, $0) })
             {
                 sent += count
@@ -160,7 +161,7 @@ extension Loopback {
             #expect(try await client.receive().error == .posix(.ECONNRESET))
         }
 
-        @Test("A program that never receives gets the failure, and may still receive what came before")
+        @Test("A program that does not receive gets the failure, and can still receive the content before it")
         func neverReceives() async throws {
             try await Self.withReset(.none) { client in
                 try await client.states.first { $0 == .failed(.posix(.ECONNRESET)) }
@@ -171,7 +172,7 @@ extension Loopback {
             }
         }
 
-        @Test("The peer's end that came before a reset is received before the failure")
+        @Test("The peer's end before a reset is received before the failure")
         func endBeforeReset() async throws {
             let listener = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -193,7 +194,7 @@ extension Loopback {
             }
         }
 
-        @Test("Over a Unix-domain socket a peer that closes with unread content loses no answer either")
+        @Test("On a Unix-domain socket, a peer that closes with unread content loses no answer either")
         func unixDomain() async throws {
             try await Pair.with(.unix) { pair in
                 try await pair.client.deliver(Data.pattern(5_000))

@@ -5,12 +5,12 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("What is released, and when")
+    @Suite("Object lifetimes")
     struct LifetimeTests {
-        /// Something that a program's handlers hold.
+        /// An object that a program's handlers hold.
         private final class Token: Sendable {}
 
-        @Test("A connection that was never started goes away")
+        @Test("A connection that was never started is released")
         func neverStarted() {
             weak var watched: NWConnection?
             do {
@@ -22,7 +22,7 @@ extension Loopback {
         }
 
         @Test(
-            "A started connection lives without references until it is cancelled, then lets go of its handlers",
+            "A started connection lives without references until it is cancelled, then releases its handlers",
             arguments: Medium.allCases)
         func startedLivesOn(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
@@ -34,7 +34,7 @@ extension Loopback {
                 let connection = NWConnection(to: listener.endpoint, using: medium.parameters)
                 let token = Token()
                 (watched, held) = (connection, token)
-                // Handlers that capture the connection are a cycle until they are released.
+                // A handler that captures the connection is a reference cycle until it is released.
                 connection.stateUpdateHandler = { state in
                     withExtendedLifetime((token, connection)) { states.put(state) }
                 }
@@ -53,7 +53,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A failed connection is released when the program lets go of it")
+        @Test("A failed connection is released with the program's last reference")
         func failedIsReleased() async throws {
             let states = Mailbox<NWConnection.State>()
             let raw = try RawSocket.listening(.tcp4)
@@ -72,7 +72,7 @@ extension Loopback {
             #expect(await eventually { watched == nil })
         }
 
-        @Test("A listener lives until it is cancelled, then lets go of its handlers", arguments: Medium.allCases)
+        @Test("A listener lives until it is cancelled, then releases its handlers", arguments: Medium.allCases)
         func listener(medium: Medium) async throws {
             let states = Mailbox<NWListener.State>()
             weak var watched: NWListener?
@@ -109,7 +109,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A datagram peer that is dropped is known no more: its next datagram makes a new connection")
+        @Test("A datagram peer whose connection was released gets a new connection for its next datagram")
         func droppedPeer() async throws {
             let listener = try ListenerProbe(.udp4)
             let seen = Mailbox<NWEndpoint>()
@@ -119,7 +119,7 @@ extension Loopback {
             try await client.ready()
             try await client.deliver(Data("one"))
             let first = try await seen.next()
-            // What comes before the connection's last reference has gone is still for that one.
+            // A datagram that arrives before the release still belongs to the old connection.
             let deadline = System.now + Patience.limit
             while seen.history.count < 2, System.now < deadline { try await client.deliver(Data("two")) }
             #expect(try await seen.next() == first)
@@ -129,7 +129,7 @@ extension Loopback {
     }
 }
 
-/// Waits until a fact holds that no callback announces, giving up after the usual limit.
+/// Waits for a condition that no callback reports, up to the usual limit.
 func eventually(_ isTrue: () -> Bool) async -> Bool {
     let deadline = System.now + Patience.limit
     while !isTrue() {

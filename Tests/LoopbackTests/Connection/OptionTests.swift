@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Options reach the socket")
+    @Suite("Options of the socket")
     struct OptionTests {
         @Test("TCP options are applied on both sides", arguments: Medium.internetStreams)
         func tcp(medium: Medium) async throws {
@@ -32,7 +32,7 @@ extension Loopback {
                     #expect(pair.client.option(option) == value, "\(option.name)")
                     #expect(pair.server.option(option) == value, "\(option.name), accepted")
                 }
-                // The kernel takes its own options off it.
+                // The kernel subtracts the size of its own options.
                 #expect((pair.client.option(.maximumSegment) ?? .max) <= 900)
                 try await pair.client.deliver(Data.pattern(100_000))
                 #expect(try await pair.server.receive(100_000, 100_000).data == .pattern(100_000))
@@ -68,7 +68,7 @@ extension Loopback {
             }
         }
 
-        @Test("useMinimumMTU keeps IPv6 to 1,280 bytes")
+        @Test("useMinimumMTU limits IPv6 packets to 1,280 bytes")
         func minimumMTU() async throws {
             func tune(_ parameters: NWParameters) {
                 let ip = parameters.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options
@@ -82,7 +82,7 @@ extension Loopback {
             }
         }
 
-        @Test("The IP version limits a connection")
+        @Test("The IP version restricts a connection")
         func version() async throws {
             let listener = ListenerProbe(try NWListener(using: .tcp))
             try await listener.listen()
@@ -103,7 +103,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A required local endpoint is the connection's own", arguments: [Medium.tcp4, .udp4])
+        @Test("A required local endpoint is the connection's local address", arguments: [Medium.tcp4, .udp4])
         func localEndpoint(medium: Medium) async throws {
             let free = try RawSocket.bound(.udp4)
             let port = try #require(NWEndpoint.Port(rawValue: free.port))
@@ -116,7 +116,7 @@ extension Loopback {
             }
         }
 
-        @Test("allowLocalEndpointReuse lets two connections leave from one port")
+        @Test("allowLocalEndpointReuse lets two connections share a local port")
         func localReuse() async throws {
             let (first, second) = (try ListenerProbe(.tcp4), try ListenerProbe(.tcp4))
             try await first.listen()
@@ -141,7 +141,7 @@ extension Loopback {
             try await second.cancel()
         }
 
-        @Test("A required interface is kept to", arguments: [Medium.tcp4, .udp6])
+        @Test("A required interface is used", arguments: [Medium.tcp4, .udp6])
         func requiredInterface(medium: Medium) async throws {
             let loopback = try #require(NWInterface(name: "lo"))
             func tune(_ parameters: NWParameters) { parameters.requiredInterface = loopback }
@@ -151,7 +151,7 @@ extension Loopback {
         }
 
         @Test(
-            "A required interface that is not there makes the connection wait with ENETDOWN",
+            "A missing required interface leads to waiting with ENETDOWN",
             arguments: [Medium.tcp4, .udp6])
         func absentInterface(medium: Medium) async throws {
             let parameters = medium.parameters

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("Paths, metadata and reports")
     struct PathAndReportTests {
-        @Test("The path of a ready connection names both ends", arguments: [Medium.tcp4, .tcp6, .udp4, .udp6])
+        @Test("The path of a ready connection has both endpoints", arguments: [Medium.tcp4, .tcp6, .udp4, .udp6])
         func endpoints(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let path = try #require(pair.client.connection.currentPath)
@@ -42,7 +42,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("TCP metadata tells what lies in the buffers")
+        @Test("TCP metadata report the bytes in the buffers")
         func tcpMetadata() async throws {
             try await Pair.with(.tcp4) { pair in
                 let metadata = pair.client.connection.metadata(definition: NWProtocolTCP.definition)
@@ -60,7 +60,7 @@ extension Loopback {
             }
         }
 
-        @Test("UDP metadata exists where there is UDP")
+        @Test("A datagram connection has UDP metadata")
         func udpMetadata() async throws {
             try await Pair.with(.udp4) { pair in
                 #expect(pair.client.connection.metadata(definition: NWProtocolUDP.definition) is NWProtocolUDP.Metadata)
@@ -68,7 +68,7 @@ extension Loopback {
             }
         }
 
-        @Test("The establishment report tells how the connection came about", arguments: [Medium.tcp4, .tcp6, .udp4])
+        @Test("The establishment report describes the attempts", arguments: [Medium.tcp4, .tcp6, .udp4])
         func establishmentReport(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let reports = Mailbox<NWConnection.EstablishmentReport?>()
@@ -84,7 +84,7 @@ extension Loopback {
             }
         }
 
-        @Test("A transfer report counts what moved while it ran", arguments: [Medium.tcp4, .udp4])
+        @Test("A transfer report counts the bytes of its duration", arguments: [Medium.tcp4, .udp4])
         func transferReport(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.client.deliver(Data(count: 500))

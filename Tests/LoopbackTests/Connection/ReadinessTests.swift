@@ -5,11 +5,11 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// When ready is reported, what comes with it, and when a connection is over.
+    /// The report of readiness, the events with it, and the end of a connection.
     @Suite("From ready to the end of both directions")
     struct ReadinessTests {
         @Test(
-            "Ready is reported after the start has returned, for accepted connections and for clients",
+            "Ready is reported after start() has returned, for accepted and for outgoing connections",
             arguments: Medium.allCases)
         func afterTheStart(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
@@ -17,7 +17,7 @@ extension Loopback {
             listener.listener.newConnectionHandler = { accepted.put($0) }
             try await listener.listen()
             let early = LockedValue(0)
-            // On another queue than that of the thread which starts it.
+            // The queue differs from that of the thread that starts the connection.
             let queue = DispatchQueue(label: "ready", target: .global())
             @Sendable func start(_ connection: NWConnection) async throws {
                 let hasReturned = LockedValue(false)
@@ -42,7 +42,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("What an accepted connection is given to do right after the start is done once it is ready")
+        @Test("Requests before the start of an accepted connection complete once it is ready")
         func setUpAfterStart() async throws {
             let listener = try ListenerProbe(.tcp4)
             let accepted = Mailbox<NWConnection>()
@@ -66,7 +66,8 @@ extension Loopback {
             }
         }
 
-        @Test("Viability and the path come with ready, before any answer", arguments: [Medium.tcp4, .tcp6, .udp4])
+        @Test(
+            "Viability and the path are reported with ready, before any answer", arguments: [Medium.tcp4, .tcp6, .udp4])
         func pathWithReady(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()
@@ -77,7 +78,7 @@ extension Loopback {
                     let server = try await listener.connections.next()
                     server.connection.send(content: Data("answer"), completion: .idempotent)
                     try await Self.expectPathFirst(server) {
-                        // A datagram more would begin another connection when this one is over.
+                        // Another datagram would create another connection after the end of this one.
                         if medium.isStream { client.connection.send(content: Data("x"), completion: .idempotent) }
                     }
                     server.connection.cancel()
@@ -87,7 +88,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        /// Starts a connection that receives, and expects its path and viability right behind ready.
+        /// Starts a connection that receives, and expects its path and viability directly after ready.
         private static func expectPathFirst(_ probe: Probe, _ body: () async throws -> Void) async throws {
             let events = Mailbox<String>()
             probe.connection.stateUpdateHandler = { if case .ready = $0 { events.put("ready") } }
@@ -99,11 +100,11 @@ extension Loopback {
             try await body()
             let order = try await events.next(4)
             let expected = ["ready", "path satisfied", "viable true", "content"]
-            // A datagram that began the connection may be what it is asked for.
+            // The datagram that created the connection may be the content of the receive.
             #expect(order == expected, "\(order)")
         }
 
-        @Test("When both directions have ended the connection fails with ENOTCONN, and receives still give the end")
+        @Test("After the end of both directions the connection fails with ENOTCONN, and receives still report the end")
         func bothEnds() async throws {
             for medium in Medium.streams {
                 try await Pair.with(medium) { pair in
@@ -128,7 +129,7 @@ extension Loopback {
             }
         }
 
-        @Test("The same with TLS and with a framer", arguments: [false, true])
+        @Test("The end of both directions with TLS and with a framer", arguments: [false, true])
         func bothEndsOfStack(isFramer: Bool) async throws {
             let client =
                 isFramer
@@ -152,7 +153,7 @@ extension Loopback {
             }
         }
 
-        @Test("A client that shares its parameters with a Unix-domain listener connects")
+        @Test("A client with the parameters of a Unix-domain listener connects")
         func sharedParameters() async throws {
             let parameters = NWParameters.tcp
             parameters.requiredLocalEndpoint = Medium.unix.freshLocalEndpoint()
@@ -168,7 +169,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A Unix-domain client that is bound to no path has an empty one, at both ends")
+        @Test("A Unix-domain client without a bound path has an empty local endpoint, on both sides")
         func unnamedClient() async throws {
             try await Pair.with(.unix) { pair in
                 let path = try #require(pair.client.connection.currentPath)
@@ -180,7 +181,7 @@ extension Loopback {
         }
 
         @Test(
-            "A receive gives at most what it asked for, also where the minimum is above it", arguments: Medium.allCases)
+            "A receive returns at most its maximum, even if its minimum is greater", arguments: Medium.allCases)
         func maximum(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.server.deliver(Data("0123456789"))
@@ -190,7 +191,7 @@ extension Loopback {
             }
         }
 
-        @Test("The same through TLS, a framer and WebSocket, and for tasks")
+        @Test("A receive returns at most its maximum through TLS, a framer and WebSocket, and for tasks")
         func maximumOfStacks() async throws {
             for layers in [ContentBeforeResetTests.Layers.tls, .framer, .webSocket] {
                 let (client, server) = (try layers.parameters(isServer: false), try layers.parameters(isServer: true))

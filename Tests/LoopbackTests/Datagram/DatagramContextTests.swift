@@ -3,12 +3,12 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Priority, antecedents, expiration and the final message, for connections of a program's own and for a listener's peers.
-    @Suite("Datagrams: what contexts ask for")
+    /// Priority, antecedents, expiration and the final message, for outgoing connections and for a listener's peers.
+    @Suite("Datagrams and content contexts")
     struct DatagramContextTests {
         typealias Context = NWConnection.ContentContext
 
-        @Test("Among datagrams that wait, contexts decide", arguments: Medium.datagrams, [false, true])
+        @Test("Contexts determine the order of queued datagrams", arguments: Medium.datagrams, [false, true])
         func wishes(medium: Medium, isAnswer: Bool) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()
@@ -19,7 +19,7 @@ extension Loopback {
                 try await client.deliver(Data("hello"))
                 sender = try await listener.connections.next()
             }
-            // Nothing leaves before the start, and yet it is answered in time.
+            // Nothing is sent before the start, but an expired message completes in time.
             let late = sender.send(Data("late"), Context(identifier: "late", expiration: 10))
             #expect(try await late.next() == .posix(.ETIMEDOUT))
             let low = Context(identifier: "low", priority: 0.1)
@@ -31,7 +31,7 @@ extension Loopback {
             sender.send(Data("high"), Context(identifier: "high", priority: 0.9), into: outcomes)
             sender.start()
             #expect(try await outcomes.next(5).allSatisfy { $0 == nil })
-            // A final datagram ends nothing: there is no half-close without a stream.
+            // A final datagram has no effect: a datagram connection has no half-close.
             try await sender.deliver(Data("more"))
             let receiver = isAnswer ? client : try await listener.connections.next().start()
             for text in ["high", "plain", "final", "low", "follower", "more"] {
@@ -42,7 +42,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A message to where there is no way is answered when it expires", arguments: [Medium.tcp4, .udp4])
+        @Test("A message without a route completes when it expires", arguments: [Medium.tcp4, .udp4])
         func noWay(medium: Medium) async throws {
             let parameters = medium.parameters
             parameters.prohibitedInterfaceTypes = [.loopback]

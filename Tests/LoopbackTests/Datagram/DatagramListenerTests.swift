@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("A listener for datagrams")
     struct DatagramListenerTests {
-        @Test("Each peer gets one connection, with its first datagram queued on it", arguments: Medium.datagrams)
+        @Test("Each peer gets one connection, with its first datagram queued", arguments: Medium.datagrams)
         func onePerPeer(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()
@@ -26,7 +26,7 @@ extension Loopback {
                 #expect(try await server.receiveMessage().text == "first of \(index)")
                 #expect(try await server.receiveMessage().text == "second of \(index)")
                 try await server.deliver(Data("answer to \(index)"))
-                // The client's socket is connected: it takes datagrams only from where it sent its own.
+                // The client's socket is connected: it receives datagrams only from the address it sent to.
                 #expect(try await client.receiveMessage().text == "answer to \(index)")
             }
             #expect(listener.connections.history.count == 5)
@@ -47,7 +47,7 @@ extension Loopback {
         }
 
         @Test(
-            "On every address, answers come from the one that was written to",
+            "On the wildcard address, answers have the address that the client wrote to as their source",
             arguments: ["127.0.0.1", "127.0.0.2", "::1"])
         func answersFromWhereItWasWrittenTo(host: String) async throws {
             let listener = ListenerProbe(try NWListener(using: .udp))
@@ -68,7 +68,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("Cancelling the listener leaves its connections alone, and closes to new peers")
+        @Test("Cancelling the listener keeps its connections, and ignores new peers")
         func connectionsSurvive() async throws {
             try await Pair.with(.udp4) { pair in
                 try await pair.listener.cancel()
@@ -86,7 +86,7 @@ extension Loopback {
             }
         }
 
-        @Test("The port is free again when the listener and its last connection are gone")
+        @Test("The port is free after the listener and its last connection have ended")
         func portIsReleased() async throws {
             var port = NWEndpoint.Port.any
             try await Pair.with(.udp4) { pair in
@@ -113,7 +113,7 @@ extension Loopback {
             return false
         }
 
-        @Test("A new datagram after the connection was cancelled makes a new one")
+        @Test("A datagram after the cancellation of its connection creates a new one")
         func peerComesBack() async throws {
             try await Pair.with(.udp4) { pair in
                 try await pair.server.cancel()
@@ -125,7 +125,7 @@ extension Loopback {
             }
         }
 
-        @Test("newConnectionLimit counts down; peers beyond it are heard when it is raised")
+        @Test("newConnectionLimit counts down; peers above it are accepted when it is raised")
         func limit() async throws {
             let listener = try ListenerProbe(.udp4)
             listener.listener.newConnectionLimit = 1
@@ -135,7 +135,7 @@ extension Loopback {
             let server = try await listener.connections.next().start()
             #expect(listener.listener.newConnectionLimit == 0)
             try await clients[1].deliver(Data("second"))
-            // The first peer's datagrams still come, and after the second peer's.
+            // Datagrams of the first peer still arrive, also after those of the second peer.
             try await clients[0].deliver(Data("more"))
             #expect(try await server.receiveMessage().text == "first")
             #expect(try await server.receiveMessage().text == "more")

@@ -8,7 +8,7 @@ import Testing
 extension Loopback {
     @Suite("Datagrams")
     struct DatagramTests {
-        @Test("One send is one datagram, one receive is one datagram", arguments: Medium.datagrams)
+        @Test("Each send is one datagram, and each receive returns one datagram", arguments: Medium.datagrams)
         func oneByOne(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let sizes = [1, 2, 1_000, 0, 1_472, 9_000, 3]
@@ -24,7 +24,8 @@ extension Loopback {
             }
         }
 
-        @Test("Missing content sends nothing; empty content sends an empty datagram", arguments: Medium.datagrams)
+        @Test(
+            "A send without content sends nothing; empty content sends an empty datagram", arguments: Medium.datagrams)
         func emptyDatagram(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.client.deliver(nil)
@@ -37,7 +38,7 @@ extension Loopback {
         }
 
         @Test(
-            "A datagram longer than the maximum comes in pieces, complete only with the last",
+            "A datagram longer than the maximum is received in parts, and only the last is complete",
             arguments: Medium.datagrams)
         func inPieces(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
@@ -62,7 +63,8 @@ extension Loopback {
         }
 
         @Test(
-            "What no datagram can carry fails with EMSGSIZE, and the connection lives on", arguments: Medium.datagrams)
+            "A send longer than a datagram fails with EMSGSIZE, and the connection remains usable",
+            arguments: Medium.datagrams)
         func tooLong(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let most = pair.client.connection.maximumDatagramSize
@@ -74,7 +76,7 @@ extension Loopback {
             }
         }
 
-        @Test("Parts of one message leave as one datagram")
+        @Test("The parts of one message are sent as one datagram")
         func parts() async throws {
             try await Pair.with(.udp4) { pair in
                 let context = NWConnection.ContentContext(identifier: "parts")
@@ -85,10 +87,10 @@ extension Loopback {
             }
         }
 
-        @Test("A batch arrives in order, whatever the sizes", arguments: Medium.datagrams)
+        @Test("A batch of any sizes arrives in order", arguments: Medium.datagrams)
         func batch(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
-                // Few enough for the smallest receive buffer that a system gives.
+                // Few enough for the smallest default receive buffer.
                 let sizes = (0..<100).map { $0 % 7 == 0 ? 0 : $0 % 50 < 40 ? 700 : 100 + $0 }
                 let outcomes = Mailbox<NWError?>()
                 let answers = Mailbox<Received>()
@@ -106,7 +108,7 @@ extension Loopback {
             }
         }
 
-        @Test("One too long in a batch fails alone")
+        @Test("In a batch, only an oversized datagram fails")
         func tooLongInBatch() async throws {
             try await Pair.with(.udp4) { pair in
                 let outcomes = Mailbox<NWError?>()
@@ -118,7 +120,7 @@ extension Loopback {
             }
         }
 
-        @Test("receiveBatch() gives all that has come")
+        @Test("receiveBatch() returns all datagrams that have arrived")
         func receiveBatch() async throws {
             try await Pair.with(.udp4) { pair in
                 let batches = Mailbox<DatagramBatch>()
@@ -136,7 +138,7 @@ extension Loopback {
             }
         }
 
-        @Test("Marks of a datagram reach the peer", arguments: Medium.datagrams)
+        @Test("The traffic class and ECN of a datagram reach the peer", arguments: Medium.datagrams)
         func marks(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let rows: [(NWProtocolIP.ECN, NWParameters.ServiceClass)] = [
@@ -157,7 +159,7 @@ extension Loopback {
                     #expect(
                         received.context?.protocolMetadata(definition: NWProtocolUDP.definition)
                             is NWProtocolUDP.Metadata)
-                    // And back, over the socket that peers share.
+                    // The reverse direction uses the socket that the peers share.
                     try await pair.server.deliver(Data("y"), context)
                     let back = try await pair.client.receiveMessage().context
                     let answer = back?.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
@@ -166,7 +168,7 @@ extension Loopback {
             }
         }
 
-        @Test("The service class of a connection marks each of its datagrams", arguments: Medium.datagrams)
+        @Test("The service class of a connection applies to each of its datagrams", arguments: Medium.datagrams)
         func connectionClass(medium: Medium) async throws {
             try await Pair.with(medium, client: { $0.serviceClass = .interactiveVideo }) { pair in
                 try await pair.client.deliver(Data("x"))
@@ -176,7 +178,7 @@ extension Loopback {
             }
         }
 
-        @Test("The time of arrival is measured where it is asked for", arguments: Medium.datagrams)
+        @Test("The time of arrival is measured on request", arguments: Medium.datagrams)
         func receiveTime(medium: Medium) async throws {
             func ask(_ parameters: NWParameters) {
                 let ip = parameters.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Connection groups: life and connections")
+    @Suite("Connection groups: lifetime and connections")
     struct GroupLifeTests {
         let port: NWEndpoint.Port
         let endpoint: NWEndpoint
@@ -19,7 +19,7 @@ extension Loopback {
 
         func client() -> Probe { Probe(to: .hostPort(host: "127.0.0.1", port: port), using: .udp) }
 
-        @Test("What is sent before the start leaves after it; after the end it fails")
+        @Test("A message sent before the start is transmitted after it; a message after the end fails")
         func early() async throws {
             let member = GroupProbe(try descriptor())
             let early = member.send("early")
@@ -34,7 +34,7 @@ extension Loopback {
             #expect(try await member.send("late").next() == .posix(.ECANCELED))
         }
 
-        @Test("A group that is never started answers what was sent when it is cancelled")
+        @Test("Cancelling a group that was never started completes its messages")
         func neverStarted() async throws {
             let member = GroupProbe(try descriptor())
             let outcome = member.send("unsent")
@@ -43,7 +43,7 @@ extension Loopback {
             #expect(member.group.state == .cancelled && member.states.history.isEmpty)
         }
 
-        @Test("Where no interface can carry the group it waits, and a message expires meanwhile")
+        @Test("A group without a usable interface waits, and a message expires meanwhile")
         func waiting() async throws {
             let member = GroupProbe(try descriptor()) { $0.prohibitedInterfaceTypes = [.loopback] }
             let waiting = member.send("never", NWConnectionGroup.Message(identifier: "kept"))
@@ -55,7 +55,7 @@ extension Loopback {
             #expect(try await waiting.next() == .posix(.ECANCELED))
         }
 
-        @Test("A taken port fails the group, unless both share it")
+        @Test("A port in use fails the group, unless both share it")
         func taken() async throws {
             let first = GroupProbe(try descriptor()) { $0.allowLocalEndpointReuse = false }
             try await first.ready()
@@ -78,7 +78,7 @@ extension Loopback {
             try await member.cancel()
         }
 
-        @Test("A sender becomes a connection over the group's port, and a part of the group again")
+        @Test("A sender can be extracted as a connection over the group's port, and returns to the group afterwards")
         func extraction() async throws {
             let member = GroupProbe(try descriptor())
             try await member.ready()
@@ -106,7 +106,7 @@ extension Loopback {
             try await member.cancel()
         }
 
-        @Test("A connection to a host is opened out of the group, and outlives it")
+        @Test("A connection to a host is extracted from the group, and outlives it")
         func extractTo() async throws {
             let peer = try ListenerProbe(.udp4)
             try await peer.listen()
@@ -129,7 +129,7 @@ extension Loopback {
             try await peer.cancel()
         }
 
-        @Test("Without a receive handler each sender becomes a connection, its first message on it")
+        @Test("Without a receive handler, each sender becomes a connection with its first message")
         func newConnections() async throws {
             let member = GroupProbe(try descriptor())
             let connections = Mailbox<Probe>()
@@ -149,7 +149,7 @@ extension Loopback {
             #expect(connections.history.count == 1)
         }
 
-        @Test("A busy queue loses what finds no room, in order, and memory stays bounded")
+        @Test("A busy queue drops messages that exceed its limit, in order, and memory stays bounded")
         func flood() async throws {
             let member = GroupProbe(try descriptor())
             try await member.ready()
@@ -160,8 +160,8 @@ extension Loopback {
             for number in 0..<12_000 { sender.send(Data("\(number)".utf8), into: outcomes) }
             _ = try await outcomes.next(12_000)
             member.queue.resume()
-            try await eventually("the group hears again") {
-                // What comes before there is room is lost as well: it is said until it is heard.
+            try await eventually("the group receives again") {
+                // Messages are dropped until there is room, so the member repeats its message until it is received.
                 _ = member.send("end")
                 return member.messages.history.last?.text == "end"
             }
@@ -171,9 +171,9 @@ extension Loopback {
             try await member.cancel()
         }
 
-        @Test("Cancelling at any moment leaves no descriptor behind")
+        @Test("Cancelling at any moment leaks no descriptor")
         func descriptors() async {
-            // In a process of its own, where nobody else opens or closes anything.
+            // In a separate process, so that no other code opens or closes descriptors.
             await #expect(processExitsWith: .success) {
                 try await Self.cycle(20)
                 let before = Self.openDescriptors

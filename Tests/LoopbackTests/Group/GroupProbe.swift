@@ -4,7 +4,7 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// One message that a group received.
+/// A message that a group received.
 struct GroupMessage: Sendable {
     var message: NWConnectionGroup.Message
     var content: Data?
@@ -13,9 +13,9 @@ struct GroupMessage: Sendable {
     var text: String { String(decoding: content ?? Data(), as: UTF8.self) }
 }
 
-/// A group under test on the loopback interface, with a record of what it reports.
+/// A group under test on the loopback interface. Records its reports.
 final class GroupProbe: Sendable {
-    /// Nobody else's on a test machine (RFC 2365 §6.2).
+    /// An address that no other program on a test machine uses (RFC 2365 §6.2).
     static let host = NWEndpoint.Host("239.255.77.7")
 
     let group: NWConnectionGroup
@@ -29,7 +29,7 @@ final class GroupProbe: Sendable {
     ) {
         Backend.choose()
         let parameters = NWParameters.udp
-        // A host may have no other interface, and loopback carries groups only for those who ask for it.
+        // The host may have no other interface, and loopback carries groups only if the program requires it.
         parameters.requiredInterfaceType = .loopback
         parameters.allowLocalEndpointReuse = true
         tune(parameters)
@@ -42,7 +42,7 @@ final class GroupProbe: Sendable {
         }
     }
 
-    /// A port that nobody has.
+    /// A free port.
     static func freePort() throws -> NWEndpoint.Port {
         let socket = try Socket.open(.ipv4, .datagram)
         try Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: 0))

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Multicast over the loopback interface, which carries groups of IPv4 only: Linux gives it no route for those of IPv6.
+    /// Multicast over the loopback interface, with IPv4 only: Linux has no route for IPv6 groups there.
     @Suite("Connection groups")
     struct GroupTests {
         let port: NWEndpoint.Port
@@ -22,10 +22,10 @@ extension Loopback {
                 disableUnicast: disableUnicast)
         }
 
-        /// A plain UDP client of the host's own address.
+        /// A UDP client on the host's own address.
         func client() -> Probe { Probe(to: .hostPort(host: "127.0.0.1", port: port), using: .udp) }
 
-        @Test("What one member sends reaches all, with its sender, destination, path and metadata")
+        @Test("A message of one member reaches all, with its sender, destination, path and metadata")
         func talk() async throws {
             let (one, two) = (GroupProbe(try descriptor()), GroupProbe(try descriptor()))
             try await one.ready()
@@ -46,7 +46,7 @@ extension Loopback {
             #expect(one.group.state == .cancelled && one.states.history == [.ready, .cancelled])
         }
 
-        @Test("ECN, service class and the time of arrival travel with each message")
+        @Test("ECN, service class and time of arrival accompany each message")
         func marks() async throws {
             let member = GroupProbe(try descriptor()) { parameters in
                 let ip = parameters.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options
@@ -61,7 +61,7 @@ extension Loopback {
             try await member.cancel()
         }
 
-        @Test("An answer goes to the sender alone, once, from the group's port")
+        @Test("A reply is sent once, to the sender only, from the group's port")
         func reply() async throws {
             let member = GroupProbe(try descriptor())
             try await member.ready()
@@ -74,7 +74,7 @@ extension Loopback {
             #expect(received.message.localEndpoint == .hostPort(host: "127.0.0.1", port: port))
             received.message.reply(content: Data("answer"))
             received.message.reply(content: Data("once more"))
-            // The client's socket is connected: it takes only what comes from where it has sent to.
+            // The client's socket is connected: it receives only from the address it sent to.
             #expect(try await client.receiveMessage().text == "answer")
             try await member.deliver("last", to: received.message.remoteEndpoint)
             #expect(try await client.receiveMessage().text == "last")
@@ -83,7 +83,7 @@ extension Loopback {
             try await member.cancel()
         }
 
-        @Test("With unicast disabled only what is sent to the group is delivered")
+        @Test("With unicast disabled, only messages to the group are delivered")
         func multicastOnly() async throws {
             let member = GroupProbe(try descriptor(disableUnicast: true))
             try await member.ready()
@@ -98,7 +98,7 @@ extension Loopback {
         }
 
         @Test(
-            "A source filter lets through its host, and nobody else",
+            "A source filter accepts only its host",
             arguments: [("127.0.0.1", true), ("127.9.9.9", false)])
         func source(host: String, isHeard: Bool) async throws {
             let member = GroupProbe(try descriptor(from: host))
@@ -115,7 +115,7 @@ extension Loopback {
             try await other.cancel()
         }
 
-        @Test("Longer messages than the maximum are left out, or delivered in part")
+        @Test("Messages longer than the maximum are dropped, or delivered truncated")
         func oversized() async throws {
             let strict = GroupProbe(try descriptor(), maximum: 4)
             let lenient = GroupProbe(try descriptor(), maximum: 4, rejects: false)

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("A listener")
     struct ListenerTests {
-        @Test("A listener goes from setup over ready to cancelled", arguments: Medium.allCases)
+        @Test("A listener changes from setup to ready and cancelled", arguments: Medium.allCases)
         func life(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             #expect(listener.listener.state == .setup)
@@ -49,7 +49,7 @@ extension Loopback {
             try await second.states.expect(.failed(.posix(.EADDRINUSE)))
             second.listener.cancel()
             try await second.states.expect(.cancelled)
-            // The failed one has not taken the first one's place.
+            // The first listener still has its port.
             let client = Probe(to: first.endpoint, using: medium.parameters).start()
             try await client.ready()
             if !medium.isStream { try await client.deliver(Data("x")) }
@@ -60,7 +60,7 @@ extension Loopback {
         }
 
         @Test(
-            "A service that cannot be advertised makes the listener fail, and frees its port",
+            "A service that cannot be advertised fails the listener, and frees its port",
             arguments: [
                 (NWListener.Service(type: "http"), NWError.dns(DNSServiceErrorType(kDNSServiceErr_BadParam))),
                 (.init(name: "a\u{7}b", type: "_http._tcp"), .dns(DNSServiceErrorType(kDNSServiceErr_BadParam))),
@@ -78,7 +78,7 @@ extension Loopback {
             try await first.states.expect(.failed(error))
             first.listener.cancel()
             try await first.states.expect(.cancelled)
-            // One that is set before the start fails before the listener is ready.
+            // A service that is set before the start fails before the listener is ready.
             #expect(first.states.history == (isLate ? [.ready] : []) + [.failed(error), .cancelled])
         }
 
@@ -91,7 +91,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A local endpoint with a port and a port contradict each other")
+        @Test("A local endpoint with a port conflicts with a port argument")
         func contradiction() throws {
             let parameters = NWParameters.tcp
             parameters.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: 4_711)
@@ -100,7 +100,7 @@ extension Loopback {
             #expect(throws: Never.self) { try NWListener(using: parameters, on: 4_712) }
         }
 
-        @Test("Without a host a listener is reached over both families", arguments: [true, false])
+        @Test("Without a host, a listener accepts connections over both families", arguments: [true, false])
         func dualStack(isStream: Bool) async throws {
             let listener = ListenerProbe(try NWListener(using: isStream ? .tcp : .udp))
             try await listener.listen()
@@ -121,7 +121,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("The IP version limits a listener to one family", arguments: [NWProtocolIP.Options.Version.v4, .v6])
+        @Test("The IP version restricts a listener to one family", arguments: [NWProtocolIP.Options.Version.v4, .v6])
         func oneFamily(version: NWProtocolIP.Options.Version) async throws {
             let parameters = NWParameters.tcp
             let ip = try #require(parameters.defaultProtocolStack.internetProtocol as? NWProtocolIP.Options)
@@ -149,7 +149,7 @@ extension Loopback {
             var clients: [Probe] = []
             for _ in 0..<5 {
                 let client = Probe(to: listener.endpoint, using: medium.parameters).start()
-                // The kernel's backlog completes the handshake before anybody accepts.
+                // The kernel's backlog completes the handshake before the listener accepts.
                 try await client.ready()
                 clients.append(client)
             }
@@ -166,7 +166,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("A limit of 0 from the start accepts nobody")
+        @Test("An initial limit of 0 accepts no connection")
         func closedFromTheStart() async throws {
             let listener = try ListenerProbe(.tcp4)
             listener.listener.newConnectionLimit = 0
@@ -181,7 +181,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("Cancelling a listener leaves its connections alone", arguments: Medium.streams)
+        @Test("Cancelling a listener keeps its connections", arguments: Medium.streams)
         func connectionsSurvive(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.listener.cancel()
@@ -195,7 +195,7 @@ extension Loopback {
             }
         }
 
-        @Test("The same place can be listened at as soon as the listener is cancelled", arguments: Medium.streams)
+        @Test("The address is free as soon as the listener is cancelled", arguments: Medium.streams)
         func rebind(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.listener.cancel()
@@ -223,7 +223,7 @@ extension Loopback {
             try await second.cancel()
         }
 
-        @Test("An abandoned socket file is in the way, unless reuse is allowed")
+        @Test("A stale socket file prevents listening, unless reuse is allowed")
         func abandonedPath() async throws {
             let path = Scratch.path()
             defer { LocalPath.remove(path) }

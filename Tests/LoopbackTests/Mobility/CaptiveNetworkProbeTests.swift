@@ -4,9 +4,9 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Does somebody have to log in?")
+    @Suite("Detection of captive networks")
     struct CaptiveNetworkProbeTests {
-        /// Asks a server that answers with these bytes, or that never answers.
+        /// Returns the outcome with a server that answers with these bytes, or never.
         private func outcome(
             _ answer: String?, expecting expectation: CaptiveNetworkProbe.Expectation = .status(204),
             within limit: Duration = .seconds(30)
@@ -24,7 +24,7 @@ extension Loopback {
             return outcome
         }
 
-        @Test("The server answers, the network does, and neither")
+        @Test("An answer of the server, of a captive network, and none")
         func outcomes() async throws {
             #expect(try await outcome("HTTP/1.1 204 No Content\r\n\r\n") == .open)
             #expect(
@@ -40,7 +40,7 @@ extension Loopback {
             #expect(try await outcome(nil, within: .milliseconds(200)) == .failed(.posix(.ETIMEDOUT)))
         }
 
-        @Test("Nobody is there, and a cancelled task")
+        @Test("A missing server, and a cancelled task")
         func failures() async throws {
             let socket = try RawSocket.bound(.udp4)
             let probe = try CaptiveNetworkProbe(url: try #require(URL(string: "http://127.0.0.1:\(socket.port)")))
@@ -53,7 +53,8 @@ extension Loopback {
         }
 
         @Test(
-            "Only servers that somebody else could answer for", arguments: ["https://example.com", "ftp://x", "/204"])
+            "Only unencrypted URLs are accepted, because a captive network can answer those",
+            arguments: ["https://example.com", "ftp://x", "/204"])
         func refused(address: String) throws {
             let url = try #require(URL(string: address))
             #expect(throws: NWError.posix(.EINVAL)) { try CaptiveNetworkProbe(url: url) }

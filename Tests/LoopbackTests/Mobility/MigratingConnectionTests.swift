@@ -6,7 +6,7 @@ import Testing
 @testable import CausewayTestKit
 
 extension Loopback {
-    @Suite("A conversation that moves between connections")
+    @Suite("An exchange sequence that moves between connections")
     struct MigratingConnectionTests {
         private struct Ended: Error {}
 
@@ -16,7 +16,7 @@ extension Loopback {
             return String(decoding: answer, as: UTF8.self)
         }
 
-        @Test("Exchanges that are asked for at once run one after the other over one connection")
+        @Test("Concurrent exchanges run one after the other over one connection")
         func turns() async throws {
             let server = try NumberingServer()
             let conversation = MigratingConnection(to: try await server.start())
@@ -31,7 +31,7 @@ extension Loopback {
             #expect(server.connectionCount == 1)
         }
 
-        @Test("It moves when the other connection is ready, and never in the middle of an exchange")
+        @Test("It moves once the other connection is ready, and never during an exchange")
         func moves() async throws {
             let server = try NumberingServer()
             let moves = LockedValue(0)
@@ -40,17 +40,17 @@ extension Loopback {
             let answer = try await conversation.exchange { connection in
                 let first = try await Self.ask("a", over: connection)
                 conversation.connect()
-                try await eventually("the other connection is there") { server.connectionCount == 2 }
+                try await eventually("the other connection exists") { server.connectionCount == 2 }
                 return first + ", " + (try await Self.ask("b", over: connection))
             }
             #expect(answer == "1 a, 1 b")
-            try await eventually("the conversation has moved") {
+            try await eventually("the exchanges have moved") {
                 (try? await conversation.exchange { try await Self.ask("c", over: $0) }) == "2 c"
             }
             #expect(moves.withLock { $0 } == 2 && server.connectionCount == 2)
         }
 
-        @Test("After an exchange that ended in the middle, the next one has a connection of its own")
+        @Test("After an incomplete exchange, the next exchange uses a new connection")
         func failures() async throws {
             let server = try NumberingServer()
             let conversation = MigratingConnection(to: try await server.start())
@@ -68,7 +68,7 @@ extension Loopback {
             #expect(try await conversation.exchange { try await Self.ask("y", over: $0) } == "3 y")
         }
 
-        @Test("A cancelled exchange ends, and those behind it go on")
+        @Test("A cancelled exchange ends, and the exchanges after it continue")
         func cancelledTask() async throws {
             let server = try NumberingServer()
             let conversation = MigratingConnection(to: try await server.start())
@@ -80,16 +80,16 @@ extension Loopback {
                     _ = try await connection.receive(atMost: 1)
                 }
             }
-            try await eventually("the exchange is under way") { hasBegun.withLock { $0 } }
+            try await eventually("the exchange has started") { hasBegun.withLock { $0 } }
             async let next = conversation.exchange { try await Self.ask("next", over: $0) }
             stuck.cancel()
             await #expect(throws: NWError.self) { try await stuck.value }
             #expect(try await next == "2 next")
         }
 
-        @Test("While nobody answers, exchanges wait; the end of the conversation, or of a task, ends them")
+        @Test("Exchanges wait for a server; cancelling the migrating connection, or the task, ends them")
         func cancelled() async throws {
-            // Nobody has this port for TCP: connections are refused, and wait.
+            // No program listens on this TCP port: connections are refused, and wait.
             let socket = try RawSocket.bound(.udp4)
             let conversation = MigratingConnection(
                 to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(rawValue: socket.port) ?? .any))

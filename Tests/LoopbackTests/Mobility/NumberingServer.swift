@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// Answers each message with the number of its connection and the message: `2 hello`. `close` ends a connection.
+/// Answers each message with the number of its connection and the message: `2 hello`. The message `close` ends a connection.
 final class NumberingServer: Sendable {
     private let listener: NWListener
     private let count = LockedValue(0)
@@ -21,10 +21,10 @@ final class NumberingServer: Sendable {
 
     deinit { listener.cancel() }
 
-    /// Connections so far.
+    /// The number of connections so far.
     var connectionCount: Int { count.withLock { $0 } }
 
-    /// - Returns: Where it listens.
+    /// - Returns: The endpoint of the server.
     func start() async throws -> NWEndpoint {
         let port = await withCheckedContinuation { continuation in
             let waiter = LockedValue<CheckedContinuation<NWEndpoint.Port?, Never>?>(continuation)

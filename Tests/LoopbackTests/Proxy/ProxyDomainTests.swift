@@ -1,9 +1,9 @@
 import Causeway
 import Testing
 
-// Which destinations a proxy is for.
+// The destinations that a proxy applies to.
 extension Loopback.ProxyTests {
-    @Test("Domains decide which proxy is meant, if any")
+    @Test("Domains determine whether and which proxy is used")
     func domains() async throws {
         try await Self.withServer { server in
             try await TestProxy.with(.socks(), route: { _ in server.endpoint }) { proxy in
@@ -22,7 +22,7 @@ extension Loopback.ProxyTests {
         }
     }
 
-    @Test("An empty word among the domains means every host")
+    @Test("An empty string among the domains matches every host")
     func emptyDomain() async throws {
         try await Self.withServer { server in
             try await TestProxy.with(.socks(), route: { _ in server.endpoint }) { proxy in

@@ -10,7 +10,7 @@ extension Loopback {
     struct ProxyTests {
         static let name = NWEndpoint.hostPort(host: "inner.test", port: 7_007)
 
-        /// An echo server behind whatever leads to it.
+        /// Runs an echo server behind the given proxies.
         static func withServer(
             tls: NWProtocolTLS.Options? = nil, _ body: (ListenerProbe) async throws -> Void
         ) async throws {
@@ -32,14 +32,14 @@ extension Loopback {
             return parameters
         }
 
-        /// A connection that must work, content both ways, and what its report says.
+        /// Sends and receives over a connection that must succeed, and returns its report.
         static func exchange(
             to endpoint: NWEndpoint = name, _ parameters: NWParameters, _ server: ListenerProbe,
             check: (Probe) -> Void = { _ in }
         ) async throws -> NWConnection.EstablishmentReport {
             let client = Probe(to: endpoint, using: parameters).start()
             defer { client.connection.cancel() }
-            // The protocols of both ends have to talk before either is ready.
+            // The protocols of both ends exchange messages before either is ready.
             let peer = try await server.connections.next()
             defer { peer.connection.cancel() }
             peer.start()
@@ -58,7 +58,7 @@ extension Loopback {
             return try #require(try await reports.next())
         }
 
-        /// A connection that must not come about.
+        /// Expects that a connection is not established.
         static func fails(
             to endpoint: NWEndpoint = name, _ parameters: NWParameters, _ error: NWError
         ) async throws {
@@ -73,7 +73,7 @@ extension Loopback {
             return .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: socket.port))
         }
 
-        @Test("SOCKS: the proxy gets the name, and the report names the proxy")
+        @Test("SOCKS: the proxy receives the name, and the report shows the proxy")
         func socks() async throws {
             try await Self.withServer { server in
                 try await TestProxy.with(.socks(), route: { _ in server.endpoint }) { proxy in
@@ -86,7 +86,7 @@ extension Loopback {
             }
         }
 
-        @Test("SOCKS with a name and password, right and wrong", arguments: [true, false])
+        @Test("SOCKS with a correct and with a wrong password", arguments: [true, false])
         func socksCredential(isRight: Bool) async throws {
             try await Self.withServer { server in
                 try await TestProxy.with(.socks(credential: "me:secret"), route: { _ in server.endpoint }) { proxy in
@@ -100,7 +100,7 @@ extension Loopback {
             }
         }
 
-        @Test("CONNECT: asked who it is, the client says so, and an address goes as it is")
+        @Test("CONNECT: the client authenticates on request, and an address is sent unchanged")
         func connect() async throws {
             try await Self.withServer { server in
                 try await TestProxy.with(.http(credential: "me:secret"), route: { _ in server.endpoint }) { proxy in
@@ -150,7 +150,7 @@ extension Loopback {
         }
 
         @Test(
-            "TLS to the proxy, and TLS to the server within: what the program sees is the server's",
+            "TLS to the proxy, and TLS to the server inside: the program sees the server's parameters",
             arguments: [true, false])
         func secure(isServerSecure: Bool) async throws {
             let (outer, outerAnchor) = try Self.authority(["proxy.test"])
@@ -174,7 +174,7 @@ extension Loopback {
             }
         }
 
-        @Test("A proxy whose certificate is not trusted gets no request and no credential")
+        @Test("A proxy with an untrusted certificate receives no request and no credential")
         func distrusted() async throws {
             let (outer, _) = try Self.authority(["proxy.test"])
             let (_, stranger) = try Self.authority(["proxy.test"])
@@ -211,7 +211,7 @@ extension Loopback {
             }
         }
 
-        @Test("A dead proxy: the next one is used, never the direct way")
+        @Test("After a dead proxy the next one is used, never the direct connection")
         func nextProxy() async throws {
             try await Self.withServer { server in
                 let dead = ProxyConfiguration(httpCONNECTProxy: try Self.closedPlace())
@@ -226,7 +226,7 @@ extension Loopback {
             }
         }
 
-        @Test("Where every proxy allows it, the direct way is the last", arguments: [true, false])
+        @Test("If every proxy allows it, the direct connection is tried last", arguments: [true, false])
         func failover(isRefusal: Bool) async throws {
             try await Self.withServer { server in
                 let refusal = TestProxy.Kind.refusing("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
@@ -242,7 +242,7 @@ extension Loopback {
             }
         }
 
-        @Test("A proxy's refusal is the connection's")
+        @Test("A proxy's refusal becomes the connection's error")
         func refusal() async throws {
             try await Self.withServer { server in
                 let refusal = TestProxy.Kind.refusing("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
@@ -254,7 +254,7 @@ extension Loopback {
             }
         }
 
-        @Test("Proxies as a second choice: used where the direct way fails, and only there", arguments: [true, false])
+        @Test("Fallback proxies are used only if the direct connection fails", arguments: [true, false])
         func secondChoice(isReachable: Bool) async throws {
             try await Self.withServer { server in
                 try await TestProxy.with(.socks(), route: { _ in server.endpoint }) { proxy in
@@ -268,7 +268,7 @@ extension Loopback {
             }
         }
 
-        @Test("A prohibited interface is not taken to the proxy either")
+        @Test("A prohibited interface is not used to reach the proxy either")
         func restrictions() async throws {
             try await TestProxy.with(.socks(), route: { _ in nil }) { proxy in
                 let parameters = Self.parameters([ProxyConfiguration(socksv5Proxy: proxy.endpoint)])
@@ -280,7 +280,7 @@ extension Loopback {
             }
         }
 
-        @Test("UDP through HTTP proxies and relays are refused, not sent past the proxy")
+        @Test("UDP through HTTP proxies and relays is refused and does not bypass the proxy")
         func unsupported() async throws {
             let place = NWEndpoint.hostPort(host: "192.0.2.1", port: 1)
             let chain = ProxyConfiguration(chain: [

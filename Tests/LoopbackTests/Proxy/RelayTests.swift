@@ -6,14 +6,14 @@ import Testing
 @testable import Causeway
 
 extension Loopback {
-    /// The proxy is the test itself, with sockets of its own.
+    /// The test itself is the proxy, with raw sockets.
     @Suite("Datagrams through a SOCKS 5 proxy")
     struct RelayTests {
         private static let name = NWEndpoint.hostPort(host: "inner.test", port: 7_007)
-        /// The header of a datagram to or from there.
+        /// The header of a datagram to or from the destination.
         private static let header = Data([0, 0, 0, 3, 10]) + Data("inner.test".utf8) + Data([0x1B, 0x5F])
 
-        /// Where clients ask, and where their datagrams go.
+        /// The control endpoint for clients, and the endpoint for their datagrams.
         private struct Proxy {
             let control: RawSocket
             let relay: RawSocket
@@ -31,7 +31,7 @@ extension Loopback {
                     socksv5Proxy: .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: control.port)))
             }
 
-            /// Takes a client and lets it relay. The place is given as zeros: the proxy's own address.
+            /// Accepts a client and its association. An address of zeros means the proxy's own address.
             func associate(at place: [UInt8]? = nil) async throws -> RawSocket {
                 let client = try await control.accept()
                 #expect(try await client.read() == Data([5, 1, 0]))
@@ -44,7 +44,7 @@ extension Loopback {
                 return client
             }
 
-            /// Datagrams go back to this client from now on.
+            /// Sends later datagrams to this client.
             func answer(_ client: Probe) throws {
                 let path = try #require(client.connection.currentPath)
                 guard case .hostPort(let host, let port) = path.localEndpoint else { throw CancellationError() }
@@ -71,7 +71,9 @@ extension Loopback {
             return Probe(to: endpoint, using: parameters(proxies)).start()
         }
 
-        @Test("Each datagram has its header, both ways, and the proxy gets the name", arguments: [false, true])
+        @Test(
+            "Each datagram has the header in both directions, and the proxy receives the name",
+            arguments: [false, true])
         func exchange(isIPv6: Bool) async throws {
             let proxy = try Proxy(isIPv6: isIPv6)
             let client = Self.client([proxy.configuration])
@@ -82,7 +84,7 @@ extension Loopback {
                 #expect(try await proxy.relay.read() == Self.header + content)
             }
             try proxy.answer(client)
-            // A fragment, another port and noise are nobody's.
+            // Fragments, datagrams from another port and invalid datagrams are dropped.
             for junk in [Data([0, 0, 1]) + Self.header.dropFirst(3), Self.header.dropLast() + Data([0]), Data([0])] {
                 try await proxy.relay.write(junk + Data("junk"))
             }
@@ -95,14 +97,14 @@ extension Loopback {
             let report = try #require(try await reports.next())
             #expect(report.usedProxy && report.proxyConfigured && report.proxyEndpoint != nil)
             #expect(report.previousAttemptCount == 0)
-            // What loopback carries; the header of each datagram is the proxy's.
+            // The maximum on loopback, minus the proxy's header.
             let plain = isIPv6 ? 65_536 - 48 : 65_535 - 28
             #expect(client.connection.maximumDatagramSize == plain - Self.header.count)
             try await client.cancel()
             #expect(try await control.read().isEmpty)
         }
 
-        @Test("A relay that floods, with datagrams of others and with words, hides nothing and moves nobody")
+        @Test("Invalid datagrams and control data from the relay neither hide content nor change the peer")
         func flood() async throws {
             let proxy = try Proxy()
             let client = Self.client([proxy.configuration], to: .hostPort(host: "192.0.2.7", port: 7_007))
@@ -117,7 +119,7 @@ extension Loopback {
             ]
             for round in 0..<200 {
                 for header in foreign { try await proxy.relay.write(header + Data(repeating: 6, count: 1_000)) }
-                // Words mean nothing any more, and do not pile up.
+                // Data on the control connection has no meaning, and is not buffered.
                 try await control.write(Data(repeating: 5, count: 10_000))
                 try await proxy.relay.write(own + Data("\(round)"))
                 #expect(try await client.receiveMessage().data == Data("\(round)"))
@@ -128,7 +130,7 @@ extension Loopback {
         }
 
         @Test(
-            "A proxy that stalls, at any point, can be left: the next one is used, never the direct way",
+            "A proxy that stalls at any point is left for the next one, never for the direct connection",
             arguments: 0..<3)
         func stalls(step: Int) async throws {
             let server = try RawSocket.bound(.udp4)
@@ -144,7 +146,7 @@ extension Loopback {
             let stalled = try await silent.control.accept()
             if step > 0 {
                 _ = try await stalled.read()
-                // Half an answer is none.
+                // Half of an answer is not an answer.
                 try await stalled.write(Data([5] + (step > 1 ? [0] : [])))
                 if step > 1 {
                     _ = try await stalled.read()
@@ -162,7 +164,7 @@ extension Loopback {
             withExtendedLifetime(control) {}
         }
 
-        @Test("The end of the control connection is the end of the connection, by a reset as by a goodbye")
+        @Test("The end of the control connection, by a reset or an orderly close, ends the connection")
         func end() async throws {
             for isReset in [false, true] {
                 let proxy = try Proxy()
@@ -177,7 +179,7 @@ extension Loopback {
             }
         }
 
-        @Test("A name and password, right and wrong", arguments: [true, false])
+        @Test("A correct and a wrong password", arguments: [true, false])
         func credential(isRight: Bool) async throws {
             let proxy = try Proxy()
             let configuration = proxy.configuration
@@ -202,7 +204,9 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("A proxy that has no relay, or names an impossible place: the next one is used, never the direct way")
+        @Test(
+            "After a proxy without a relay, or with an invalid relay address, the next one is used, never the direct connection"
+        )
         func next() async throws {
             let server = try RawSocket.bound(.udp4)
             let endpoint = NWEndpoint.hostPort(
@@ -229,7 +233,9 @@ extension Loopback {
             #expect(Socket.bytesReadable(server.fd) == 0)
         }
 
-        @Test("HTTP proxies carry no datagrams: closed, unless the direct way is allowed", arguments: [false, true])
+        @Test(
+            "HTTP proxies carry no datagrams: the connection fails, unless the direct connection is allowed",
+            arguments: [false, true])
         func tunnels(mayGoDirect: Bool) async throws {
             let server = try RawSocket.bound(.udp4)
             var http = ProxyConfiguration(httpCONNECTProxy: .hostPort(host: "192.0.2.1", port: 1))
@@ -246,7 +252,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("Cancelled at any moment of the association, the control connection ends", arguments: 0..<3)
+        @Test("Cancelling at any moment of the association ends the control connection", arguments: 0..<3)
         func cancelled(step: Int) async throws {
             let proxy = try Proxy()
             let client = Self.client([proxy.configuration])

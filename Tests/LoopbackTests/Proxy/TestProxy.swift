@@ -3,16 +3,16 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// A proxy on this host, of either kind, that writes down what it is asked for. It knows where names lead.
+/// An HTTP or SOCKS proxy on this host that records its requests. It knows the destinations of names.
 final class TestProxy: Sendable {
     enum Kind: Sendable {
         case socks(credential: String? = nil)
         case http(credential: String? = nil)
-        /// Answers every request with this.
+        /// Answers every request with this response.
         case refusing(String)
     }
 
-    /// What clients asked for, and how they proved who they are.
+    /// The requests of clients, and their authentication.
     let requests = Mailbox<String>()
     private let kind: Kind
     private let listener: ListenerProbe
@@ -26,11 +26,11 @@ final class TestProxy: Sendable {
 
     var endpoint: NWEndpoint { listener.endpoint }
 
-    /// A proxy for as long as `body` runs.
+    /// Runs a proxy during `body`.
     ///
     /// - Parameters:
-    ///   - parameters: TLS to the proxy, for instance.
-    ///   - route: Where a destination such as `name:80` leads.
+    ///   - parameters: Protocols to the proxy, such as TLS.
+    ///   - route: Maps a destination such as `name:80` to an endpoint.
     static func with(
         _ kind: Kind, tls: NWProtocolTLS.Options? = nil, route: @escaping @Sendable (String) -> NWEndpoint?,
         _ body: (TestProxy) async throws -> Void
@@ -71,7 +71,7 @@ final class TestProxy: Sendable {
             destination = nil
         }
         guard let destination else {
-            // Hanging up at once could destroy the answer on its way.
+            // Closing at once could destroy the answer in transit.
             _ = try await client.receive()
             return
         }
@@ -90,7 +90,7 @@ final class TestProxy: Sendable {
     private static func copy(_ source: Probe, _ sink: Probe) async throws {
         while true {
             let piece = try await source.receive()
-            // Either end may be gone already: that is the test's business.
+            // Either end may be gone already; the test checks that.
             if let data = piece.data { _ = try await sink.send(data, isComplete: false).next() }
             if piece.isFinal || piece.error != nil {
                 _ = try await sink.send(nil, .finalMessage).next()

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Host resolver")
     struct HostResolverTests {
-        /// A resolver that asks a server of the test's.
+        /// Runs a resolver that queries a server of the test.
         private static func with(
             _ answer: @escaping NameServer.Answer, _ body: (HostResolver, NameServer) async throws -> Void
         ) async throws {
@@ -17,7 +17,7 @@ extension Loopback {
 
         private static func name(_ text: String) throws -> DNSName { try #require(DNSName(text)) }
 
-        @Test("A name has its addresses of both families, or of the one that is asked for")
+        @Test("A name resolves to its addresses of both families, or of the requested one")
         func addresses() async throws {
             let alias = try Self.name("alias.example.com")
             try await Self.with { query, _ in
@@ -38,14 +38,14 @@ extension Loopback {
             }
         }
 
-        @Test("An address stands for itself, and a name of the hosts file needs no server")
+        @Test("An address needs no lookup, and a name in the hosts file needs no server")
         func known() async throws {
             #expect(try await HostResolver().addresses(of: "2001:db8::9").map(\.host) == ["2001:db8::9"])
             let local = try await HostResolver().addresses(of: "localhost", family: .ipv4)
             #expect(local.map(\.host) == ["127.0.0.1"])
         }
 
-        @Test("An address has its names")
+        @Test("An address resolves to its names")
         func reverse() async throws {
             let target = try Self.name("host.example.com")
             try await Self.with { query, _ in
@@ -93,7 +93,7 @@ extension Loopback {
             }
         }
 
-        @Test("A cancelled look-up ends at once, while its server says nothing", arguments: [true, false])
+        @Test("A cancelled lookup ends at once, while its server is silent", arguments: [true, false])
         func cancelled(isLate: Bool) async throws {
             let asked = Mailbox<Bool>()
             try await Self.with { _, _ in

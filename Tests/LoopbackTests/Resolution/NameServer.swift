@@ -6,9 +6,9 @@ import CausewayWire
 import Dispatch
 import FoundationEssentials
 
-/// A DNS server on this host, over UDP and TCP, that says what a test wants.
+/// A DNS server on this host, over UDP and TCP, that sends the answers that a test provides.
 final class NameServer: Sendable {
-    /// What to say to a question; `nil` for nothing.
+    /// Returns the answer to a query; `nil` for silence.
     typealias Answer = @Sendable (DNSMessage, DNSCarrier) -> DNSMessage?
 
     struct Heard: Sendable {
@@ -23,7 +23,7 @@ final class NameServer: Sendable {
     nonisolated(unsafe) private let source: any DispatchSourceRead
     private let answer: Answer
     private let log = Log()
-    /// What a forger would send before the answer: here it comes from the very socket that was asked.
+    /// Forged responses to send before the answer. They come from the queried socket itself.
     typealias Forgeries = @Sendable (DNSMessage) -> [DNSMessage]
 
     private final class Log: Sendable {
@@ -56,11 +56,11 @@ final class NameServer: Sendable {
 
     deinit { source.cancel() }
 
-    /// Takes one TCP connection after the other until its task is cancelled.
+    /// Accepts TCP connections one after the other until the task is cancelled.
     func serveStreams() async throws {
         while !Task.isCancelled {
             let stream = try await listener.accept()
-            // Questions may come many in one piece, or in parts (RFC 7766 §8).
+            // One read may contain several queries, or a part of one (RFC 7766 §8).
             var heard: [UInt8] = []
             while let piece = try? await stream.read(atMost: 65_536), !piece.isEmpty {
                 heard += piece
@@ -79,7 +79,7 @@ final class NameServer: Sendable {
 
     var heard: [Heard] { log.heard.withLock { $0 } }
 
-    /// The same port for both, which may take some tries.
+    /// Opens both sockets on one port, which may take several attempts.
     private static func open() throws -> (RawSocket, RawSocket) {
         for _ in 0..<50 {
             let datagrams = try RawSocket.bound(.udp4)
@@ -129,14 +129,14 @@ extension DNSMessage {
         return message
     }
 
-    /// An address for every name, of the family that was asked for; 127.0.0.1 and nothing for IPv6.
+    /// A response with 127.0.0.1 for every IPv4 query, and no address for IPv6.
     func loopbackResponse(timeToLive: UInt32 = 60) -> DNSMessage {
         guard let question = questions.first, question.type == .a else { return response() }
         return response(.noError, [DNSRecord(question.name, .a, timeToLive: timeToLive, .ipv4(.loopback))])
     }
 }
 
-/// Files of a resolver, in a directory of their own.
+/// The configuration files of a resolver, in a temporary directory.
 final class ResolverDirectory {
     let url: URL
     let files: ResolverFiles
@@ -156,7 +156,7 @@ final class ResolverDirectory {
 
     func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
-    /// Puts another file in its place, as editors do.
+    /// Replaces the file by renaming, as editors do.
     func replace(_ text: String, _ path: String) throws {
         try write(text, path + ".new")
         try FileManager.default.removeItem(atPath: path)
@@ -164,7 +164,7 @@ final class ResolverDirectory {
     }
 }
 
-/// What a look-up reported, once it has ended.
+/// The reports of a completed lookup.
 struct LookupOutcome: Sendable {
     var addresses: [SocketAddress] = []
     var origins: [AddressOrigin] = []
@@ -196,7 +196,7 @@ extension ResolverEngine {
     }
 }
 
-/// Waits until something is so; fails the test after the usual patience.
+/// Waits for a condition, and fails the test after the usual limit.
 func eventually(_ what: String, _ isTrue: () async -> Bool) async throws {
     let end = System.now + Patience.limit
     while System.now < end {

@@ -7,14 +7,14 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Resolver and real sockets")
+    @Suite("Resolver with real sockets")
     struct ResolverTests {
         private func engine(_ server: NameServer, _ directory: ResolverDirectory) -> ResolverEngine {
             Backend.choose()
             return ResolverEngine(on: Engine.nextLoop(), files: directory.files, port: server.port)
         }
 
-        @Test("A name is asked for over UDP, and remembered")
+        @Test("A name is queried over UDP, and cached")
         func asks() async throws {
             let server = try NameServer { query, _ in query.loopbackResponse() }
             let directory = try ResolverDirectory()
@@ -23,13 +23,13 @@ extension Loopback {
             #expect(first.addresses == [.ipv4(bits: 0x7F00_0001, port: 0)])
             #expect(first.origins == [.query(.udp)])
             #expect(Set(server.heard.map(\.question.type)) == [.a, .aaaa])
-            // The record that is not there may not be remembered without its zone's word; the address may.
+            // The absence of a record may not be cached without an SOA record; the address may.
             let second = await engine.outcome(of: "WWW.example.com", families: [.ipv4])
             #expect(second.origins == [.cache])
             #expect(server.heard.count == 2)
         }
 
-        @Test("What is remembered, or in the hosts file, needs no thread but the caller's")
+        @Test("A cached name, or one in the hosts file, needs no other thread")
         func known() async throws {
             let server = try NameServer { query, _ in query.loopbackResponse() }
             let directory = try ResolverDirectory(hosts: "192.0.2.7 box\n")
@@ -66,16 +66,16 @@ extension Loopback {
             #expect(outcome.origins == [.query(.tcp)])
         }
 
-        @Test("A host where nobody listens is known at once, and the next server answers")
+        @Test("A server address without a listener is detected at once, and the next server answers")
         func refused() async throws {
             let server = try NameServer { query, _ in query.loopbackResponse() }
-            // Nobody is at this address's port: its host says so by ICMP.
+            // The host reports the unused port by ICMP.
             let directory = try ResolverDirectory(resolv: "nameserver 127.9.9.9\nnameserver 127.0.0.1")
             let outcome = await engine(server, directory).outcome(of: "www.example.com", families: [.ipv4])
             #expect(outcome.addresses.count == 1)
         }
 
-        @Test("Nobody listens at all: the look-up ends and says so")
+        @Test("If no server listens, the lookup ends with an error")
         func nobody() async throws {
             let port = try RawSocket.bound(.udp4).port
             let directory = try ResolverDirectory()
@@ -85,7 +85,7 @@ extension Loopback {
             #expect(outcome.problem == .connectionRefused)
         }
 
-        @Test("Files count as soon as they change", arguments: [false, true])
+        @Test("Changed files take effect at once", arguments: [false, true])
         func follows(_ isReplaced: Bool) async throws {
             let server = try NameServer { query, _ in query.response(.nameError) }
             let directory = try ResolverDirectory()
@@ -93,12 +93,12 @@ extension Loopback {
             #expect(await engine.outcome(of: "box", families: [.ipv4]).problem == .notFound)
             let path = directory.files.hostsPath
             try isReplaced ? directory.replace("192.0.2.7 box\n", path) : directory.write("192.0.2.7 box\n", path)
-            try await eventually("the new hosts file counts") {
+            try await eventually("the new hosts file is used") {
                 await engine.outcome(of: "box", families: [.ipv4]).addresses == [.ipv4(bits: 0xC000_0207, port: 0)]
             }
         }
 
-        @Test("A thousand names at once: two sockets for the server, and none afterwards")
+        @Test("A thousand concurrent names use two sockets, which are closed afterwards")
         func many() async throws {
             let server = try NameServer { query, _ in query.loopbackResponse() }
             let directory = try ResolverDirectory()
@@ -112,14 +112,14 @@ extension Loopback {
             }
             #expect(found == 1_000)
             #expect(server.heard.count >= 2_000)
-            // Threads of the pool that runs the test's own tasks may come meanwhile.
+            // The pool that runs the test's own tasks may start threads meanwhile.
             #expect(threadCount() - threads < 16)
             try await eventually("every socket is closed") { await engine.openSockets == 0 }
         }
 
-        @Test("Forgeries by the hundred before each answer: the right one counts, and nothing is left of the others")
+        @Test("The right answer is accepted after hundreds of forged ones, which leave no trace")
         func forged() async throws {
-            // As many as the kernel keeps for a socket that is not read meanwhile, so that none of them costs the answer.
+            // At most as many as the kernel buffers for the socket, so that the answer is not dropped.
             let forge: NameServer.Forgeries = { query in
                 (1..<200).map { number in
                     var message = query.response()
@@ -143,19 +143,19 @@ extension Loopback {
             try await eventually("every socket is closed") { await engine.openSockets == 0 }
         }
 
-        @Test("A look-up that was given up leaves nothing behind")
+        @Test("A cancelled lookup leaks nothing")
         func cancelled() async throws {
             let server = try NameServer { _, _ in nil }
             let directory = try ResolverDirectory()
             let engine = engine(server, directory)
             for number in 0..<100 { engine.resolve(NameRequest("n\(number).example")) { _ in }.cancel() }
             let kept = (0..<20).map { number in engine.resolve(NameRequest("k\(number).example")) { _ in } }
-            try await eventually("questions are asked") { server.heard.count >= 40 }
+            try await eventually("queries are sent") { server.heard.count >= 40 }
             for one in kept { one.cancel() }
             try await eventually("every socket is closed") { await engine.openSockets == 0 }
         }
 
-        @Test("Expired answers are of use until fresh ones come, where that is allowed")
+        @Test("Expired answers are used until fresh ones arrive, if that is allowed")
         func expired() async throws {
             let server = try NameServer { query, _ in query.loopbackResponse(timeToLive: 0) }
             let directory = try ResolverDirectory()
@@ -174,7 +174,7 @@ extension Loopback {
 }
 
 extension ResolverEngine {
-    /// How many sockets are open now.
+    /// The number of open sockets.
     var openSockets: Int {
         get async {
             await withCheckedContinuation { continuation in

@@ -5,10 +5,10 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In processes of their own, where nobody else opens or closes anything.
+    /// In separate processes, so that no other code opens or closes descriptors.
     @Suite("Descriptors")
     struct DescriptorTests {
-        @Test("10,000 connections leave the descriptors as they were: TCP")
+        @Test("10,000 connections leak no descriptor: TCP")
         func tcp() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -16,7 +16,7 @@ extension Loopback {
             }
         }
 
-        @Test("10,000 connections leave the descriptors as they were: Unix sockets")
+        @Test("10,000 connections leak no descriptor: Unix sockets")
         func unix() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -24,7 +24,7 @@ extension Loopback {
             }
         }
 
-        @Test("10,000 connections leave the descriptors as they were: UDP")
+        @Test("10,000 connections leak no descriptor: UDP")
         func udp() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -34,7 +34,7 @@ extension Loopback {
     }
 }
 
-/// Connects, exchanges a byte and closes, over and over, in every way of closing.
+/// Connects, exchanges a byte and closes repeatedly, in every way of closing.
 final class ConnectionCycles: Sendable {
     private let medium: Medium
     private let queue = DispatchQueue(label: "cycles")
@@ -59,7 +59,7 @@ final class ConnectionCycles: Sendable {
         listener.listener.newConnectionHandler = { [queue, medium] connection in
             connection.start(queue: queue)
             connection.receive(minimumIncompleteLength: 1, maximumLength: 1) { data, _, _, error in
-                // Every other one is ended by this side first; the end of a datagram peer nobody hears of.
+                // This side closes every other connection first. A datagram peer receives no end.
                 if data?.first == 1 || error != nil || !medium.isStream { return connection.cancel() }
                 connection.receive(minimumIncompleteLength: 1, maximumLength: 1) { _, _, _, _ in connection.cancel() }
             }

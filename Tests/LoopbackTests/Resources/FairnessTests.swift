@@ -5,14 +5,14 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Many clients, some of them stuck")
+    @Suite("Many clients, some of which do not read")
     struct FairnessTests {
         private static let clients = 1_000
         private static let stuck = 100
         private static let roundTrips = 20
 
         @Test(
-            "1,000 clients of which 100 never read: the others finish, and the server holds little for the stuck ones")
+            "With 1,000 clients of which 100 never read, the others finish, and the server buffers little")
         func stuckClients() async throws {
             let listener = try ListenerProbe(.tcp4)
             let serverQueue = DispatchQueue(label: "server")
@@ -28,7 +28,7 @@ extension Loopback {
             for _ in 0..<Self.stuck {
                 let hog = NWConnection(to: listener.endpoint, using: .tcp)
                 hog.start(queue: queue)
-                // Asks for an endless answer and never reads it.
+                // Requests an endless answer and never reads it.
                 hog.send(content: Data("*"), completion: .contentProcessed { started.put($0 == nil) })
                 hogs.append(hog)
             }
@@ -48,7 +48,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        /// Echoes; to an asterisk it answers without end, as fast as the client reads.
+        /// Echoes. Answers an asterisk with an endless stream, as fast as the client reads.
         private static func serve(_ connection: NWConnection, _ taken: Counter) {
             connection.receive(minimumIncompleteLength: 1, maximumLength: 1_024) { data, _, isComplete, error in
                 guard let data, error == nil else { return connection.cancel() }
@@ -79,7 +79,7 @@ extension Loopback {
     }
 }
 
-/// A number that many threads count up.
+/// A thread-safe counter.
 final class Counter: Sendable {
     private let number = LockedValue(0)
 

@@ -22,7 +22,7 @@ extension Loopback {
             return (client, peer)
         }
 
-        @Test("A reset while both directions are full fails everything that waits, once")
+        @Test("A reset while both directions are full fails every pending request once")
         func resetUnderLoad() async throws {
             let raw = try RawSocket.listening(.tcp4)
             for round in 0..<20 {
@@ -41,7 +41,7 @@ extension Loopback {
             }
         }
 
-        @Test("A peer that half-closes and never reads does not end what is sent to it")
+        @Test("A peer that half-closes and never reads does not end the other direction")
         func halfClosedAndDeaf() async throws {
             let raw = try RawSocket.listening(.tcp4)
             let (client, peer) = try await Self.connect(to: raw)
@@ -55,10 +55,10 @@ extension Loopback {
             #expect(outcomes.history.count == 64)
         }
 
-        @Test("A peer that vanished without a word is noticed by what is sent to it, and by keepalive")
+        @Test("A vanished peer is detected by sending and by keepalive")
         func vanished() async throws {
             guard geteuid() == 0 else {
-                print("SKIPPED: making a peer vanish takes CAP_NET_ADMIN")
+                print("SKIPPED: making a peer vanish needs CAP_NET_ADMIN")
                 return
             }
             let raw = try RawSocket.listening(.tcp4)
@@ -69,7 +69,7 @@ extension Loopback {
                     options.keepaliveInterval = 1
                     options.keepaliveCount = 1
                 }
-                // A socket in repair mode closes without telling its peer (tcp(7), TCP_REPAIR is option 19).
+                // A socket in repair mode closes without notifying its peer (tcp(7), TCP_REPAIR is option 19).
                 var on: CInt = 1
                 try #require(setsockopt(peer.fd, CInt(IPPROTO_TCP), 19, &on, socklen_t(MemoryLayout<CInt>.size)) == 0)
                 peer.close()
@@ -79,7 +79,7 @@ extension Loopback {
             }
         }
 
-        @Test("Content in single bytes, at once and in a storm, arrives whole", arguments: [UInt64](1...3))
+        @Test("Content in single bytes, paced and in bursts, arrives complete", arguments: [UInt64](1...3))
         func drip(seed: UInt64) async throws {
             let raw = try RawSocket.listening(.tcp6)
             let port = try #require(NWEndpoint.Port(rawValue: raw.port))
@@ -100,7 +100,7 @@ extension Loopback {
             try await client.cancel()
         }
 
-        @Test("A flood of connections that reset at once leaves the listener working")
+        @Test("A listener still works after a flood of connections that reset at once")
         func resetFlood() async throws {
             let listener = try ListenerProbe(.tcp4)
             listener.listener.newConnectionHandler = {
@@ -123,7 +123,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("Datagrams of every length and of many peers leave the listener working")
+        @Test("A listener still works after datagrams of every length from many peers")
         func datagramNoise() async throws {
             let listener = try ListenerProbe(.udp4)
             listener.listener.newConnectionHandler = { [queue = listener.queue] connection in
@@ -141,7 +141,7 @@ extension Loopback {
             try await client.ready()
             let answers = client.requestMessage()
             var answer: Received?
-            // The socket may still be full of noise: what finds no room in it is lost.
+            // The socket buffer may still be full, so that the datagram is dropped: repeat it.
             while answer == nil {
                 try await client.deliver(Data("here"))
                 answer = await answers.take(within: Patience.silence)

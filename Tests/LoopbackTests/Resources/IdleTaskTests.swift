@@ -3,7 +3,7 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// Frames of tasks are larger where nothing is optimized.
+/// Task frames are larger without optimization.
 #if DEBUG
     private let idleLimit = 4_096
 #else
@@ -13,7 +13,7 @@ import Testing
 extension Loopback {
     @Suite("Memory of idle tasks")
     struct IdleTaskTests {
-        /// `CAUSEWAY_IDLE=10000` for the full run.
+        /// Set `CAUSEWAY_IDLE=10000` for the full run.
         @Test("An idle connection with a waiting receive takes at most 3,072 bytes, 4,096 without optimization")
         func idle() async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -27,14 +27,14 @@ extension Loopback {
                     guard case .hostPort(_, let port) = endpoint else { return }
                     let address = SocketAddress.ipv4(bits: 0x7f00_0001, port: port.rawValue)
                     var clients: [RawSocket] = []
-                    // What the first ones cost is the process's.
+                    // The first connections also allocate memory that the whole process shares.
                     for _ in 0..<100 { clients.append(try await RawSocket.connected(to: address)) }
                     _ = try await waiting.next(100)
                     let before = System.residentMemory.current
                     for _ in 0..<count { clients.append(try await RawSocket.connected(to: address)) }
                     _ = try await waiting.next(count)
                     let each = (System.residentMemory.current - before) / count
-                    print("bytes for each idle connection: \(each)")
+                    print("bytes per idle connection: \(each)")
                     #expect(each <= idleLimit)
                     for client in clients { client.close() }
                 }

@@ -5,13 +5,13 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In processes of their own, so that nobody else's memory is measured.
+    /// In separate processes, so that only this test's memory is measured.
     ///
-    /// The sender never stops: each completion sends the next block. The reader reads once in a while, so that there are many
-    /// rounds of filling up and standing still without waiting by the clock.
+    /// The sender never stops: each completion sends the next block. The reader reads once in a while, so that the buffers fill many times
+    /// without timed waits.
     @Suite("Memory")
     struct MemoryTests {
-        @Test("An endless sender and a stopped reader do not grow: TCP")
+        @Test("An endless sender with a stopped reader does not grow: TCP")
         func tcp() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -19,7 +19,7 @@ extension Loopback {
             }
         }
 
-        @Test("An endless sender and a stopped reader do not grow: Unix sockets")
+        @Test("An endless sender with a stopped reader does not grow: Unix sockets")
         func unix() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -27,7 +27,7 @@ extension Loopback {
             }
         }
 
-        @Test("A flood of datagrams that nobody receives does not grow a connection")
+        @Test("A flood of unread datagrams does not grow a connection")
         func floodedClient() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -35,7 +35,7 @@ extension Loopback {
             }
         }
 
-        @Test("A flood of datagrams that nobody receives does not grow a listener's connection")
+        @Test("A flood of unread datagrams does not grow a listener's connection")
         func floodedListener() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 300)
@@ -45,7 +45,7 @@ extension Loopback {
     }
 }
 
-/// What memory may grow by on both sides together.
+/// The maximum growth in bytes of both sides together.
 private let allowance = 8 << 20
 
 private func expectGrowth(below limit: Int, from before: Int, sourceLocation: SourceLocation = #_sourceLocation) {
@@ -56,7 +56,7 @@ private func expectGrowth(below limit: Int, from before: Int, sourceLocation: So
 private struct StoppedReader {
     private static let rounds = 40
     private static let block = Data(count: 64 << 10)
-    /// As long as nothing is taken for this time, the sender counts as stopped.
+    /// The sender counts as stopped after this time without progress.
     private static let quiet: Duration = .milliseconds(40)
     var medium: Medium
 
@@ -86,7 +86,7 @@ private struct StoppedReader {
             })
     }
 
-    /// Waits until the sender is stopped. Returns how many blocks were taken meanwhile.
+    /// Waits until the sender is stopped. Returns the number of blocks taken meanwhile.
     private static func standstill(_ taken: Mailbox<Bool>) async -> Int {
         var count = 0
         while await taken.take(within: quiet) != nil { count += 1 }
@@ -99,7 +99,7 @@ private struct StoppedReader {
     }
 }
 
-/// A peer that sends datagrams as fast as it can, to a connection that is ready and receives nothing.
+/// A peer that sends datagrams as fast as possible to a ready connection that does not receive.
 private struct Flood {
     private static let datagram = Data(count: 1_000)
     var isListener: Bool
@@ -128,7 +128,7 @@ private struct Flood {
         let before = System.residentMemory.current
         try await send(300_000, from: peer)
         expectGrowth(below: allowance, from: before)
-        // It is as alive as before.
+        // The connection still works.
         #expect(try await target.receiveMessage().data == Self.datagram)
         try await target.cancel()
         try await listener.cancel()

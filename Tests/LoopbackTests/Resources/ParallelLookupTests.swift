@@ -8,10 +8,10 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In a process of its own, where nobody else has threads and sockets.
-    @Suite("Look-ups at once")
+    /// In a separate process, so that no other code has threads and sockets.
+    @Suite("Concurrent lookups")
     struct ParallelLookupTests {
-        @Test("1,000 names at once: no thread more, two datagram sockets at most, one stream")
+        @Test("1,000 concurrent names use no extra thread, at most two datagram sockets and one stream")
         func frugal() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 200)
@@ -29,12 +29,12 @@ private final class ParallelLookups {
 
     init() throws {
         Backend.choose()
-        // The server lives on the same processors: what is counted must not depend on how soon it answers.
+        // The server shares the processors with the resolver, so a long timeout makes the counts independent of its speed.
         directory = try ResolverDirectory(resolv: "nameserver 127.0.0.1\noptions timeout:30")
         server = try NameServer { [gauge] query, carrier in
             gauge.asked()
             var answer = query.loopbackResponse()
-            // Those of one kind come over TCP.
+            // Names of one kind are answered over TCP.
             if carrier == .udp, query.questions[0].name.description.hasPrefix("big") {
                 answer.answers = []
                 answer.flags.insert(.isTruncated)
@@ -48,7 +48,7 @@ private final class ParallelLookups {
     func expectFew(_ count: Int) async throws {
         let streams = Task { [server] in try await server.serveStreams() }
         defer { streams.cancel() }
-        // Threads that the server, the loops and this test need are there from now on.
+        // Start the threads that the server, the loops and this test need.
         try await lookUp(200, "warm")
         try await lookUp(200, "big-warm")
         let (threads, sockets) = (Process.threadCount, Process.socketCount)
@@ -60,12 +60,12 @@ private final class ParallelLookups {
             #expect(seen.lookupSockets > 0 && seen.lookupSockets <= mostSockets)
             // The server's end of a stream is in this process too, and a closed one may not be gone yet.
             #expect(seen.processSockets <= sockets + mostSockets + (kind == "big" ? 2 : 0))
-            // Dispatch keeps a thread for whoever may come next.
+            // Dispatch keeps a spare thread.
             #expect(seen.threads <= threads + 2)
         }
     }
 
-    /// All of them are asked for before the first answer can be taken.
+    /// Starts all lookups before the first answer can be processed.
     private func lookUp(_ count: Int, _ kind: String) async throws {
         let outcomes = Mailbox<Int>()
         let resolutions = LockedValue<[any NameResolving]>([])
@@ -89,9 +89,9 @@ private final class ParallelLookups {
     }
 }
 
-/// Looks at the process whenever twenty more questions have come to the server.
+/// Inspects the process after every twenty queries to the server.
 private final class Gauge: Sendable {
-    /// The most of each at any time.
+    /// The maximum of each count.
     struct Peak {
         var threads = 0
         var lookupSockets = 0
@@ -124,7 +124,7 @@ private final class Gauge: Sendable {
     }
 }
 
-/// What the kernel knows of this process.
+/// Counts of this process, from the kernel.
 private enum Process {
     static var threadCount: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1

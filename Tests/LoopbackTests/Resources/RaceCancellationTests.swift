@@ -10,7 +10,7 @@ import Testing
 extension Loopback {
     @Suite("Cancelled races")
     struct RaceCancellationTests {
-        @Test("Cancelled at every millisecond of its race, a connection leaves no descriptor")
+        @Test("Cancelled at every millisecond of its race, a connection leaks no descriptor")
         func noLeak() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 500)
@@ -20,11 +20,11 @@ extension Loopback {
     }
 }
 
-/// Races among addresses of which none answers but the last, each cancelled a millisecond later than the one before it.
+/// Connection races in which only the last address answers. Each is cancelled a millisecond later than the one before it.
 ///
-/// The answer for IPv6 comes late, so that addresses join while the race runs.
+/// The answer for IPv6 comes late, so that addresses join a running race.
 private final class CancelledRaces: Sendable {
-    /// The last attempt starts a little before that, so some races have a winner.
+    /// The last attempt starts before this time, so that some races have a winner.
     private static let length = 1_000
     private static let transports = 100
 
@@ -37,7 +37,7 @@ private final class CancelledRaces: Sendable {
         (port, deaf, live) = try Self.open()
     }
 
-    /// One port at all addresses.
+    /// Opens one port on all addresses.
     private static func open() throws -> (UInt16, [DeafListener], RawSocket) {
         for _ in 0..<50 {
             let live = try RawSocket.listening(.tcp4, backlog: 4_000)
@@ -57,7 +57,7 @@ private final class CancelledRaces: Sendable {
         defer { doorman.cancel() }
         _ = await run(0..<Self.transports, every: 10)
         let before = ConnectionCycles.descriptorCount
-        // Every moment of the race occurs, however few races there are.
+        // Covers every moment of the race, with any number of races.
         let winners = await run(0..<count, every: max(1, Self.length / count))
         let isUnchanged = await eventually { ConnectionCycles.descriptorCount <= before }
         print(
@@ -65,7 +65,7 @@ private final class CancelledRaces: Sendable {
         #expect(isUnchanged, "\(ConnectionCycles.descriptorCount) descriptors, \(before) before")
     }
 
-    /// Returns how many were connected when they were cancelled.
+    /// Returns the number of races that were connected when they were cancelled.
     private func run(_ numbers: Range<Int>, every step: Int) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for transport in 0..<Self.transports {
@@ -85,7 +85,7 @@ private final class CancelledRaces: Sendable {
 
     private func race(_ number: Int, cancelledAfter delay: Duration) async -> Bool {
         let observer = RaceObserver()
-        // Another name each time: nothing is known of it.
+        // A new name each time, so that nothing is cached.
         let target = Connector.Target.name("race-\(number).test", port: port, interface: nil)
         let driver = ConnectionDriver(
             .connect(target, resolver: LateAnswers()), FrozenSettings(SocketSettings(transport: .tcp)))
@@ -98,7 +98,7 @@ private final class CancelledRaces: Sendable {
     }
 }
 
-/// A listener with nobody behind it and no room in its queue: who connects gets no answer.
+/// A listener with a full queue that does not accept: a client gets no answer.
 private final class DeafListener: Sendable {
     private let sockets: [RawSocket]
 
@@ -107,7 +107,7 @@ private final class DeafListener: Sendable {
         try Socket.bind(listener.fd, to: address)
         try Socket.listen(listener.fd, backlog: 0)
         var sockets = [listener]
-        // Two fill a queue of none; one more makes sure.
+        // Two connections fill a queue of length 0; a third makes sure.
         for _ in 0..<3 {
             let filler = RawSocket(try Socket.open(address.family, .stream))
             _ = try Socket.connect(filler.fd, to: address)
@@ -125,7 +125,7 @@ private final class RaceObserver: ConnectionObserver {
     func connectionReleased() { ended.put(true) }
 }
 
-/// Knows three addresses of IPv4 at once, and one of IPv6 that joins 60 ms later.
+/// Resolves to three IPv4 addresses at once, and to an IPv6 address after 60 ms.
 private struct LateAnswers: NameResolver {
     private struct Resolving: NameResolving {
         func cancel() {}

@@ -5,10 +5,10 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In a process of its own. `CAUSEWAY_SOAK_SECONDS=3600` goes on for an hour.
+    /// In a separate process. `CAUSEWAY_SOAK_SECONDS=3600` runs for an hour.
     @Suite("Soak")
     struct SoakTests {
-        @Test("Mixed traffic for a long time keeps descriptors and memory flat")
+        @Test("Mixed traffic for a long time does not increase descriptors or memory")
         func soak() async {
             await #expect(processExitsWith: .success) {
                 let seconds = Settings.number("CAUSEWAY_SOAK_SECONDS", default: 5)
@@ -19,9 +19,9 @@ extension Loopback {
     }
 }
 
-/// Connections of every kind, one round after the other, each with its conversation.
+/// Connections of every kind in rounds, each with a message exchange.
 private struct Soak {
-    /// Bytes that memory may grow by once everything has been used.
+    /// The maximum growth in bytes after the warm-up.
     private static let allowance = 8 << 20
     private static let messages = 50
 

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension Loopback {
-    @Suite("Messages that do not fit a datagram")
+    @Suite("Messages that exceed a datagram")
     struct DatagramLimitTests {
-        @Test("Over DTLS one is refused with EMSGSIZE, and the connection goes on")
+        @Test("DTLS refuses an oversized message with EMSGSIZE, and the connection continues")
         func encrypted() async throws {
             let listener = ListenerProbe(
                 try NWListener(using: NWParameters(dtls: try TestIdentity.options(isServer: true), udp: .init())))

@@ -11,7 +11,7 @@ extension Loopback {
                 identifier: "message", metadata: [NWProtocolFramer.Message(definition: LengthFramer.definition)])
         }
 
-        @Test("Messages of all sizes keep their bounds, both ways")
+        @Test("Messages of all sizes keep their boundaries in both directions")
         func messages() async throws {
             try await StackPair.with(
                 client: LengthFramer.parameters(.tcp), server: LengthFramer.parameters(.tcp)
@@ -37,7 +37,7 @@ extension Loopback {
             }
         }
 
-        @Test("The peer's end comes behind the last message, and the other direction stays open")
+        @Test("The peer's end follows the last message, and the other direction stays open")
         func end() async throws {
             try await StackPair.with(
                 client: LengthFramer.parameters(.tcp), server: LengthFramer.parameters(.tcp)
@@ -52,7 +52,7 @@ extension Loopback {
             }
         }
 
-        @Test("Cancelling answers everything, the last state last")
+        @Test("Cancelling completes all requests before the last state")
         func cancel() async throws {
             try await StackPair.with(
                 client: LengthFramer.parameters(.tcp), server: LengthFramer.parameters(.tcp)
@@ -66,8 +66,8 @@ extension Loopback {
             }
         }
 
-        /// What is parsed last and what the application gets come in one segment.
-        @Test("A framer that greets, and steps aside while it parses the answer")
+        /// The last bytes for the framer and the application's content arrive in one segment.
+        @Test("A framer that exchanges greetings and switches to pass-through while it parses the answer")
         func stepsAside() async throws {
             let parameters = GreetingFramer.parameters()
             try await StackPair.with(client: parameters, server: GreetingFramer.parameters()) { pair in
@@ -78,7 +78,7 @@ extension Loopback {
             }
         }
 
-        @Test("A framer that says it failed ends a client's connection, before it is ready too")
+        @Test("A framer that reports a failure ends a client's connection, also before it is ready")
         func givesUp() async throws {
             try await StackPair.connecting(client: GreetingFramer.parameters(), server: .tcp) { pair in
                 let answer = pair.client.request(1, 1)
@@ -102,9 +102,9 @@ extension Loopback {
             }
         }
 
-        @Test("A refused datagram is told to a receive")
+        @Test("A receive reports a refused datagram")
         func refusal() async throws {
-            // A port that nobody has: bound for a moment, and never listening.
+            // An unused port: bound for a moment, without a listener.
             let port = try RawSocket.bound(.udp4).port
             let client = Probe(
                 to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: port)),

@@ -1,8 +1,8 @@
 import Causeway
 import FoundationEssentials
 
-/// A framer that exchanges a line each way, and then steps aside from within the closure that parses the peer's. One that begins with an
-/// "n" is a refusal.
+/// A framer that exchanges a line in each direction, and then switches to pass-through inside the closure that parses the peer's line. A
+/// line that begins with "n" is a refusal.
 final class GreetingFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: GreetingFramer.self)
     static var label: String { "greeting" }

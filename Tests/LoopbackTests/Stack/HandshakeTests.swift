@@ -3,8 +3,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Peers that do not play their part in a handshake.
-    @Suite("Handshakes that come to nothing")
+    /// Peers that do not complete a handshake.
+    @Suite("Handshakes that fail")
     struct HandshakeTests {
         enum Kind: String, CaseIterable {
             case tls, webSocket
@@ -26,7 +26,7 @@ extension Loopback {
                 using: kind.parameters)
         }
 
-        @Test("A silent peer does not hold up a cancel, which answers everything first", arguments: Kind.allCases)
+        @Test("A silent peer does not delay a cancel, which completes all requests first", arguments: Kind.allCases)
         func silence(_ kind: Kind) async throws {
             let raw = try RawSocket.listening(.tcp4)
             let client = Self.client(of: raw, kind)
@@ -41,13 +41,15 @@ extension Loopback {
             withExtendedLifetime(peer) {}
         }
 
-        /// Neither side's peer may take longer than this, in seconds.
+        /// Limits the handshake of both sides to this time in seconds.
         private static func limited(_ parameters: NWParameters) -> NWParameters {
             (parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options)?.connectionTimeout = 1
             return parameters
         }
 
-        @Test("A client waits once a silent peer's time is over, with its content unsent", arguments: Kind.allCases)
+        @Test(
+            "A client waits after the handshake timeout of a silent peer, with its content unsent",
+            arguments: Kind.allCases)
         func stalledServer(_ kind: Kind) async throws {
             let raw = try RawSocket.listening(.tcp4)
             let client = Probe(
@@ -61,7 +63,7 @@ extension Loopback {
             withExtendedLifetime(peer) {}
         }
 
-        @Test("A server's connection fails once a silent peer's time is over, and the listener lives on")
+        @Test("A server's connection fails after the handshake timeout, and the listener continues")
         func stalledClient() async throws {
             let parameters = Self.limited(Kind.webSocket.parameters)
             parameters.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: .any)
@@ -78,7 +80,7 @@ extension Loopback {
             withExtendedLifetime(raw) {}
         }
 
-        @Test("A reset makes a client wait, as a refused connection does", arguments: Kind.allCases)
+        @Test("A reset during the handshake makes a client wait, like a refused connection", arguments: Kind.allCases)
         func reset(_ kind: Kind) async throws {
             let raw = try RawSocket.listening(.tcp4)
             let client = Self.client(of: raw, kind)
@@ -88,14 +90,14 @@ extension Loopback {
             peer.reset()
             try await client.states.expect(.preparing)
             try await client.states.expect(.waiting(.posix(.ECONNRESET)))
-            // The next attempt is a new one.
+            // The next attempt uses a new connection.
             client.connection.restart()
             _ = try await raw.accept().read()
             try await client.states.expect(.preparing)
             try await client.cancel()
         }
 
-        @Test("Garbage makes a client wait, with its content unsent", arguments: Kind.allCases)
+        @Test("Invalid data makes a client wait, with its content unsent", arguments: Kind.allCases)
         func garbage(_ kind: Kind) async throws {
             let raw = try RawSocket.listening(.tcp4)
             let client = Self.client(of: raw, kind)

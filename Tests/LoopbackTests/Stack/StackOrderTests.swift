@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("What protocols above the transport keep to")
+    @Suite("The order of events with protocols above the transport")
     struct StackOrderTests {
         private enum Event: Equatable {
             case state(NWConnection.State)
@@ -12,8 +12,8 @@ extension Loopback {
             case sent(NWError?)
         }
 
-        /// What was asked for before the start is answered by a connection that the program knows to be ready.
-        @Test("Ready is told before any answer", arguments: 0..<20)
+        /// The state handler must run before requests from before the start complete.
+        @Test("Ready is reported before any answer", arguments: 0..<20)
         func readyComesFirst(round: Int) async throws {
             Backend.choose()
             let server = LengthFramer.parameters(.tcp)
@@ -25,7 +25,7 @@ extension Loopback {
                 connection.receiveMessage { content, _, _, _ in
                     events.put(.received(content.map { String(decoding: $0, as: UTF8.self) }))
                 }
-                // Whoever starts it from elsewhere races with the queue that it is told on.
+                // A start from another thread races with the state handler's queue.
                 connection.start(queue: round.isMultiple(of: 2) ? listener.queue : DispatchQueue(label: "accepted"))
             }
             try await listener.listen()
@@ -54,7 +54,7 @@ extension Loopback {
                 try await pair.client.states.expect(.cancelled)
                 let received = try await answer.next()
                 if kind == "WebSocket" {
-                    // A peer that hangs up between messages ends the content, as on Apple platforms. The state tells the rest.
+                    // A peer that closes between messages ends the content, as on Apple platforms. The state reports the rest.
                     #expect(received.error == nil && received.isComplete && received.context?.isFinal == true)
                 } else {
                     #expect(received.error == .posix(.ECONNRESET) && received.context == nil)
@@ -63,7 +63,7 @@ extension Loopback {
             }
         }
 
-        @Test("A framer's endpoints are those of the connection, on a listener of both families too")
+        @Test("A framer's endpoints are those of the connection, also with a listener on both families")
         func endpointsOfFramers() async throws {
             Backend.choose()
             let listener = ListenerProbe(try NWListener(using: EndpointFramer.parameters()))
@@ -87,7 +87,7 @@ extension Loopback {
     }
 }
 
-/// A framer that tells with each piece where it comes from.
+/// A framer that adds its endpoints to the metadata of each piece.
 private final class EndpointFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: EndpointFramer.self)
     static var label: String { "endpoint" }

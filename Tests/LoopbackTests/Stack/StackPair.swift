@@ -2,16 +2,16 @@ import Causeway
 import FoundationEssentials
 import Testing
 
-/// Two connections whose protocols above the transport have agreed.
+/// Two connections whose protocol stacks have completed their handshakes.
 struct StackPair: Sendable {
     var client: Probe
     var server: Probe
 
-    /// Calls `body` with a fresh pair, and takes it down whatever happens.
+    /// Calls `body` with a new pair, and cancels the pair afterwards.
     ///
     /// - Parameters:
-    ///   - medium: What the listener listens on.
-    ///   - endpoint: Where the client connects to, of the listener's port, if that is not simply the listener.
+    ///   - medium: The medium of the listener.
+    ///   - endpoint: Maps the listener's port to the client's destination. By default, the listener's endpoint.
     static func with(
         client: NWParameters, server: NWParameters, on medium: Medium = .tcp4,
         endpoint: ((NWEndpoint.Port) -> NWEndpoint)? = nil,
@@ -26,7 +26,7 @@ struct StackPair: Sendable {
         }
     }
 
-    /// The same, before it is known whether they agree.
+    /// Calls `body` with a new pair before its handshakes complete.
     static func connecting(
         client parameters: NWParameters, server: NWParameters, on medium: Medium = .tcp4,
         endpoint: ((NWEndpoint.Port) -> NWEndpoint)? = nil,
@@ -42,7 +42,7 @@ struct StackPair: Sendable {
             client.connection.cancel()
         }
         client.start()
-        // A datagram listener knows its peer from the first datagram on.
+        // A datagram listener sees its peer with the first datagram.
         if parameters.defaultProtocolStack.transportProtocol is NWProtocolUDP.Options {
             client.send(Data("hello"))
         }
@@ -53,7 +53,7 @@ struct StackPair: Sendable {
     }
 }
 
-/// A framer with a length before each message, as the slides of 2018 have it.
+/// A framer with a length before each message, as in Apple's presentation of 2018.
 final class LengthFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: LengthFramer.self)
     static var label: String { "length" }

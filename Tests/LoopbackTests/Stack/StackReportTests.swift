@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Reports on connections with protocols above the transport")
+    @Suite("Reports of connections with protocol stacks")
     struct StackReportTests {
         private typealias Report = NWConnection.EstablishmentReport
 
@@ -23,7 +23,7 @@ extension Loopback {
             return try await reports.next()
         }
 
-        /// A framer that greets over WebSocket over TLS.
+        /// A framer with a greeting over WebSocket over TLS.
         private static func parameters(isServer: Bool) throws -> NWParameters {
             let parameters = try MessageStack.webSocketOverTLS.parameters(isServer: isServer)
             parameters.defaultProtocolStack.applicationProtocols.insert(
@@ -31,7 +31,7 @@ extension Loopback {
             return parameters
         }
 
-        @Test("Every protocol's handshake is told, the lowest first")
+        @Test("Every protocol's handshake is reported, the lowest first")
         func handshakes() async throws {
             try await StackPair.with(
                 client: try Self.parameters(isServer: false), server: try Self.parameters(isServer: true)
@@ -42,10 +42,10 @@ extension Loopback {
                 let report = try await Self.establishment(of: pair.client)
                 #expect(report.handshakes.map(\.definition) == [NWProtocolTCP.definition] + above)
                 #expect(report.handshakes.allSatisfy { $0.handshakeDuration > 0 && $0.handshakeRTT > 0 })
-                // They follow one another, and nothing else takes part.
+                // The handshakes follow one another, and their sum does not exceed the total.
                 #expect(report.handshakes.map(\.handshakeDuration).reduce(0, +) <= report.duration)
                 #expect(report.handshakes[1].handshakeRTT < report.duration)
-                // What came before it was accepted the server does not know.
+                // The server does not know the time before the connection was accepted.
                 let other = try await Self.establishment(of: pair.server)
                 #expect(other.handshakes.map(\.definition) == above)
                 #expect(other.handshakes.map(\.handshakeDuration).reduce(0, +) <= other.duration)
@@ -53,7 +53,7 @@ extension Loopback {
             }
         }
 
-        @Test("A framer that is ready at once shook no hands")
+        @Test("A framer that is ready at once reports no handshake")
         func noHandshake() async throws {
             try await StackPair.with(
                 client: LengthFramer.parameters(.tcp), server: LengthFramer.parameters(.tcp)
@@ -63,7 +63,7 @@ extension Loopback {
             }
         }
 
-        @Test("What a listener accepted without further protocols was ready at once")
+        @Test("An accepted connection without further protocols reports no handshake")
         func accepted() async throws {
             try await Pair.with(.tcp4) { pair in
                 let report = try await Self.establishment(of: pair.server)
@@ -71,7 +71,7 @@ extension Loopback {
             }
         }
 
-        @Test("Attempts that failed are counted, over waiting as well")
+        @Test("Failed attempts are counted, also before waiting")
         func previousAttempts() async throws {
             let vanished = try ListenerProbe(.tcp4)
             try await vanished.listen()
@@ -89,7 +89,7 @@ extension Loopback {
             #expect(report.previousAttemptCount == 1 && report.attemptStartedAfterInterval > 0)
         }
 
-        @Test("The resolution of a name is told")
+        @Test("The name resolution is reported")
         func resolution() async throws {
             let listener = try ListenerProbe(.tcp4)
             try await listener.listen()
@@ -107,7 +107,7 @@ extension Loopback {
             #expect(report.attemptStartedAfterInterval == 0)
         }
 
-        @Test("A transfer report tells the program's bytes from the transport's")
+        @Test("A transfer report distinguishes application bytes from transport bytes")
         func transfer() async throws {
             try await StackPair.with(
                 client: try Self.parameters(isServer: false), server: try Self.parameters(isServer: true)
@@ -125,7 +125,7 @@ extension Loopback {
                 ] {
                     let sum = report.aggregatePathReport
                     #expect(sum.sentApplicationByteCount == sent && sum.receivedApplicationByteCount == received)
-                    // A header each of the framer, of WebSocket and of TLS; the window of a connection on one host is wide.
+                    // The framer, WebSocket and TLS add a header each. A connection on one host has a wide window.
                     #expect(sum.sentTransportByteCount > sent && sum.sentTransportByteCount < sent + 2_000)
                     #expect(sum.receivedTransportByteCount > received)
                     #expect(sum.sentIPPacketCount > 0 && sum.receivedIPPacketCount > 0)
@@ -135,7 +135,7 @@ extension Loopback {
             }
         }
 
-        @Test("A transfer report that was begun early counts from when the connection is ready")
+        @Test("A transfer report that is started early counts from readiness on")
         func early() async throws {
             let stack = MessageStack.framer
             let listener = ListenerProbe(try NWListener(using: try stack.parameters(isServer: true)))
@@ -147,7 +147,7 @@ extension Loopback {
             let pending = client.connection.startDataTransferReport()
             client.start()
             try await client.ready()
-            // The greetings of the framers came before.
+            // The greetings of the framers are not counted.
             let sum = try await Self.collect(pending).aggregatePathReport
             #expect(sum.sentTransportByteCount == 0 && sum.receivedTransportByteCount == 0)
             #expect(sum.sentApplicationByteCount == 0 && sum.receivedApplicationByteCount == 0)

@@ -41,7 +41,7 @@ extension Loopback {
             return NWParameters(tls: options)
         }
 
-        /// A client as programs write it: it trusts one authority by a verify block.
+        /// A typical client: trusts one authority in a verify block.
         private static func clientParameters(
             trusting authority: Authority?, name: String = "server.test",
             _ tune: (sec_protocol_options_t) -> Void = { _ in }
@@ -61,7 +61,7 @@ extension Loopback {
             return NWParameters(tls: options)
         }
 
-        /// As programs write it.
+        /// Converts text in the way that programs do.
         private static func bytes(_ text: String) -> __DispatchData {
             Data(text.utf8).withUnsafeBytes { DispatchData(bytes: $0) } as __DispatchData
         }
@@ -75,7 +75,7 @@ extension Loopback {
             return (metadata as? NWProtocolTLS.Metadata)?.securityProtocolMetadata
         }
 
-        @Test("4 MiB each way, whatever sizes are asked for, then the end in either order")
+        @Test("4 MiB in each direction with any receive sizes, then the end in either order")
         func transfer() async throws {
             let authority = try Authority()
             try await StackPair.with(
@@ -85,7 +85,7 @@ extension Loopback {
                 for (one, other) in [(pair.client, pair.server), (pair.server, pair.client)] {
                     let outcome = one.send(content)
                     var received = Data()
-                    // Within records, across them, and more than is read at once.
+                    // Within a record, across records, and more than one read returns.
                     var sizes = [(1, 1), (1, 5), (1, 200_000), (20_000, 20_000), (1, 4_096), (3, 70_000)]
                     sizes.append((90_000, 90_000))
                     while received.count < content.count {
@@ -111,7 +111,7 @@ extension Loopback {
             }
         }
 
-        @Test("What was agreed on can be read")
+        @Test("The negotiated parameters can be read")
         func negotiation() async throws {
             let authority = try Authority()
             let offer: (sec_protocol_options_t) -> Void = {
@@ -134,7 +134,7 @@ extension Loopback {
             case unknownAuthority, wrongName, verifyBlock
         }
 
-        @Test("A client that does not trust the server waits, and no content is sent", arguments: Refusal.allCases)
+        @Test("A client that does not trust the server waits, and sends no content", arguments: Refusal.allCases)
         func refused(_ refusal: Refusal) async throws {
             let authority = try Authority()
             let client =
@@ -164,7 +164,7 @@ extension Loopback {
             }
         }
 
-        @Test("Both sides show who they are")
+        @Test("Both sides authenticate")
         func mutual() async throws {
             let authority = try Authority()
             let client = Self.clientParameters(trusting: authority) { options in
@@ -210,7 +210,7 @@ extension Loopback {
             }
         }
 
-        @Test("A pre-shared key, and content cut off without goodbye is an error")
+        @Test("With a pre-shared key, content that ends without a close_notify is an error")
         func preSharedKeyAndTruncation() async throws {
             func parameters() -> NWParameters {
                 let options = NWProtocolTLS.Options()
@@ -224,7 +224,7 @@ extension Loopback {
             try await StackPair.with(client: parameters(), server: parameters()) { pair in
                 try await pair.client.deliver(Data("hello".utf8))
                 #expect(try await pair.server.receive().text == "hello")
-                // The transport's end alone, as an attacker would forge it.
+                // Only the transport ends, as an attacker could forge.
                 pair.client.connection.driver.flow.withDescriptor { _ = shutdown($0, Int32(SHUT_RDWR)) }
                 #expect(try await pair.server.receive().error != nil)
             }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Frames that a well-behaved peer seldom sends, from a plain socket to both interfaces. The upgrade is skipped.
+    /// Unusual frames, sent by a raw socket to both interfaces. The upgrade is skipped.
     @Suite("WebSocket frames")
     struct WebSocketFrameTests {
         private static func options(_ repliesToPings: Bool) -> NWProtocolWebSocket.Options {
@@ -13,7 +13,7 @@ extension Loopback {
             return options
         }
 
-        /// A connection of callbacks and a plain socket, which is the server.
+        /// A connection with callbacks, and a raw socket as its server.
         private static func connected(
             repliesToPings: Bool, _ body: (Probe, RawSocket) async throws -> Void
         ) async throws {
@@ -52,7 +52,7 @@ extension Loopback {
         }
 
         @Test(
-            "A control frame inside a message arrives before it, and the message whole: callbacks",
+            "A control frame inside a message arrives before the complete message: callbacks",
             arguments: [NWProtocolWebSocket.Opcode.ping, .pong], [false, true])
         func callbacks(_ opcode: NWProtocolWebSocket.Opcode, _ repliesToPings: Bool) async throws {
             try await Self.connected(repliesToPings: repliesToPings) { client, peer in
@@ -66,7 +66,7 @@ extension Loopback {
         }
 
         @Test(
-            "A control frame inside a message arrives before it, and the message whole: tasks",
+            "A control frame inside a message arrives before the complete message: tasks",
             arguments: [NWProtocolWebSocket.Opcode.ping, .pong], [false, true])
         func tasks(_ opcode: NWProtocolWebSocket.Opcode, _ repliesToPings: Bool) async throws {
             let listener = try RawSocket.listening(.tcp4)
@@ -74,7 +74,7 @@ extension Loopback {
             let client = NetworkConnection(to: .hostPort(host: .ipv4(.loopback), port: port)) {
                 WebSocket { TCP() }.skipHandshake(true).autoReplyPing(repliesToPings)
             }
-            // A peer that hangs up between two messages is the end of them, and no failure.
+            // A close between two messages ends the messages without a failure.
             async let received = Self.messages(of: client)
             let peer = try await listener.accept()
             try await peer.write(Self.interrupted(by: opcode))
@@ -91,7 +91,7 @@ extension Loopback {
             return messages
         }
 
-        @Test("Each of many pings gets one pong, in order")
+        @Test("Each ping of many gets one pong, in order")
         func pongs() async throws {
             try await Self.connected(repliesToPings: true) { client, peer in
                 let message = client.requestMessage()
@@ -106,7 +106,7 @@ extension Loopback {
             }
         }
 
-        /// What a client's short frames hold.
+        /// The payloads of a client's short frames.
         private static func payloads(of bytes: Data) -> [String] {
             var payloads: [String] = []
             var rest = Array(bytes)[...]
@@ -121,7 +121,8 @@ extension Loopback {
         }
 
         @Test(
-            "A peer that hangs up without a close frame is an end, then the connection fails", arguments: [true, false])
+            "A close of the transport without a close frame is an end, then the connection fails",
+            arguments: [true, false])
         func hangUp(isReset: Bool) async throws {
             try await Self.connected(repliesToPings: false) { client, peer in
                 try await peer.write(Self.frame(.text, "last"))
@@ -135,7 +136,7 @@ extension Loopback {
             }
         }
 
-        @Test("A peer that hangs up in the middle of a message is a failure")
+        @Test("A close of the transport inside a message is a failure")
         func hangUpInMessage() async throws {
             try await Self.connected(repliesToPings: false) { client, peer in
                 let message = client.requestMessage()
@@ -147,7 +148,7 @@ extension Loopback {
             }
         }
 
-        @Test("A cancel is reported before a silent peer has answered, and the closing handshake goes on")
+        @Test("A cancel is reported before a silent peer has answered, and the closing handshake continues")
         func silentPeer() async throws {
             try await Self.connected(repliesToPings: false) { client, peer in
                 try await client.cancel()
@@ -158,7 +159,7 @@ extension Loopback {
             }
         }
 
-        @Test("The close frame that answers the final message is the end, and no message")
+        @Test("The close frame that answers the final message is the end, and not a message")
         func finalMessage() async throws {
             try await Self.connected(repliesToPings: false) { client, peer in
                 let end = client.requestMessage()

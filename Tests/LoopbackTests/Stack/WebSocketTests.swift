@@ -34,7 +34,7 @@ extension Loopback {
             return (metadata as? NWProtocolWebSocket.Metadata)?.opcode
         }
 
-        @Test("Text and binary messages of all sizes, both ways")
+        @Test("Text and binary messages of all sizes in both directions")
         func messages() async throws {
             try await StackPair.with(client: Self.parameters(), server: Self.parameters(), endpoint: Self.url) { pair in
                 for (one, other) in [(pair.client, pair.server), (pair.server, pair.client)] {
@@ -52,7 +52,7 @@ extension Loopback {
             }
         }
 
-        @Test("A task stays on its connection's event loop, where a callback is never called")
+        @Test("A task stays on its connection's event loop, on which no callback runs")
         func places() async throws {
             let server = Self.parameters()
             server.requiredLocalEndpoint = .hostPort(host: .ipv4(.loopback), port: .any)
@@ -82,14 +82,14 @@ extension Loopback {
             _ = await serving.result
         }
 
-        @Test("A ping is answered, and its sender told")
+        @Test("A ping is answered, and its sender is notified")
         func ping() async throws {
             try await StackPair.with(client: Self.parameters(), server: Self.parameters(), endpoint: Self.url) { pair in
                 let answers = Mailbox<NWError?>()
                 let context = Self.context(.ping) { metadata in
                     metadata.setPongHandler(DispatchQueue(label: "pong")) { answers.put($0) }
                 }
-                // The peer's side reads: that is when it sees the ping.
+                // The peer must read to see the ping.
                 let message = pair.server.requestMessage()
                 try await pair.client.deliver(Data("are you there".utf8), context)
                 #expect(try await answers.next() == nil)
@@ -98,7 +98,7 @@ extension Loopback {
             }
         }
 
-        @Test("The server chooses among subprotocols, and may refuse")
+        @Test("The server selects a subprotocol, and may refuse")
         func subprotocols() async throws {
             let server = Self.parameters { options in
                 options.setClientRequestHandler(DispatchQueue(label: "requests")) { offered, _ in
@@ -120,7 +120,7 @@ extension Loopback {
             }
         }
 
-        @Test("A close frame is a message with its code, and then the stream ends")
+        @Test("A close frame is a message with its code, followed by the end of the stream")
         func close() async throws {
             try await StackPair.with(client: Self.parameters(), server: Self.parameters(), endpoint: Self.url) { pair in
                 let context = Self.context(.close) { $0.closeCode = .protocolCode(.goingAway) }

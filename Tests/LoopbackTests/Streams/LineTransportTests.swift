@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Line transports")
     struct LineTransportTests {
-        /// Two ends of a conversation, each over a transport of its kind.
+        /// Two ends of a line exchange, each over one kind of transport.
         private static func with(
             _ client: LineTransportKind, _ server: LineTransportKind,
             _ body: (_ client: any LineTransport, _ server: any LineTransport) async throws -> Void
@@ -27,7 +27,7 @@ extension Loopback {
         }
 
         @Test(
-            "Every kind speaks with every kind, both ways, up to the end of each",
+            "Every kind of transport exchanges lines with every kind, up to the end of each direction",
             arguments: LineTransportKind.allCases, LineTransportKind.allCases)
         func pairs(_ client: LineTransportKind, _ server: LineTransportKind) async throws {
             try await Self.with(client, server) { one, other in
@@ -59,7 +59,7 @@ extension Loopback {
         }
 
         @Test(
-            "A malformed line is reported behind the lines before it", arguments: LineTransportKind.allCases,
+            "A malformed line is reported after the lines before it", arguments: LineTransportKind.allCases,
             [("a\r\n" + String(repeating: "x", count: 1_025) + "\r\n", LineProblem.tooLong), ("a\nb", .unfinished)])
         func badLines(_ kind: LineTransportKind, _ bad: (text: String, problem: LineProblem)) async throws {
             let listener = try RawSocket.listening(.tcp4)
@@ -75,7 +75,7 @@ extension Loopback {
             transport.close()
         }
 
-        @Test("Closing makes a waiting call return", arguments: LineTransportKind.allCases)
+        @Test("Closing ends a waiting call", arguments: LineTransportKind.allCases)
         func close(_ kind: LineTransportKind) async throws {
             try await Self.with(kind, .sockets) { one, other in
                 let waiting = Task { try? await one.next() }
@@ -88,7 +88,7 @@ extension Loopback {
         }
 
         @Test(
-            "Nothing listens: connecting or opening fails with the system's number",
+            "Connecting or opening without a listener fails with the system's error number",
             arguments: LineTransportKind.allCases)
         func refused(_ kind: LineTransportKind) async throws {
             let listener = try RawSocket.listening(.tcp4)

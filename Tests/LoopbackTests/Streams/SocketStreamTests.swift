@@ -5,20 +5,20 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Streams over a socket that the program accepted itself, as with `CFStreamCreatePairWithSocket`.
+    /// Streams over a socket that the program accepted itself, like `CFStreamCreatePairWithSocket`.
     @Suite("Streams over a socket")
     struct SocketStreamTests {
-        /// Two ends of a TCP connection as plain sockets, of which the second was accepted.
+        /// Two raw sockets of a TCP connection, of which the second was accepted.
         private static func connected() async throws -> (near: RawSocket, accepted: CInt) {
             let listener = try RawSocket.listening(.tcp4)
             let near = try await RawSocket.connected(to: .ipv4(bits: 0x7F00_0001, port: listener.port))
             let socket = try await listener.accept()
-            // A descriptor of the program's own, which nothing else closes.
+            // A separate descriptor that no other code closes.
             let accepted = withExtendedLifetime(socket) { dup(socket.fd) }
             return (near, try #require(accepted >= 0 ? accepted : nil))
         }
 
-        /// The pair as an old program makes it.
+        /// Creates the stream pair with the C interface.
         private static func pair(_ descriptor: CInt, closes: Bool?) throws -> (input: InputStream, output: OutputStream)
         {
             var (readStream, writeStream): (Unmanaged<CFReadStream>?, Unmanaged<CFWriteStream>?)
@@ -57,7 +57,7 @@ extension Loopback {
         }
 
         @Test(
-            "Content goes both ways, and closing leaves the socket and both its directions open",
+            "Content flows in both directions, and closing the streams keeps the socket open",
             arguments: [nil, false])
         func unowned(closes: Bool?) async throws {
             let (near, accepted) = try await Self.connected()
@@ -70,7 +70,7 @@ extension Loopback {
             input.close()
             #expect(try await near.read() == Data("pong"))
             #expect(Self.isOpen(accepted))
-            // The program goes on with the socket itself.
+            // The program continues to use the socket.
             #expect(Data("more").withUnsafeBytes { Socket.send(accepted, $0) } == .moved(4))
             #expect(try await near.read() == Data("more"))
             try await near.write(Data("yes"))
@@ -78,7 +78,7 @@ extension Loopback {
             #expect(try await own.read() == Data("yes"))
         }
 
-        @Test("Streams that own the socket end their direction, and close it when both are closed")
+        @Test("Streams that own the socket end their own direction, and close the socket when both are closed")
         func owned() async throws {
             let (near, accepted) = try await Self.connected()
             let (input, output) = try Self.pair(accepted, closes: true)
@@ -103,7 +103,7 @@ extension Loopback {
             try await Self.becomesClosed(accepted)
         }
 
-        @Test("Megabytes arrive whole, and a reader that stops holds the peer back")
+        @Test("Megabytes arrive completely, and a reader that stops blocks the peer")
         func bulk() async throws {
             let (near, accepted) = try await Self.connected()
             let (input, output) = try Self.pair(accepted, closes: true)
@@ -131,7 +131,7 @@ extension Loopback {
             try await Self.becomesClosed(accepted)
         }
 
-        @Test("The end and a reset of the peer are events on a queue")
+        @Test("The end and a reset by the peer are events on a queue")
         func events() async throws {
             for isReset in [false, true] {
                 let (near, accepted) = try await Self.connected()
@@ -153,7 +153,7 @@ extension Loopback {
             }
         }
 
-        @Test("The properties describe the socket; those of connections are refused")
+        @Test("The properties describe the socket; properties of connections are refused")
         func properties() async throws {
             let (near, accepted) = try await Self.connected()
             let (input, output) = try Self.pair(accepted, closes: true)

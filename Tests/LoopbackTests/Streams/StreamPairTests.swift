@@ -9,7 +9,7 @@ extension Loopback {
     struct StreamPairTests {
         // MARK: Events
 
-        @Test("Events on a queue: open first, bytes once until read, the end last")
+        @Test("Events on a queue: open first, bytes once until they are read, the end last")
         func events() async throws {
             try await StreamEnds.with { ends in
                 ends.schedule(on: DispatchQueue(label: "streams"))
@@ -25,7 +25,7 @@ extension Loopback {
                 try await peer.deliver(Data("one"))
                 try await ends.inputEvents.expect(.hasBytesAvailable)
                 #expect(ends.input.hasBytesAvailable)
-                // Nobody has read: more is no news.
+                // The first bytes are unread, so more bytes cause no event.
                 try await peer.deliver(Data("two"))
                 #expect(ends.read(1) == "o")
                 try await ends.inputEvents.expect(.hasBytesAvailable)
@@ -42,7 +42,7 @@ extension Loopback {
             }
         }
 
-        @Test("An answer that came before a reset is read, then the error", arguments: [100, 90_000])
+        @Test("An answer before a reset is read, then the error", arguments: [100, 90_000])
         func answerBeforeReset(count: Int) async throws {
             let listener = try RawSocket.listening(.tcp4)
             let ends = StreamEnds(try StreamEnds.pair(to: try #require(NWEndpoint.Port(rawValue: listener.port))))
@@ -53,7 +53,7 @@ extension Loopback {
             #expect(ends.write("a question that is not read") > 0)
             _ = try await peer.read(atMost: 1)
             try await peer.write(Data(repeating: 97, count: count))
-            // What the kernel has not sent goes with the close.
+            // A close discards what the kernel has not sent.
             while Socket.bytesUnsent(peer.fd) > 0 { await Task.yield() }
             peer.close()
             try await Task.sleep(for: .milliseconds(20))
@@ -65,7 +65,7 @@ extension Loopback {
             ends.output.close()
         }
 
-        @Test("Events in a run loop, and a close from within one of them")
+        @Test("Events in a run loop, and a close from within an event")
         func runLoop() async throws {
             try await StreamEnds.with { ends in
                 let transcript = Mailbox<[Stream.Event]>()
@@ -92,7 +92,7 @@ extension Loopback {
             }
         }
 
-        @Test("A refused connection is an error of both streams, with the system's number")
+        @Test("A refused connection is an error of both streams, with the system's error number")
         func refused() async throws {
             let vanished = try ListenerProbe(.tcp4)
             try await vanished.listen()
@@ -110,8 +110,8 @@ extension Loopback {
 
         // MARK: Blocking
 
-        /// Read in small pieces, the buffer is full nearly always: each read asks for more while the connection's queue does.
-        @Test("Without a schedule, reads and writes block: 2 MiB there and back")
+        /// With small reads the buffer is nearly always full: the reader and the connection's queue request content at the same time.
+        @Test("Without a schedule, reads and writes block: 2 MiB in each direction")
         func blocking() async throws {
             try await StreamEnds.with { ends in
                 nonisolated(unsafe) let (input, output) = (ends.input, ends.output)
@@ -154,7 +154,7 @@ extension Loopback {
             }
         }
 
-        @Test("A peer that does not read stops the writer, and a writer that may go on is told")
+        @Test("A peer that does not read blocks the writer, and an event reports when writing is possible again")
         func outboundPressure() async throws {
             try await StreamEnds.with { ends in
                 ends.schedule(on: DispatchQueue(label: "streams"))
@@ -163,7 +163,7 @@ extension Loopback {
                 try await ends.outputEvents.expect(.openCompleted, .hasSpaceAvailable)
                 let block = String(repeating: "x", count: 30_000)
                 var written = 0
-                // Until nothing has moved for a while.
+                // Wait until there is no progress for a while.
                 while await ends.outputEvents.take(within: Patience.silence) != nil || ends.output.hasSpaceAvailable {
                     while ends.output.hasSpaceAvailable { written += max(0, ends.write(block)) }
                     #expect(written < 64 << 20)
@@ -176,13 +176,13 @@ extension Loopback {
             }
         }
 
-        @Test("A reader that does not read holds back its peer")
+        @Test("A reader that does not read blocks its peer")
         func inboundPressure() async throws {
             try await StreamEnds.with { ends in
                 ends.schedule(on: DispatchQueue(label: "streams"))
                 ends.open()
                 let peer = try await ends.peer()
-                // Of text, so that nothing has to be guessed about its bytes.
+                // Text, so that every byte is known.
                 let content = Data(repeating: 97, count: 32 << 20)
                 let outcome = peer.send(content)
                 #expect(await outcome.take(within: Patience.silence) == nil)
@@ -193,7 +193,7 @@ extension Loopback {
 
         // MARK: Life
 
-        @Test("Streams that are let go of end their connection behind what was written")
+        @Test("Released streams end their connection after the written content")
         func released() async throws {
             let listener = try ListenerProbe(.tcp4)
             try await listener.listen()
@@ -214,7 +214,7 @@ extension Loopback {
             try await peer.cancel()
         }
 
-        @Test("Streams over a connection that a listener gave")
+        @Test("Streams over a connection of a listener")
         func accepted() async throws {
             let listener = try ListenerProbe(.tcp4)
             let accepted = Mailbox<NWConnection>()
@@ -232,7 +232,7 @@ extension Loopback {
             #expect(try await client.receive(5, 5).text == "there")
         }
 
-        @Test("No streams to a port that is none", arguments: [0, -1, 65_536])
+        @Test("An invalid port has no streams", arguments: [0, -1, 65_536])
         func noPort(_ port: Int) {
             var (input, output): (InputStream?, OutputStream?) = (InputStream(data: Data()), nil)
             Stream.getStreamsToHost(withName: "localhost", port: port, inputStream: &input, outputStream: &output)
@@ -241,7 +241,7 @@ extension Loopback {
 
         // MARK: TLS
 
-        @Test("TLS by the streams' properties: nobody is trusted without a reason")
+        @Test("TLS by the properties of streams: an untrusted server is refused")
         func security() async throws {
             for (isChecked, isTrusted) in [(true, false), (false, true)] {
                 let server = NWParameters(tls: try TestIdentity.options(isServer: true))
@@ -277,7 +277,7 @@ extension Loopback {
             }
         }
 
-        @Test("Broken versions of SSL are refused, and so is what nobody knows")
+        @Test("Obsolete versions of SSL and unknown security levels are refused")
         func refusedProperties() throws {
             let ends = StreamEnds(try StreamEnds.pair(to: 9))
             for level in [StreamSocketSecurityLevel.ssLv2, .ssLv3] {
@@ -291,7 +291,7 @@ extension Loopback {
 
         // MARK: Bound pairs
 
-        @Test("A bound pair holds as much as its buffer, and ends in order")
+        @Test("A bound pair buffers as much as its size, and ends in order")
         func bound() async throws {
             var (input, output): (InputStream?, OutputStream?)
             Stream.getBoundStreams(withBufferSize: 8, inputStream: &input, outputStream: &output)
@@ -310,7 +310,7 @@ extension Loopback {
             try await ends.inputEvents.first { $0 == .endEncountered }
         }
 
-        @Test("The writer of a bound pair learns that its reader has gone")
+        @Test("The writer of a bound pair is notified that its reader has closed")
         func boundReaderGone() async throws {
             var (input, output): (InputStream?, OutputStream?)
             Stream.getBoundStreams(withBufferSize: 8, inputStream: &input, outputStream: &output)
@@ -364,7 +364,7 @@ private final class StreamEnds {
         ends.output.close()
     }
 
-    /// The other end, once the streams are open.
+    /// The peer of the streams, once they are open.
     func peer() async throws -> Probe { try await #require(listener).connections.next().start() }
 
     func schedule(on queue: DispatchQueue) { for stream in [input, output] as [Stream] { stream.schedule(on: queue) } }
@@ -379,14 +379,14 @@ private final class StreamEnds {
         return output.write(bytes, maxLength: bytes.count)
     }
 
-    /// `nil` for an error.
+    /// Reads text; `nil` for an error.
     func read(_ limit: Int) -> String? {
         var block = [UInt8](repeating: 0, count: limit)
         let count = input.read(&block, maxLength: limit)
         return count < 0 ? nil : String(decoding: block[..<count], as: UTF8.self)
     }
 
-    /// Reads so many bytes as they come.
+    /// Reads this number of bytes.
     func readAll(_ count: Int) async -> String? {
         var all = ""
         var left = count
@@ -403,7 +403,7 @@ private final class StreamEnds {
     }
 }
 
-/// Says hello when it may, and closes both streams, from within the event, when the answer comes.
+/// Sends a greeting when writing is possible, and closes both streams inside the event for the answer.
 private final class ClosingDelegate: StreamDelegate {
     private let input: InputStream
     private let output: OutputStream

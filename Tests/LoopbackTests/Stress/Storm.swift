@@ -8,10 +8,10 @@ import Testing
 /// Many threads that connect, send, receive, half-close, cancel and reset at random, from a seed.
 final class Storm: Sendable {
     private static let threadCount = 4
-    /// Connections that one thread has open at a time.
+    /// The maximum number of open connections per thread.
     private static let openLimit = 24
 
-    /// How often to look for what must come, 20 ms apart. It is not a time: a machine may stop all of this process meanwhile.
+    /// The number of polls for an expected event, 20 ms apart. Not a time limit, because the machine may suspend the process.
     private static let patience = 6_000
 
     private let seed: UInt64
@@ -23,7 +23,7 @@ final class Storm: Sendable {
     private let violations = LockedValue<[String]>([])
     let connectionCount = Counter()
 
-    /// - Parameter seconds: How long new connections are made.
+    /// - Parameter seconds: The time during which new connections are created.
     init(seed: UInt64, seconds: Int) async throws {
         self.seed = seed
         length = .seconds(seconds)
@@ -40,7 +40,7 @@ final class Storm: Sendable {
         self.endpoints = endpoints
     }
 
-    /// Returns what went wrong.
+    /// Returns the violations.
     func run() async -> [String] {
         let deadline = System.now + length
         await withTaskGroup { group in
@@ -55,7 +55,7 @@ final class Storm: Sendable {
         return violations.withLock { $0 } + left + (hasEnded ? [] : ["some connections did not end (seed \(seed))"])
     }
 
-    /// Waits until every connection has ended, and returns whether they did.
+    /// Waits until every connection has ended, and returns whether all did.
     private func calm() async -> Bool {
         for _ in 0..<Self.patience {
             if traces.withLock({ traces in traces.allSatisfy(\.hasEnded) }) { return true }
@@ -112,7 +112,7 @@ final class Storm: Sendable {
         return (connection, trace)
     }
 
-    /// Keeps the list of those that still matter short.
+    /// Removes completed traces from the list.
     private func remember(_ trace: Trace) {
         traces.withLock { traces in
             traces.append(trace)
@@ -125,7 +125,7 @@ final class Storm: Sendable {
     }
 
     private static func deadEnd(_ medium: Medium) -> NWEndpoint {
-        // Port 1 (tcpmux) is not served by anybody.
+        // No program serves port 1 (tcpmux).
         medium.loopback.map { .hostPort(host: $0, port: 1) } ?? .unix(path: "/tmp/causeway-loopback-nobody.sock")
     }
 
@@ -170,7 +170,7 @@ final class Storm: Sendable {
 
     // MARK: Around it
 
-    /// Peers that connect and reset at once, and listeners that come and go.
+    /// Peers that connect and reset at once, and listeners that are created and cancelled.
     private func resetListenersAtRandom(until deadline: Duration) {
         var random = SplitMix64(seed: seed ^ 0xabcdef)
         while System.now < deadline {
@@ -181,7 +181,7 @@ final class Storm: Sendable {
                 connection.start(queue: .global())
                 connection.cancel()
             }
-            // One at a time: closing takes its turn, and descriptors are finite.
+            // One at a time, because closing is asynchronous and descriptors are limited.
             let isGone = DispatchSemaphore(value: 0)
             listener.stateUpdateHandler = { state in
                 if case .cancelled = state { isGone.signal() }
@@ -205,7 +205,7 @@ final class Storm: Sendable {
     }
 }
 
-/// The side that accepts: it echoes, drops, half-closes, cancels or resets at random.
+/// The accepting side: echoes, drops, half-closes, cancels or resets at random.
 private final class Servant: Sendable {
     private let random: LockedValue<SplitMix64>
     private let queue = DispatchQueue(label: "servant")

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Both engines tell the same story")
+    @Suite("Equal behaviour of both engines")
     struct StressBackendTests {
-        @Test("Every scripted scenario has the same transcript on epoll and on DispatchSource")
+        @Test("Every scripted scenario has equal transcripts on epoll and on DispatchSource")
         func sameTranscripts() async throws {
             let epoll = try #require(
                 await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {

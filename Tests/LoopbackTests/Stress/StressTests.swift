@@ -4,13 +4,13 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Storms from a seed. `CAUSEWAY_STRESS_SECONDS` sets their length, `CAUSEWAY_STRESS_SEED` the first seed, and
+    /// Random operations from a seed. `CAUSEWAY_STRESS_SECONDS` sets their duration, `CAUSEWAY_STRESS_SEED` the first seed, and
     /// `CAUSEWAY_ENGINE` the engine.
     @Suite("Storms")
     struct StressTests {
         private static let secondsPerStorm = 3
 
-        @Test("Whatever happens in whatever order, every request is answered once and every connection ends once")
+        @Test("In any order of operations, every request completes once and every connection ends once")
         func storm() async throws {
             let seconds = Settings.number("CAUSEWAY_STRESS_SECONDS", default: Self.secondsPerStorm)
             let first = Settings.number("CAUSEWAY_STRESS_SEED", default: 1)
@@ -24,7 +24,7 @@ extension Loopback {
             }
         }
 
-        @Test("10,000 of 10,000 answers are received though the peer resets behind each")
+        @Test("10,000 of 10,000 answers are received although the peer resets after each")
         func answersBeforeResets() async throws {
             let listener = try RawSocket.listening(.tcp4, backlog: 128)
             let port = try #require(NWEndpoint.Port(rawValue: listener.port))
@@ -36,7 +36,7 @@ extension Loopback {
                     let peer = try await listener.accept()
                     _ = try await peer.read(atMost: 1)
                     try await peer.write(answer)
-                    // Closed with content unread: the kernel sends a reset.
+                    // Closing with unread content makes the kernel send a reset.
                     peer.close()
                 }
             }()
@@ -58,7 +58,7 @@ extension Loopback {
             #expect(received == count)
         }
 
-        /// Asks, and receives only once the answer and the reset had time to come.
+        /// Sends a request, and receives after the answer and the reset had time to arrive.
         private static func answer(from port: NWEndpoint.Port, waitsFirst: Bool, _ count: Int) async throws -> Data {
             let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
             defer { client.connection.cancel() }

@@ -1,17 +1,17 @@
 import Causeway
 import CausewaySystem
 
-/// Watches one connection of a storm for what must never happen.
+/// Checks the invariants of one connection in a storm.
 ///
-/// Each request is answered once. States follow each other as they may, and `cancelled` comes once and last; on a queue that
-/// runs one block at a time, after every answer.
+/// Each request completes once. Every state change is valid, and `cancelled` is reported once and last; on a serial queue, after every
+/// completion.
 final class Trace: Sendable {
     private struct State {
         var states: [NWConnection.State] = []
-        /// Requests without an answer yet.
+        /// Requests that have not completed.
         var open: Set<Int> = []
         var lastRequest = 0
-        /// Requests made before the start: refused ones among them are answered on a queue of the system's, in no order.
+        /// Requests before the start. If refused, they complete on a system queue in any order.
         var earlyRequests = 0
         var isCancelled = false
         var violations: [String] = []
@@ -26,7 +26,7 @@ final class Trace: Sendable {
         self.isSerial = isSerial
     }
 
-    /// Notes a request; its answer brings back the number.
+    /// Records a request. Its completion passes the number back.
     func requested() -> Int {
         state.withLock { state in
             state.lastRequest += 1
@@ -35,7 +35,7 @@ final class Trace: Sendable {
         }
     }
 
-    /// Call it before the connection is started.
+    /// Must be called before the connection is started.
     func willStart() { state.withLock { state in state.earlyRequests = state.lastRequest } }
 
     func answered(_ request: Int) {
@@ -49,7 +49,7 @@ final class Trace: Sendable {
 
     func reached(_ next: NWConnection.State) {
         state.withLock { state in
-            // On a concurrent queue callbacks overlap, so that the order in which they come here says nothing.
+            // On a concurrent queue callbacks overlap, so that their order here has no meaning.
             if isSerial, !Self.mayFollow(state.states.last, next) {
                 state.violations.append("\(next) after \(state.states)")
             }
@@ -61,10 +61,10 @@ final class Trace: Sendable {
         }
     }
 
-    /// Whether nothing more will come.
+    /// Whether no further callback is expected.
     var hasEnded: Bool { state.withLock { state in state.isCancelled && state.open.isEmpty } }
 
-    /// What went wrong so far; `atEnd`, also what is missing.
+    /// The violations so far; with `atEnd`, also missing completions.
     func violations(atEnd: Bool) -> [String] {
         state.withLock { state in
             var all = state.violations
@@ -79,7 +79,7 @@ final class Trace: Sendable {
         case (nil, .preparing), (nil, .failed), (nil, .cancelled): true
         case (.preparing, .ready), (.preparing, .waiting), (.preparing, .failed), (.preparing, .cancelled): true
         case (.waiting, .preparing), (.waiting, .failed), (.waiting, .cancelled): true
-        // `cancelCurrentEndpoint()` on a datagram connection leads back to preparing.
+        // `cancelCurrentEndpoint()` returns a datagram connection to preparing.
         case (.ready, .failed), (.ready, .cancelled), (.ready, .preparing): true
         case (.failed, .cancelled): true
         default: false

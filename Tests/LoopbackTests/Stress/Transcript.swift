@@ -4,7 +4,7 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// What a scripted run showed, in an order that does not depend on timing.
+/// The events of a scripted run, in an order that does not depend on timing.
 final class Transcript: Sendable {
     private let lines = LockedValue<[String]>([])
     private let probes = LockedValue<[(name: String, probe: Probe)]>([])
@@ -31,7 +31,7 @@ final class Transcript: Sendable {
         return listener
     }
 
-    /// The notes, then every state of everybody who was watched.
+    /// The notes, then the states of every observed object.
     func finished() -> [String] {
         var all = lines.withLock { lines in lines }
         for (name, probe) in probes.withLock({ probes in probes }) {
@@ -43,13 +43,13 @@ final class Transcript: Sendable {
         return all
     }
 
-    /// The states without the retries that led nowhere. Whoever waits tries again whenever the network of this machine changes, as
-    /// often as it happens to change while the scenario runs: that is the machine's history, not the engine's.
+    /// Removes retries without a result from the states. A waiting connection retries when the network of the machine changes, which does
+    /// not depend on the engine.
     private static func steady(_ states: [NWConnection.State]) -> [NWConnection.State] {
         var steady: [NWConnection.State] = []
         for (state, next) in zip(states, states.dropFirst().map { Optional($0) } + [nil]) {
             if case .waiting = steady.last {
-                // The next entry repeats the waiting, or ends it.
+                // The next state repeats the waiting, or ends it.
                 if state == .preparing, next == nil || next == .cancelled || next == steady.last { continue }
                 if state == steady.last { continue }
             }
@@ -59,7 +59,7 @@ final class Transcript: Sendable {
     }
 }
 
-/// Those who take part in a scenario, all watched.
+/// The objects in a scenario, all observed.
 struct Parties {
     var client: Probe
     var server: Probe
@@ -88,7 +88,7 @@ extension Transcript {
         return Parties(client: client, server: server, listener: listener)
     }
 
-    /// A connection to a socket that is used directly.
+    /// A connection to a raw socket.
     func rawPair() async throws -> (client: Probe, peer: RawSocket) {
         let raw = try RawSocket.listening(.tcp4)
         let port = NWEndpoint.Port(rawValue: raw.port) ?? .any
@@ -101,7 +101,7 @@ extension Transcript {
 }
 
 extension Medium {
-    /// Where nobody receives.
+    /// An endpoint without a listener.
     func unusedEndpoint() throws -> NWEndpoint {
         let socket = try RawSocket.bound(self)
         return .hostPort(host: loopback ?? "", port: NWEndpoint.Port(rawValue: socket.port) ?? .any)

@@ -16,7 +16,7 @@ extension Loopback {
         /// The names of the protocols in `other`, in its order.
         private static func names(_ other: [NWProtocolMetadata]) -> [String] { other.map(\.definition.name) }
 
-        @Test("TCP: the transport alone, with live values that end with the connection")
+        @Test("TCP: only the transport's metadata, with live values that end with the connection")
         func stream() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let connection = NetworkConnection(to: endpoint) { TCP() }
@@ -33,7 +33,7 @@ extension Loopback {
             }
         }
 
-        @Test("Messages that a protocol makes of a stream: TCP alone, as their own metadata tell the rest")
+        @Test("Messages that a protocol extracts from a stream have only TCP's metadata here; the rest is in their own")
         func messages() async throws {
             try await Hall.open(.parameters { TLV { TCP() } }) { connection in
                 let (content, metadata) = try await connection.receive()
@@ -67,7 +67,7 @@ extension Loopback {
             }
         }
 
-        @Test("TLS: what was negotiated follows the transport, and outlives the connection")
+        @Test("TLS: the negotiated parameters follow the transport's metadata, and outlive the connection")
         func security() async throws {
             let identity = try #require(sec_identity_create(SecIdentity(try Self.identity())))
             let server = TLS().localIdentity(identity).applicationProtocols(["echo"])
@@ -85,14 +85,14 @@ extension Loopback {
             }
         }
 
-        @Test("Types and lengths in WebSocket messages over TLS: each protocol in its order, and the message's kind")
+        @Test("TLV messages in WebSocket over TLS: the metadata of each protocol in order, and the kind of message")
         func deepStack() async throws {
             let identity = try #require(sec_identity_create(SecIdentity(try Self.identity())))
             let server = NWParametersBuilder.parameters { WebSocket { TLS().localIdentity(identity) } }
             try await Hall.open(server) { connection in
                 let (content, metadata) = try await connection.receive()
                 #expect(Self.names(metadata.other) == ["tcp", "tls"])
-                // The same bytes come back as a text, then as binary.
+                // The content is returned as text, then as binary.
                 try await connection.send(String(decoding: content, as: UTF8.self))
                 try await connection.send(content)
                 _ = try? await connection.receive()
@@ -110,7 +110,7 @@ extension Loopback {
             }
         }
 
-        @Test("A protocol above a framer: the framer's message is among the others")
+        @Test("A protocol above a framer: the framer's message is among the metadata")
         func aboveFramer() async throws {
             let stack = NWParametersBuilder.parameters { TLV { Framer(using: LengthFraming.self) { TCP() } } }
             try await Hall.open(stack) { connection in
@@ -124,13 +124,13 @@ extension Loopback {
                     let (content, metadata) = try await connection.receive()
                     #expect(content.count == count && metadata.other.count == 2)
                     let message = try #require(metadata.other.last as? NWProtocolFramer.Message)
-                    // Type and length are part of what the framer carries.
+                    // Type and length are part of the framer's content.
                     #expect(message["length"] as? Int == count + 8)
                 }
             }
         }
 
-        @Test("Over datagrams: IP and UDP, as a datagram's own metadata list them")
+        @Test("Over datagrams: IP and UDP, as in a datagram's own metadata")
         func datagrams() async throws {
             try await Hall.open(.parameters { UDP() }) { connection in
                 for try await (content, _) in connection.messages { try await connection.send(content) }

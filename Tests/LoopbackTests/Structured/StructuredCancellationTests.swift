@@ -5,11 +5,11 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// One model for every kind of connection: the peer sends 0, 1, 2, …, and whatever receives are cancelled, each number is received
-    /// exactly once, in order by each task.
+    /// One model for every kind of connection: the peer sends 0, 1, 2 and so on. With any cancelled receives, each number is received
+    /// exactly once, and in order by each task.
     @Suite("Cancelled receives lose and duplicate nothing")
     struct StructuredCancellationTests {
-        /// `CAUSEWAY_CANCELLATIONS=100000` for the full run.
+        /// Set `CAUSEWAY_CANCELLATIONS=100000` for the full run.
         private static let wanted = Settings.number("CAUSEWAY_CANCELLATIONS", default: 1_000)
 
         @Test("On a byte stream")
@@ -40,7 +40,7 @@ extension Loopback {
             }
         }
 
-        /// The peer's side: counts until it is told to stop, then ends.
+        /// The peer's side: counts until it is asked to stop, then ends.
         private static func count<Word>(
             until stop: @escaping @Sendable () async throws -> Word,
             _ send: @escaping @Sendable (UInt32) async throws -> Void
@@ -55,7 +55,7 @@ extension Loopback {
             while !isStopped.withLock({ $0 }) {
                 try await send(number)
                 number += 1
-                // Receives are to wait now and then.
+                // Some receives must wait.
                 for _ in 0..<Int.random(in: 0...30, using: &random) { await Task.yield() }
             }
             try await stopping
@@ -80,9 +80,9 @@ extension Loopback {
             #expect(tally.add(0) >= wanted)
         }
 
-        /// Receives and cancels at random. Returns what was received.
+        /// Receives and cancels at random. Returns the received numbers.
         ///
-        /// - Parameter goesOn: Told whether a receive was cancelled.
+        /// - Parameter goesOn: Called with whether a receive was cancelled; returns whether to continue.
         private static func visit(
             _ receive: @escaping @Sendable () async throws -> UInt32, seed: UInt64, goesOn: (Bool) -> Bool
         ) async throws -> [UInt32] {
@@ -111,7 +111,7 @@ extension Loopback {
 private final class Tally: Sendable {
     private let count = LockedValue(0)
 
-    /// Returns what it is then.
+    /// Adds to the counter. Returns the new value.
     func add(_ number: Int) -> Int {
         count.withLock { count in
             count += number

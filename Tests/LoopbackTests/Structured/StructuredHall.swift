@@ -3,9 +3,9 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// A listener of the structured interface for the time of a test, in a task of its own.
+/// A listener of the structured interface for the duration of a test, in a separate task.
 enum Hall {
-    /// Runs `serve` for each connection of a listener on the loopback address, and `body` with where it listens.
+    /// Runs `serve` for each connection of a listener on the loopback address, and `body` with the listener's endpoint.
     static func open<Top: OneToOneProtocol>(
         _ stack: NWParametersBuilder<Top>,
         serving serve: @escaping @Sendable (NetworkConnection<Top>) async throws -> Void,
@@ -28,7 +28,7 @@ enum Hall {
         #expect(states.history == [.ready, .cancelled])
     }
 
-    /// Answers bytes with the same until the peer has ended.
+    /// Echoes bytes until the peer's end.
     static func echo<Top: StreamProtocol>(_ connection: NetworkConnection<Top>) async throws
     where Top.Metadata: EndTeller {
         while true {
@@ -39,7 +39,7 @@ enum Hall {
     }
 }
 
-/// Metadata that tell of a stream's end.
+/// Metadata with the end of a stream.
 protocol EndTeller {
     var endOfStream: Bool { get }
 }
@@ -47,7 +47,7 @@ protocol EndTeller {
 extension TCP.Metadata: EndTeller {}
 extension TLS.Metadata: EndTeller {}
 
-/// Runs `body` as a task of its own, and ends the test if it takes too long.
+/// Runs `body` as a task, and ends the test after the time limit.
 func within<Result: Sendable>(
     _ limit: Duration = Patience.limit, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Listeners of the structured interface")
     struct StructuredListenerTests {
-        @Test("What one closure throws does not concern the others")
+        @Test("An error of one closure does not affect the others")
         func failingHandler() async throws {
             try await Hall.open(.parameters { TCP() }) { connection in
                 let number = try await connection.receive(as: UInt8.self).content
@@ -24,7 +24,7 @@ extension Loopback {
             }
         }
 
-        @Test("Cancelling the listener ends what its closures wait for, whether they receive or send")
+        @Test("Cancelling the listener ends the receives and sends of its closures")
         func cancelling() async throws {
             let busy = Mailbox<Int>()
             let ends = Mailbox<NWError?>()
@@ -50,7 +50,7 @@ extension Loopback {
             #expect(try await ends.next(2) == [.posix(.ECANCELED), .posix(.ECANCELED)])
         }
 
-        @Test("A closure of an actor runs there, and the others on their connection's loop")
+        @Test("A closure isolated to an actor runs there, the others on their connection's loop")
         func isolation() async throws {
             try await Hall.open(.parameters { TCP() }) { @MainActor connection in
                 MainActor.preconditionIsolated()
@@ -64,7 +64,7 @@ extension Loopback {
             }
         }
 
-        @Test("At the limit further connections wait until it is raised")
+        @Test("At the limit, further connections wait until it is raised")
         func limit() async throws {
             Backend.choose()
             let listener = try NetworkListener(

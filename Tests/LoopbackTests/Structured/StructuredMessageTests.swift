@@ -8,7 +8,7 @@ private struct Order: Codable, Equatable, Sendable {
     var count: Int
 }
 
-/// A coder with a setting of its own, to see that the element's is used and no fresh one.
+/// A coder with a setting, to show that the given coder is used instead of a default one.
 private struct ShiftingCoder: NetworkCoder {
     var shift = UInt8(0)
 
@@ -37,7 +37,7 @@ private struct LengthFraming: FramerProtocol {
 extension Loopback {
     @Suite("Messages of the structured interface")
     struct StructuredMessageTests {
-        @Test("Datagrams go both ways; a listener has a connection for each peer")
+        @Test("Datagrams in both directions; a listener has a connection for each peer")
         func datagrams() async throws {
             try await Hall.open(.parameters { UDP() }) { connection in
                 for try await (content, metadata) in connection.messages {
@@ -77,7 +77,7 @@ extension Loopback {
             }
         }
 
-        @Test("Types and lengths go before the messages; the last one ends the sending side")
+        @Test("Types and lengths precede the messages; the last message ends the sending direction")
         func typeLength() async throws {
             try await Hall.open(.parameters { TLV { TCP() } }) { connection in
                 for try await (content, metadata) in connection.messages {
@@ -100,7 +100,7 @@ extension Loopback {
             }
         }
 
-        @Test("What does not fit into the header is refused before it is sent")
+        @Test("A message that exceeds the length field is refused before it is sent")
         func narrowHeader() async throws {
             try await Hall.open(.parameters { TLV(type: UInt8.self, length: UInt16.self) { TCP() } }) { connection in
                 let (content, metadata) = try await connection.receive()
@@ -118,7 +118,7 @@ extension Loopback {
             }
         }
 
-        @Test("Values travel as JSON, as property lists and by a coder of the program's own")
+        @Test("Values are encoded as JSON, as property lists and by a custom coder")
         func values() async throws {
             let orders = (1...20).map { Order(item: String(repeating: "x", count: $0 * 100), count: $0) }
             try await Self.exchange(orders, .parameters { Coder(Order.self, using: .json) { TCP() } }) {
@@ -146,7 +146,7 @@ extension Loopback {
             }
         }
 
-        @Test("Over datagrams a value needs no length")
+        @Test("Over datagrams, a value needs no length")
         func valuesOverDatagrams() async throws {
             try await Hall.open(.parameters { UDP() }) { connection in
                 let (content, _) = try await connection.receive()
@@ -156,13 +156,13 @@ extension Loopback {
             } _: { endpoint in
                 let connection = NetworkConnection(to: endpoint) { Coder([Int].self, using: .json) { UDP() } }
                 try await connection.send([1, 2])
-                // What cannot be decoded fails one receive, and no more.
+                // An invalid value fails only its own receive.
                 await #expect(throws: DecodingError.self) { try await connection.receive() }
                 #expect(try await connection.receive().content == [3])
             }
         }
 
-        @Test("A length beyond the limit ends the connection, before anything is kept")
+        @Test("A length above the limit ends the connection before any content is buffered")
         func tooLong() async throws {
             try await Hall.open(.parameters { TCP() }) { connection in
                 try await connection.send(UInt32.max)
@@ -174,7 +174,7 @@ extension Loopback {
             }
         }
 
-        @Test("A framer of the program's own, with its metadata")
+        @Test("A custom framer, with its metadata")
         func framer() async throws {
             let stack = NWParametersBuilder.parameters { Framer(using: LengthFraming.self) { TCP() } }
             try await Hall.open(stack) { connection in
@@ -191,7 +191,7 @@ extension Loopback {
             }
         }
 
-        @Test("WebSocket: texts, bytes, parts, pings and the closing")
+        @Test("WebSocket: text, bytes, parts, pings and the close")
         func webSocket() async throws {
             try await Hall.open(.parameters { WebSocket { TCP() } }) { connection in
                 for try await (content, metadata) in connection.messages {

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Streams of the structured interface")
     struct StructuredStreamTests {
-        @Test("The first operation starts the connection; bytes and the end go both ways, then nothing more comes")
+        @Test("The first operation starts the connection; bytes and the end arrive in both directions")
         func echoes() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let states = Mailbox<NetworkChannel<TCP>.State>()
@@ -32,7 +32,7 @@ extension Loopback {
             }
         }
 
-        @Test("Integers go in network byte order, and bounds are kept")
+        @Test("Integers are sent in network byte order, and receive limits are obeyed")
         func integers() async throws {
             try await Hall.open(.parameters { TCP() }) { connection in
                 try await connection.send(UInt32(0x0102_0304))
@@ -48,7 +48,7 @@ extension Loopback {
             }
         }
 
-        @Test("An exact receive never gives less: what the end cuts off is an error")
+        @Test("An exact receive never returns less: an early end is an error")
         func cutOff() async throws {
             try await Hall.open(.parameters { TCP() }) { connection in
                 try await connection.send(Data("abc"), endOfStream: true)
@@ -58,7 +58,7 @@ extension Loopback {
             }
         }
 
-        @Test("A send suspends while the peer does not read, and its cancellation leaves the connection usable")
+        @Test("A send suspends while the peer does not read, and after its cancellation the connection is usable")
         func backPressure() async throws {
             let gate = Mailbox<Bool>()
             try await Hall.open(.parameters { TCP() }) { connection in
@@ -82,7 +82,7 @@ extension Loopback {
                             whole.withLock { $0 += 1 }
                         }
                     }
-                    // The kernel takes a few blocks, and no more once both sides' buffers are full.
+                    // The kernel accepts a few blocks until the buffers of both sides are full.
                     var before = -1
                     while before != whole.withLock({ $0 }) {
                         before = whole.withLock { $0 }
@@ -93,14 +93,14 @@ extension Loopback {
                     gate.put(true)
                     try await connection.send(UInt8(7), endOfStream: true)
                     let count = Int(try await connection.receive(as: UInt64.self).content)
-                    // What had begun left whole, what had not was taken back.
+                    // Started sends were completed, and the others were withdrawn.
                     let sent = whole.withLock { $0 } << 20 + 1
                     #expect([sent, sent + block.count].contains(count))
                 }
             }
         }
 
-        @Test("Reports are made of the connection, from its start")
+        @Test("Reports cover the connection from its start")
         func reports() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 try await withNetworkConnection(to: endpoint) {
@@ -117,7 +117,7 @@ extension Loopback {
             }
         }
 
-        @Test("Path and viability are told once the connection is ready")
+        @Test("Path and viability are reported once the connection is ready")
         func paths() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let news = Mailbox<String>()
@@ -130,7 +130,7 @@ extension Loopback {
             }
         }
 
-        @Test("A connection whose last reference goes is ended")
+        @Test("Releasing the last reference ends a connection")
         func lastReference() async throws {
             let ends = Mailbox<Bool>()
             try await Hall.open(.parameters { TCP() }) { connection in
@@ -143,7 +143,7 @@ extension Loopback {
             }
         }
 
-        @Test("A refused connection waits, and a deadline ends the wait alone")
+        @Test("A refused connection waits, and a deadline ends only the wait")
         func deadline() async throws {
             Backend.choose()
             let port = try await Self.unusedPort()

@@ -8,7 +8,7 @@ import Testing
 extension Loopback {
     @Suite("TLS in the structured interface")
     struct StructuredTLSTests {
-        @Test("A program's validator decides; bytes go both ways, and cancelled receives lose none")
+        @Test("A custom validator decides; bytes arrive in both directions, and cancelled receives lose none")
         func echoes() async throws {
             let identity = try Self.identity()
             let server = TLS().localIdentity(try #require(sec_identity_create(SecIdentity(identity))))
@@ -33,7 +33,7 @@ extension Loopback {
             }
         }
 
-        @Test("A refused certificate leaves the connection waiting, and says why")
+        @Test("A refused certificate makes the connection wait, with the reason")
         func refused() async throws {
             let identity = try Self.identity()
             let server = TLS().localIdentity(try #require(sec_identity_create(SecIdentity(identity))))

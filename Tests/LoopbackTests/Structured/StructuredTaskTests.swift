@@ -26,7 +26,7 @@ private final class Screen {
 extension Loopback {
     @Suite("Tasks and the structured interface")
     struct StructuredTaskTests {
-        @Test("Actors call it as they are, and handlers run where they were written")
+        @Test("Actors can use the interface directly, and handlers run in their own isolation")
         func mainActor() async throws {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let screen = await MainActor.run { Screen() }
@@ -54,7 +54,7 @@ extension Loopback {
             }
         }
 
-        @Test("A task that prefers the engine's executor stays on it, and a listener's tasks do by themselves")
+        @Test("A task that prefers the engine's executor stays on it, as a listener's tasks do by default")
         func executor() async throws {
             try await Hall.open(.parameters { TCP() }) { connection in
                 let loop = connection.connection.driver.flow.loop
@@ -75,7 +75,7 @@ extension Loopback {
             }
         }
 
-        @Test("Cancelling a scope's task ends what it waits for, then the connection; the closure may say goodbye")
+        @Test("Cancelling a scope's task ends its pending operations, then the connection; the closure may still send")
         func cancelledScope() async throws {
             let heard = Mailbox<Data>()
             try await Hall.open(.parameters { TCP() }) { connection in
@@ -106,7 +106,7 @@ extension Loopback {
             }
         }
 
-        @Test("A deadline of a task group ends one receive, and the next one gets what comes")
+        @Test("A deadline in a task group ends one receive, and the next one returns the content")
         func deadline() async throws {
             try await Hall.open(.parameters { TCP() }) { connection in
                 _ = try await connection.receive(exactly: 1)

@@ -3,26 +3,26 @@ import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
-/// Which engine the tests run on: `CAUSEWAY_ENGINE=epoll` or `dispatch-source`.
+/// Selects the engine for the tests: `CAUSEWAY_ENGINE=epoll` or `dispatch-source`.
 enum Backend {
-    /// Every test comes by here before its first connection.
+    /// Every test calls this before its first connection.
     static func choose() { _ = chosen }
 
     private static let chosen: Engine.Backend = {
         let backend = Settings.environment("CAUSEWAY_ENGINE").flatMap(Engine.Backend.init(rawValue:)) ?? .epoll
-        precondition(Engine.select(backend), "a loop runs already")
+        precondition(Engine.select(backend), "a loop is running already")
         return backend
     }()
 }
 
-/// What the environment says about the tests.
+/// Settings for the tests from the environment.
 enum Settings {
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     static func number(_ name: String, default value: Int) -> Int { environment(name).flatMap { Int($0) } ?? value }
 }
 
-/// Ends a child process that does not end by itself.
+/// Ends a child process that does not end in time.
 enum Watchdog {
     static func arm(seconds: Int) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) {

@@ -2,15 +2,15 @@ import CausewaySystem
 import Dispatch
 import Testing
 
-/// What callbacks put in and a test takes out, in order. Every wait is bounded.
+/// Passes elements from callbacks to a test, in order. Every wait has a time limit.
 ///
-/// One test waits at a time.
+/// Only one test may wait at a time.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var items: [Element] = []
         var taken = 0
         var waiter: CheckedContinuation<Element?, Never>?
-        /// Grows with each wait, so that the bound of an earlier wait leaves a later one alone.
+        /// Incremented by each wait, so that the timeout of an earlier wait does not end a later one.
         var turn = 0
 
         mutating func take() -> Element? {
@@ -22,7 +22,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     private let state = LockedValue(State())
 
-    /// Everything that was ever put in.
+    /// All elements so far.
     var history: [Element] { state.withLock { state in state.items } }
 
     func put(_ item: Element) {
@@ -34,7 +34,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         if let (waiter, next) = delivery { waiter.resume(returning: next) }
     }
 
-    /// The next element that nobody took.
+    /// Waits for the next element that was not taken.
     func next(
         within limit: Duration = Patience.limit, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Element {
@@ -56,7 +56,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// The next `count` elements.
+    /// Waits for the next `count` elements.
     func next(
         _ count: Int, within limit: Duration = Patience.limit, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [Element] {
@@ -65,11 +65,11 @@ final class Mailbox<Element: Sendable>: Sendable {
         return found
     }
 
-    /// The next element, or `nil` when none came within the limit.
+    /// Waits for the next element. Returns `nil` after the time limit.
     func take(within limit: Duration) async -> Element? {
         let item = await wait(within: limit)
-        // ThreadSanitizer does not see the handover of a continuation that is resumed before its task has suspended. The lock,
-        // which it does see, was released after the element was put in.
+        // ThreadSanitizer does not see the hand-over of a continuation that is resumed before its task has suspended. It does see the lock,
+        // which was released after the element was added.
         state.withLock { _ in }
         return item
     }
@@ -96,9 +96,9 @@ final class Mailbox<Element: Sendable>: Sendable {
 }
 
 enum Patience {
-    /// How long a test waits for what must come. Sanitizers and busy machines are slow.
+    /// The limit for an expected event. Sanitizers and busy machines are slow.
     static let limit: Duration = .seconds(90)
-    /// How long a test waits for what must not come.
+    /// The time to wait for an event that must not occur.
     static let silence: Duration = .milliseconds(150)
 }
 

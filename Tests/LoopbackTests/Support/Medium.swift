@@ -3,7 +3,7 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// What a connection runs over.
+/// The transport below a connection.
 enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case tcp4, tcp6, unix, udp4, udp6
 
@@ -32,7 +32,7 @@ enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Where a listener of one test listens: the loopback address with a free port, or a fresh path.
+    /// A local endpoint for the listener of one test: the loopback address with a free port, or a new path.
     func freshLocalEndpoint() -> NWEndpoint {
         loopback.map { .hostPort(host: $0, port: .any) } ?? .unix(path: Scratch.path())
     }
@@ -42,7 +42,7 @@ enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Names of files that nobody else uses.
+/// Unique file names.
 enum Scratch {
     private static let count = LockedValue(0)
 
@@ -58,7 +58,7 @@ enum Scratch {
 extension Data {
     init(_ text: String) { self.init(text.utf8) }
 
-    /// Bytes that tell their place, so that a gap or a swap is noticed.
+    /// Bytes that depend on their offset, so that gaps and reordering are detected.
     static func pattern(_ count: Int, from start: Int = 0) -> Data {
         Data((start..<(start + count)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }

@@ -2,14 +2,14 @@ import Causeway
 import FoundationEssentials
 import Testing
 
-/// Two connections that are ready and talk to each other.
+/// Two ready connections that are connected to each other.
 struct Pair: Sendable {
     var medium: Medium
     var listener: ListenerProbe
     var client: Probe
     var server: Probe
 
-    /// Calls `body` with a fresh pair, and takes the pair down whatever happens.
+    /// Calls `body` with a new pair, and cancels the pair afterwards.
     static func with(
         _ medium: Medium, client tuneClient: (NWParameters) -> Void = { _ in },
         server tuneServer: (NWParameters) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation,
@@ -26,7 +26,7 @@ struct Pair: Sendable {
         }
         client.start()
         try await client.ready(sourceLocation: sourceLocation)
-        // A datagram listener knows its peer from the first datagram on.
+        // A datagram listener sees its peer with the first datagram.
         if !medium.isStream { try await client.deliver(Data("hello"), sourceLocation: sourceLocation) }
         let server = try await listener.connections.next(sourceLocation: sourceLocation)
         defer { server.connection.cancel() }

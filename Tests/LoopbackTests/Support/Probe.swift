@@ -4,7 +4,7 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// What one receive completed with.
+/// The result of one receive.
 struct Received: Sendable {
     var data: Data?
     var context: NWConnection.ContentContext?
@@ -15,7 +15,7 @@ struct Received: Sendable {
     var text: String? { data.map { String(decoding: $0, as: UTF8.self) } }
 }
 
-/// A connection under test, with a record of what it reports.
+/// A connection under test. Records its reports.
 final class Probe: Sendable {
     let connection: NWConnection
     let queue: DispatchQueue
@@ -38,13 +38,13 @@ final class Probe: Sendable {
         return self
     }
 
-    /// Waits until the connection is ready, and expects no other way there.
+    /// Waits until the connection is ready. Expects no states other than preparing and ready.
     func ready(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await states.expect(.preparing, sourceLocation: sourceLocation)
         try await states.expect(.ready, sourceLocation: sourceLocation)
     }
 
-    /// Cancels and waits for the last callback, which a connection without a queue does not have.
+    /// Cancels and waits for the last callback. Without a queue there is no callback.
     func cancel(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         connection.cancel()
         guard connection.queue != nil else { return }
@@ -53,7 +53,7 @@ final class Probe: Sendable {
 
     // MARK: Sending
 
-    /// Sends and returns at once; the mailbox gets the outcome.
+    /// Starts a send. The mailbox receives its result.
     @discardableResult
     func send(
         _ content: Data?, _ context: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
@@ -65,7 +65,7 @@ final class Probe: Sendable {
         return outcomes
     }
 
-    /// Sends and waits for the outcome, which is to be a success.
+    /// Sends and waits for success.
     func deliver(
         _ content: Data?, _ context: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -80,7 +80,7 @@ final class Probe: Sendable {
 
     // MARK: Receiving
 
-    /// Asks and returns at once; the mailbox gets the answer.
+    /// Starts a receive. The mailbox receives its result.
     @discardableResult
     func request(_ minimum: Int, _ maximum: Int, into answers: Mailbox<Received> = Mailbox()) -> Mailbox<Received> {
         connection.receive(minimumIncompleteLength: minimum, maximumLength: maximum) {
@@ -114,13 +114,13 @@ final class Probe: Sendable {
         connection.driver.flow.withDescriptor { try? Socket.get(option, of: $0) } ?? nil
     }
 
-    /// Waits until everything was called back that is queued now.
+    /// Waits until all queued callbacks have run.
     func settle() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 }
 
-/// A listener under test, with a record of what it reports.
+/// A listener under test. Records its reports.
 final class ListenerProbe: Sendable {
     let listener: NWListener
     let queue = DispatchQueue(label: "listener")
@@ -143,7 +143,7 @@ final class ListenerProbe: Sendable {
 
     func start() { listener.start(queue: queue) }
 
-    /// Starts and waits until it listens.
+    /// Starts the listener and waits until it is ready.
     func listen(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         start()
         try #require(try await states.next(sourceLocation: sourceLocation) == .ready, sourceLocation: sourceLocation)
@@ -151,7 +151,7 @@ final class ListenerProbe: Sendable {
 
     var port: NWEndpoint.Port { listener.port ?? .any }
 
-    /// Where a client on this host connects to.
+    /// The endpoint for a client on this host.
     var endpoint: NWEndpoint {
         switch listener.parameters.requiredLocalEndpoint {
         case .hostPort(let host, _): .hostPort(host: host, port: port)

@@ -2,7 +2,7 @@ import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
-/// A socket used without Causeway's connections: the peer that does what no well-behaved one does.
+/// A socket without Causeway's connections, for peers that misbehave.
 final class RawSocket: Sendable {
     let fd: CInt
     private let isOpen = LockedValue(true)
@@ -63,7 +63,7 @@ final class RawSocket: Sendable {
         }
     }
 
-    /// Writes everything.
+    /// Writes all of the data.
     func write(_ data: Data) async throws {
         var offset = 0
         while offset < data.count {
@@ -76,7 +76,7 @@ final class RawSocket: Sendable {
         }
     }
 
-    /// What comes next; empty at the end of a stream.
+    /// Reads the next bytes; empty at the end of a stream.
     func read(atMost limit: Int = 65_536) async throws -> Data {
         var block = [UInt8](repeating: 0, count: limit)
         while true {

@@ -5,11 +5,11 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Messages with wishes")
+    @Suite("Messages with content contexts")
     struct ContextTests {
         private typealias Context = NWConnection.ContentContext
 
-        /// Sends everything before the start, so that all of it waits when the connection becomes ready; returns what arrives.
+        /// Sends all messages before the start, so that all are queued when the connection becomes ready. Returns the received content.
         private func arrival(_ send: (Probe, Mailbox<NWError?>) -> Int) async throws -> (String?, [NWError?]) {
             let listener = try ListenerProbe(.tcp4)
             try await listener.listen()
@@ -27,7 +27,7 @@ extension Loopback {
             return (text, errors)
         }
 
-        @Test("A higher priority goes first; equal ones keep their order")
+        @Test("A higher priority is sent first; equal priorities keep their order")
         func priority() async throws {
             let (text, _) = try await arrival { client, outcomes in
                 for (index, priority) in [0.2, 0.9, 0.5, 0.9, 0.0, 1.0].enumerated() {
@@ -39,7 +39,7 @@ extension Loopback {
             #expect(text == "5132d04")
         }
 
-        @Test("An antecedent is sent first, whatever the priorities")
+        @Test("An antecedent is sent first, regardless of priorities")
         func antecedent() async throws {
             let (text, _) = try await arrival { client, outcomes in
                 let first = Context(identifier: "first", priority: 0.1)
@@ -51,7 +51,7 @@ extension Loopback {
             #expect(text == "12")
         }
 
-        @Test("A message in parts is not interrupted by another")
+        @Test("A message in parts is not interrupted by another message")
         func parts() async throws {
             let (text, _) = try await arrival { client, outcomes in
                 let long = Context(identifier: "long")
@@ -65,7 +65,7 @@ extension Loopback {
             #expect(text == "abc!")
         }
 
-        @Test("A message that has begun holds the others back until it is complete")
+        @Test("A started message delays the others until it is complete")
         func openMessage() async throws {
             try await Pair.with(.tcp4) { pair in
                 let long = Context(identifier: "long")
@@ -78,7 +78,7 @@ extension Loopback {
             }
         }
 
-        @Test("A message that expired before it began is dropped, and what follows it too")
+        @Test("A message that expires before it starts is dropped, with the messages that follow it")
         func expiration() async throws {
             let raw = try RawSocket.listening(.tcp4)
             let port = try #require(NWEndpoint.Port(rawValue: raw.port))
@@ -87,7 +87,7 @@ extension Loopback {
             let expired = client.send(Data("late"), brief)
             let orphan = client.send(Data("orphan"), Context(identifier: "orphan", antecedent: brief))
             let lasting = client.send(Data("x"), Context(identifier: "lasting", expiration: 60_000))
-            // Its millisecond passes before the connection exists.
+            // The message's millisecond passes before the connection exists.
             #expect(await lasting.take(within: .milliseconds(20)) == nil)
             client.start()
             #expect(try await lasting.next() == nil)
@@ -98,7 +98,7 @@ extension Loopback {
             #expect(try await peer.readAll() == Data("x"))
         }
 
-        @Test("A context may be used for message after message")
+        @Test("A context can be used for several messages")
         func reuse() async throws {
             try await Pair.with(.tcp4) { pair in
                 let context = Context(identifier: "again")

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("Receiving from a stream")
     struct ReceiveTests {
-        @Test("A receive gives at least the minimum and at most the maximum", arguments: Medium.streams)
+        @Test("A receive returns at least the minimum and at most the maximum", arguments: Medium.streams)
         func minimumAndMaximum(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let answers = pair.client.request(4, 6)
@@ -21,7 +21,7 @@ extension Loopback {
             }
         }
 
-        @Test("The same number twice reads exactly that many bytes", arguments: Medium.streams)
+        @Test("Equal limits read exactly that number of bytes", arguments: Medium.streams)
         func exactLength(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let content = Data.pattern(10_000)
@@ -44,7 +44,7 @@ extension Loopback {
         }
 
         @Test(
-            "Lengths that make no sense are made sense of",
+            "Invalid limits are corrected",
             arguments: [
                 Odd(minimum: 0, maximum: 3, expected: "abc"), Odd(minimum: -5, maximum: 3, expected: "abc"),
                 Odd(minimum: 1, maximum: .max, expected: "abcdef"), Odd(minimum: 2, maximum: 0, expected: "a"),
@@ -58,7 +58,7 @@ extension Loopback {
             }
         }
 
-        @Test("Several outstanding receives complete in order, each once", arguments: Medium.streams)
+        @Test("Several pending receives complete in order, each once", arguments: Medium.streams)
         func severalOutstanding(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let answers = Mailbox<Received>()
@@ -94,7 +94,7 @@ extension Loopback {
         }
 
         @Test(
-            "The end: the rest with isComplete, or nothing with isComplete; afterwards ENODATA",
+            "The end: the last bytes with isComplete, or isComplete alone; afterwards ENODATA",
             arguments: Medium.streams)
         func endOfStream(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
@@ -119,19 +119,19 @@ extension Loopback {
             }
         }
 
-        @Test("What is longer than the maximum comes in pieces; only the last is complete")
+        @Test("Content longer than the maximum arrives in parts, and only the last is complete")
         func endInPieces() async throws {
             try await Pair.with(.tcp4) { pair in
                 try await pair.server.deliver(Data("abcdef"), .finalMessage)
                 let first = try await pair.client.receive(4, 4)
                 #expect(first.text == "abcd" && !first.isComplete && !first.isFinal)
-                // More than there is: the answer waits for the end.
+                // The minimum exceeds the rest, so that the receive waits for the end.
                 let second = try await pair.client.receive(4, 4)
                 #expect(second.text == "ef" && second.isComplete && second.isFinal)
             }
         }
 
-        @Test("receiveMessage() gives nothing before the peer ends, then everything", arguments: Medium.streams)
+        @Test("receiveMessage() returns nothing before the peer's end, then everything", arguments: Medium.streams)
         func wholeStream(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let answers = pair.client.requestMessage()
@@ -145,7 +145,7 @@ extension Loopback {
             }
         }
 
-        @Test("Discontiguous receives give the same content")
+        @Test("Discontiguous receives return the same content")
         func discontiguous() async throws {
             try await Pair.with(.tcp4) { pair in
                 let content = Data.pattern(70_000)
@@ -168,7 +168,7 @@ extension Loopback {
             }
         }
 
-        @Test("Without a receive the peer's window closes, and opens with the next")
+        @Test("Without a receive the peer's window closes, and opens with the next receive")
         func flowControl() async throws {
             try await Pair.with(.tcp4) { pair in
                 let block = Data(count: 1 << 20)
@@ -183,7 +183,7 @@ extension Loopback {
             }
         }
 
-        @Test("Content keeps its order and its bytes in both directions at once", arguments: Medium.streams)
+        @Test("Content keeps its order and its bytes in both directions at the same time", arguments: Medium.streams)
         func bothDirections(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 async let up: Void = Self.move(from: pair.client, to: pair.server)

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("Sending to a stream")
     struct SendTests {
-        @Test("Sends before the start and before ready leave in order", arguments: Medium.streams)
+        @Test("Sends before the start and before ready are sent in order", arguments: Medium.streams)
         func earlySends(medium: Medium) async throws {
             let listener = try ListenerProbe(medium)
             try await listener.listen()
@@ -28,7 +28,7 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        @Test("Completions come in order, one for each send")
+        @Test("Completions run in order, one per send")
         func completionsInOrder() async throws {
             try await Pair.with(.tcp4) { pair in
                 let order = Mailbox<Int>()
@@ -44,7 +44,7 @@ extension Loopback {
             }
         }
 
-        @Test("A block of many megabytes arrives whole", arguments: Medium.streams)
+        @Test("A block of many megabytes arrives completely", arguments: Medium.streams)
         func largeBlock(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let content = Data.pattern(20 << 20)
@@ -55,7 +55,7 @@ extension Loopback {
             }
         }
 
-        @Test("Empty content, and no content, complete and send nothing", arguments: Medium.streams)
+        @Test("Empty content, and no content, complete without sending", arguments: Medium.streams)
         func nothing(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 try await pair.client.deliver(Data())
@@ -81,7 +81,7 @@ extension Loopback {
             }
         }
 
-        @Test("Idempotent content is sent without a report, also before the start")
+        @Test("Idempotent content is sent without a completion, also before the start")
         func idempotent() async throws {
             let listener = try ListenerProbe(.tcp4)
             try await listener.listen()
@@ -113,9 +113,9 @@ extension Loopback {
             }
         }
 
-        // MARK: Contents handed over together
+        // MARK: Grouped content
 
-        @Test("Contents handed over together arrive whole and in order", arguments: Medium.streams)
+        @Test("Grouped content arrives completely and in order", arguments: Medium.streams)
         func together(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
                 let client = pair.client.connection
@@ -124,18 +124,18 @@ extension Loopback {
                 let contents = large + [Data(), Data("end")]
                 async let sent: Void = client.send(together: contents)
                 let all = contents.reduce(Data(), +)
-                // Compared apart: a difference of megabytes would be searched for hours.
+                // Compared separately: the test library would search for the difference of megabytes for hours.
                 let arrivedWhole = try await pair.server.receive(all.count, all.count).data == all
                 #expect(arrivedWhole)
                 try await sent
             }
         }
 
-        @Test("Cancelling takes back the last of contents handed over together, and none before it")
+        @Test("Cancelling withdraws the unsent part of grouped content")
         func cancelTogether() async throws {
             try await Pair.with(.tcp4) { pair in
                 let client = pair.client.connection
-                // More than the sockets hold, less than `receiveMessage` gives at once.
+                // More than the sockets buffer, less than one `receiveMessage` returns.
                 let first = Data.pattern(12 << 20)
                 let task = Task { try await client.send(together: [first, Data("taken back")]) }
                 var received = try #require(try await pair.server.receive(1, 1).data)
@@ -178,7 +178,7 @@ extension Loopback {
             }
         }
 
-        @Test("After the final message nothing can be sent")
+        @Test("Nothing can be sent after the final message")
         func sendAfterFinal() async throws {
             try await Pair.with(.tcp4) { pair in
                 try await pair.client.deliver(Data("x"), .finalMessage)
@@ -188,7 +188,7 @@ extension Loopback {
             }
         }
 
-        @Test("A final message ends the stream only when it is complete")
+        @Test("A final message ends the stream only once it is complete")
         func incompleteFinal() async throws {
             try await Pair.with(.tcp4) { pair in
                 let context = NWConnection.ContentContext(identifier: "final", isFinal: true)

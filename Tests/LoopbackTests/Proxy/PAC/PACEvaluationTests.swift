@@ -6,9 +6,9 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    @Suite("Evaluating proxy scripts", .enabled(if: Script.canRun, Script.need))
+    @Suite("Evaluation of PAC scripts", .enabled(if: Script.canRun, Script.need))
     struct PACEvaluationTests {
-        @Test("The script is told the URL and the host, and its words are written down")
+        @Test("The script receives the URL and the host, and its result is parsed")
         func told() async throws {
             let script = """
                 function FindProxyForURL(url, host) { alert(host); alert(3); return url + " " + host + " \\u00fc"; }
@@ -18,7 +18,7 @@ extension Loopback {
             #expect(report.conversation.alerts == ["www.example.test", "3"])
         }
 
-        @Test("What is no text is no result, but nothing at all is none to choose")
+        @Test("A result that is not text is an error, and an undefined result selects no proxy")
         func results() async throws {
             for word in ["undefined", "null", "''"] {
                 let report = try await Script.evaluate("function FindProxyForURL() { return \(word); }")
@@ -34,7 +34,7 @@ extension Loopback {
             #expect(try await Script.failure(long).contains("too long"))
         }
 
-        @Test("Errors are told with their line")
+        @Test("Errors are reported with their line")
         func errors() async throws {
             let unknown = try await Script.failure("function FindProxyForURL() {\n  return nowhere();\n}")
             #expect(unknown.contains("nowhere") && unknown.contains("line 2"))
@@ -46,7 +46,7 @@ extension Loopback {
             #expect(try await Script.failure("throw null;").contains("null"))
         }
 
-        @Test("A long script, of 300,000 bytes, has room")
+        @Test("A script of 300,000 bytes is accepted")
         func large() async throws {
             let domains = (0..<10_000).map { "'host\($0).example.test.long'" }.joined(separator: ",\n")
             let script = """
@@ -61,7 +61,7 @@ extension Loopback {
             #expect(other.result == .success("DIRECT"))
         }
 
-        @Test("Names are asked for once, and not more than a few")
+        @Test("A script's names are looked up once each, up to a limit")
         func lookups() async throws {
             let names = KnownNames(table: ["a.test": ["192.0.2.1"]])
             let twice =
@@ -73,14 +73,14 @@ extension Loopback {
             #expect(many.result == .failure(.tooManyLookups))
         }
 
-        @Test("This host's own resolver is asked")
+        @Test("A script can use this host's resolver")
         func realNames() async throws {
             let report = try await Script.evaluate(
                 "function FindProxyForURL() { return dnsResolve('localhost'); }", names: SystemNameResolver())
             #expect(report.result == .success("127.0.0.1"))
         }
 
-        @Test("The process is confined: one descriptor, no further rights, a filter for its calls")
+        @Test("The process is sandboxed: one descriptor, no privileges, a system call filter")
         func confinement() async throws {
             let names = SilentNames()
             let subject = try #require(PACSubject(url: "http://h/"))
@@ -96,7 +96,7 @@ extension Loopback {
             let limits = Script.content(of: "/proc/\(process)/limits") ?? ""
             let files = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }
             #expect(files?.split(separator: " ").dropFirst(3).prefix(2) == ["0", "0"])
-            // Who may look at it sees its channel and nothing else.
+            // If the directory is readable, it shows the process's channel and no other descriptor.
             if let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd") {
                 #expect(open.count == 1)
             }
@@ -105,7 +105,7 @@ extension Loopback {
             #expect(isGone)
         }
 
-        @Test("A missing engine is told with what to install")
+        @Test("The error for a missing script engine says what to install")
         func missing() {
             #expect(PACProcess.probe("libduktape.so.207") == nil)
             #expect(PACProcess.probe("libnone.so.1")?.contains("libduktape207") == true)

@@ -5,13 +5,13 @@ import Testing
 @testable import Causeway
 
 extension Loopback {
-    @Suite("Fetching proxy scripts", .enabled(if: Script.canRun, Script.need))
+    @Suite("Fetching PAC scripts", .enabled(if: Script.canRun, Script.need))
     struct PACFetchTests {
         private static func parameters(_ url: URL) throws -> NWParameters {
             ProxyTests.parameters([try ProxyConfiguration(automaticConfiguration: url)])
         }
 
-        /// A connection to a server of the test's, which the script lets go directly.
+        /// Whether a connection to a server of the test succeeds, with a script that returns DIRECT.
         private static func connects(_ parameters: NWParameters, _ server: ListenerProbe) async throws {
             let report = try await ProxyTests.exchange(to: server.endpoint, parameters, server)
             #expect(report.proxyConfigured && !report.usedProxy)
@@ -28,7 +28,7 @@ extension Loopback {
 
         private static let direct = Script.choosing("DIRECT")
 
-        @Test("It is fetched once and kept, for connections of one context; forgotten with its cache")
+        @Test("A script is fetched once and cached for connections of one context, until the cache is cleared")
         func kept() async throws {
             try await ProxyTests.withServer { server in
                 try await PACServer.with({ _ in PACServer.script(Self.direct, "Cache-Control: max-age=60\r\n") }) {
@@ -51,7 +51,7 @@ extension Loopback {
             }
         }
 
-        @Test("In chunks, until the end of the connection, with a mark of its coding, and from elsewhere")
+        @Test("Chunked, delimited by the end of the connection, with a content coding, and after a redirect")
         func forms() async throws {
             let script = Self.direct
             let size = String(script.utf8.count, radix: 16)
@@ -67,7 +67,7 @@ extension Loopback {
             }
         }
 
-        @Test("A script that cannot be had holds the connection back, and says why")
+        @Test("A script that cannot be fetched blocks the connection, with an error")
         func missing() async throws {
             let long = "HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n"
             let answers = [
@@ -93,7 +93,7 @@ extension Loopback {
             #expect(nobody.error == .posix(.ECONNREFUSED) && nobody.reason.contains("not fetched"))
         }
 
-        @Test("Cancelled while its server is silent, the connection ends, and the fetch with it")
+        @Test("Cancelling the connection ends the fetch from a silent server")
         func cancellation() async throws {
             try await PACServer.with({ _ in nil }) { web in
                 let client = Probe(to: ProxyTests.name, using: try Self.parameters(web.url())).start()
@@ -105,13 +105,15 @@ extension Loopback {
             }
         }
 
-        @Test("Only web servers have scripts", arguments: ["ftp://h/x.pac", "file:///etc/x.pac", "data:x", "x.pac"])
+        @Test(
+            "PAC scripts are fetched from web servers only",
+            arguments: ["ftp://h/x.pac", "file:///etc/x.pac", "data:x", "x.pac"])
         func schemes(_ text: String) throws {
             let url = try #require(URL(string: text))
             #expect(throws: NWError.posix(.EPROTONOSUPPORT)) { try ProxyConfiguration(automaticConfiguration: url) }
         }
 
-        @Test("The environment names a script")
+        @Test("The environment sets a script")
         func environment() throws {
             let variables = ["auto_proxy": "http://u:p@h:8080/x.pac?y", "no_proxy": "a.example"]
             let proxy = try #require(try ProxyConfiguration.environment(forScheme: "https", variables).first)

@@ -2,7 +2,7 @@ import CausewayProtocols
 import Testing
 
 extension Loopback {
-    @Suite("Functions of proxy scripts", .enabled(if: Script.canRun, Script.need))
+    @Suite("Functions of PAC scripts", .enabled(if: Script.canRun, Script.need))
     struct PACFunctionTests {
         struct Row: Sendable, CustomTestStringConvertible {
             var expression: String

@@ -6,7 +6,7 @@ import CausewayWire
 import FoundationEssentials
 import Testing
 
-/// Names that a test knows, and nobody else.
+/// Names that only a test knows.
 struct KnownNames: NameResolver {
     var table: [String: [String]] = [:]
 
@@ -28,7 +28,7 @@ struct KnownNames: NameResolver {
     }
 }
 
-/// Never answers, and tells what it was asked for.
+/// Never answers, and records the names it was asked for.
 struct SilentNames: NameResolver {
     let asked = Mailbox<String>()
 
@@ -41,13 +41,13 @@ struct SilentNames: NameResolver {
 }
 
 enum Script {
-    /// Without the engine the tests are left out aloud, and fail where everything has to run.
+    /// Without the engine, the tests are skipped with a message, and fail if all tests must run.
     static let canRun = PACProcess.problem == nil || ProcessInfo.processInfo.environment["CI"] == "true"
     static let need: Comment = "libduktape207 is not installed"
 
     static let loop = Engine.nextLoop()
 
-    /// What a script makes of a URL.
+    /// The result of a script for a URL.
     static func evaluate(
         _ script: String, url: String = "https://www.example.test/", names: any NameResolver = KnownNames(),
         within limit: Duration = Patience.limit
@@ -60,7 +60,7 @@ enum Script {
         return try await reports.next()
     }
 
-    /// What is told of a script that comes to no result.
+    /// The error message for a script without a result.
     static func failure(_ script: String, names: any NameResolver = KnownNames()) async throws -> String {
         let report = try await evaluate(script, names: names)
         guard case .failure(.failed(let text)) = report.result else {
@@ -74,12 +74,12 @@ enum Script {
         "function FindProxyForURL(url, host) { return '\(result)'; }"
     }
 
-    /// A file of the kernel's, which does not say how long it is.
+    /// Reads a file of the kernel, which does not state its length.
     static func content(of path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The processes of scripts that this process has, those that ended and were not taken away among them.
+    /// The script processes of this process, including zombies.
     static var processes: [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.filter { number in
@@ -87,7 +87,7 @@ enum Script {
                 return false
             }
             let fields = text[name...].split(separator: " ")
-            // proc_pid_stat(5): the parent is field 4, the signal of the end field 38; the name is field 2.
+            // proc_pid_stat(5): field 4 is the parent, field 38 the exit signal, field 2 the name.
             return fields.count > 36 && fields[2] == "\(ProcessInfo.processInfo.processIdentifier)" && fields[36] == "0"
         }
     }

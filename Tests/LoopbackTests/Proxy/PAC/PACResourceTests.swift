@@ -6,10 +6,10 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In processes of their own, where nobody else opens or closes anything.
-    @Suite("What proxy scripts leave", .enabled(if: Script.canRun, Script.need))
+    /// In separate processes, so that no other code opens or closes descriptors.
+    @Suite("Resource use of PAC scripts", .enabled(if: Script.canRun, Script.need))
     struct PACResourceTests {
-        @Test("Memory and stack are bounded, and nothing is left")
+        @Test("Memory and stack are limited, and nothing is leaked")
         func hogs() async {
             await #expect(processExitsWith: .success) {
                 try await Script.leavingNothing {
@@ -27,7 +27,7 @@ extension Loopback {
         }
 
         @Test(
-            "An endless loop is stopped, and nothing is left",
+            "An endless loop is stopped, and nothing is leaked",
             arguments: ["for (;;);", "for (;;) try { for (;;); } catch (e) {}"])
         func endless(_ loop: String) async {
             await #expect(processExitsWith: .success) { [loop] in
@@ -40,7 +40,7 @@ extension Loopback {
             }
         }
 
-        @Test("A name that nobody answers for takes no longer than allowed")
+        @Test("A name without an answer takes at most the allowed time")
         func silence() async {
             await #expect(processExitsWith: .success) {
                 try await Script.leavingNothing {
@@ -51,7 +51,7 @@ extension Loopback {
             }
         }
 
-        @Test("A hundred at a time leave neither process nor descriptor")
+        @Test("A hundred concurrent scripts leak no process and no descriptor")
         func many() async {
             await #expect(processExitsWith: .success) {
                 try await Script.leavingNothing {
@@ -68,7 +68,7 @@ extension Loopback {
             }
         }
 
-        @Test("Cancelled at any time, it leaves nothing and tells nothing")
+        @Test("Cancelling at any time leaks nothing and reports nothing")
         func cancellation() async {
             await #expect(processExitsWith: .success) {
                 try await Script.leavingNothing {
@@ -92,7 +92,7 @@ extension Loopback {
 }
 
 extension Script {
-    /// Neither a process nor a descriptor may be left.
+    /// Expects that neither a process nor a descriptor is leaked.
     static func leavingNothing(_ body: () async throws -> Void) async throws {
         Watchdog.arm(seconds: 300)
         _ = try await evaluate(choosing("DIRECT"))

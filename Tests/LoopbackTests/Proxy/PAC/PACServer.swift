@@ -2,9 +2,9 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// A web server on this host that says what a test wants, byte by byte.
+/// A web server on this host that sends exactly the bytes that a test provides.
 final class PACServer: Sendable {
-    /// The first lines of the requests.
+    /// The request lines so far.
     let requests = Mailbox<String>()
     private let socket: RawSocket
     private let answer: @Sendable (String) -> String?
@@ -20,7 +20,7 @@ final class PACServer: Sendable {
         "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\(fields)\r\n\(text)"
     }
 
-    /// - Parameter answer: By the path; `nil` for silence.
+    /// - Parameter answer: The answer by path; `nil` means silence.
     static func with(
         _ answer: @escaping @Sendable (String) -> String?, _ body: (PACServer) async throws -> Void
     ) async throws {

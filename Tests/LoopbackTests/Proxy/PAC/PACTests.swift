@@ -5,7 +5,7 @@ import Testing
 @testable import Causeway
 
 extension Loopback {
-    @Suite("Connections whose proxy a script names", .enabled(if: Script.canRun, Script.need))
+    @Suite("Connections with a proxy selected by a PAC script", .enabled(if: Script.canRun, Script.need))
     struct PACTests {
         private static func place(_ endpoint: NWEndpoint) -> String {
             guard case .hostPort(let host, let port) = endpoint else { return "" }
@@ -22,7 +22,7 @@ extension Loopback {
             try await ProxyTests.exchange(to: endpoint, ProxyTests.parameters([configuration]), server)
         }
 
-        /// A connection that must not come about, and what it says of that.
+        /// The error of a connection that must not be established.
         private static func failure(
             to endpoint: NWEndpoint = ProxyTests.name, _ parameters: NWParameters
         ) async throws -> (error: NWError, reason: String) {
@@ -43,7 +43,7 @@ extension Loopback {
         }
 
         @Test(
-            "By CONNECT and by SOCKS: the proxy gets the name, and the report names the proxy",
+            "HTTP CONNECT and SOCKS: the proxy receives the name, and the report shows the proxy",
             arguments: ["PROXY", "SOCKS5"])
         func kinds(_ kind: String) async throws {
             try await ProxyTests.withServer { server in
@@ -56,7 +56,7 @@ extension Loopback {
             }
         }
 
-        @Test("DIRECT goes past all proxies, where the script says so")
+        @Test("DIRECT bypasses all proxies if the script returns it")
         func direct() async throws {
             try await ProxyTests.withServer { server in
                 let script =
@@ -66,7 +66,7 @@ extension Loopback {
             }
         }
 
-        @Test("What cannot be reached gives way to the next, DIRECT among them")
+        @Test("After an unreachable proxy the next one is tried, including DIRECT")
         func order() async throws {
             try await ProxyTests.withServer { server in
                 let closed = Self.place(try ProxyTests.closedPlace())
@@ -81,7 +81,7 @@ extension Loopback {
             }
         }
 
-        @Test("Nothing that is wrong with a script leads past it")
+        @Test("An invalid script never leads to a direct connection")
         func closed() async throws {
             try await ProxyTests.withServer { server in
                 let closed = Self.place(try ProxyTests.closedPlace())
@@ -100,7 +100,7 @@ extension Loopback {
             }
         }
 
-        @Test("A script that fails gives way where that is allowed, to what is next and to the direct way")
+        @Test("A failing script falls back to the next proxy and the direct connection, if that is allowed")
         func failover() async throws {
             try await ProxyTests.withServer { server in
                 var wrong = ProxyConfiguration(script: "(")
@@ -121,7 +121,7 @@ extension Loopback {
             }
         }
 
-        @Test("TLS runs through what a script names, and a URL is told without its secrets")
+        @Test("TLS runs through the selected proxy, and the script receives a URL without secrets")
         func urls() async throws {
             try await ProxyTests.withServer { server in
                 try await TestProxy.with(.http(), route: { _ in server.endpoint }) { proxy in
@@ -137,7 +137,7 @@ extension Loopback {
             }
         }
 
-        @Test("A credential goes to the proxies of a trusted script, and not to those of a stranger's")
+        @Test("Credentials are sent to proxies of a trusted script, but not to those of an untrusted script")
         func credentials() async throws {
             try await ProxyTests.withServer { server in
                 try await TestProxy.with(.http(credential: "me:secret"), route: { _ in server.endpoint }) { proxy in
@@ -154,7 +154,7 @@ extension Loopback {
             }
         }
 
-        @Test("Datagrams go by SOCKS 5 only")
+        @Test("Datagrams use SOCKS 5 only")
         func datagrams() async throws {
             let context = NWParameters.PrivacyContext(description: "datagrams")
             context.proxyConfigurations = [Self.choosing("PROXY h:1; HTTPS h:2")]
@@ -163,7 +163,7 @@ extension Loopback {
             #expect(try await Self.failure(parameters).error == .posix(.ENOTSUP))
         }
 
-        @Test("Cancelled while the script looks a name up, the connection ends at once and leaves nothing")
+        @Test("Cancelling during a name lookup of the script ends the connection at once and leaks nothing")
         func cancellation() async throws {
             for way in 0..<2 {
                 let client = Probe(
@@ -182,7 +182,7 @@ extension Loopback {
             }
         }
 
-        @Test("A waiting connection asks anew when it is restarted")
+        @Test("Restarting a waiting connection evaluates the script again")
         func restart() async throws {
             let client = Probe(to: ProxyTests.name, using: ProxyTests.parameters([ProxyConfiguration(script: "(")]))
                 .start()

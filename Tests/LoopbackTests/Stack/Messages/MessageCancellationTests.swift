@@ -7,10 +7,10 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In a process of its own, where nobody else opens or closes anything. `CAUSEWAY_ROUNDS` sets how often each stack is torn down.
-    @Suite("Messages through stacks that are cancelled")
+    /// In a separate process, so that no other code opens or closes descriptors. `CAUSEWAY_ROUNDS` sets the number of runs per stack.
+    @Suite("Cancelling connections with protocol stacks")
     struct MessageCancellationTests {
-        @Test("Cancelling at any point answers everything and leaves nothing behind")
+        @Test("Cancelling at any point completes all requests and leaks nothing")
         func cancellation() async {
             await #expect(processExitsWith: .success) {
                 let rounds = Settings.number("CAUSEWAY_ROUNDS", default: 20)
@@ -21,7 +21,7 @@ extension Loopback {
     }
 }
 
-/// Establishes connections through a stack and ends them in the middle of their conversations.
+/// Establishes connections through a stack and ends them during message exchanges.
 private final class Demolition: Sendable {
     private struct Watched: Sendable {
         weak var connection: NWConnection?
@@ -82,13 +82,13 @@ private final class Demolition: Sendable {
         let connection = NWConnection(to: endpoint, using: try stack.parameters(isServer: false))
         watch(connection)
         let (isAbortive, isServers) = (random.chance(oneIn: 2), random.chance(oneIn: 3))
-        // A fifth before anything is ready, the rest after so many messages: datagrams that wait for credit are few.
+        // A fifth is cancelled before it is ready, the rest after a number of messages. With datagrams, few wait for credit.
         let last = random.chance(oneIn: 5) ? nil : random.integer(in: 0...(stack.isDatagram ? 5 : 60))
         let client = Conversation(stack, connection, sends: 1, receives: 2) { number in
             guard number == last else { return }
             let victims = isServers ? self.accepted.withLock { $0 } : []
             for victim in victims { victim.end(isAbortive) }
-            // The end of a datagram peer nobody hears of.
+            // A datagram peer receives no end.
             if victims.isEmpty || self.stack.isDatagram { connection.cancel(isAbortive) }
         }
         client.begin()
@@ -109,7 +109,7 @@ private final class Demolition: Sendable {
     }
 }
 
-/// One end that sends and receives until it is over.
+/// One end, which sends and receives until the connection is over.
 private final class Conversation: Sendable {
     private let stack: MessageStack
     private let probe: Probe
@@ -136,7 +136,7 @@ private final class Conversation: Sendable {
 
     func end(_ isAbortive: Bool) { probe.connection.cancel(isAbortive) }
 
-    /// Waits for the end, which is to come with an answer to everything, and with nothing that was not sent.
+    /// Waits for the end. Every request must have completed, and every received message must have been sent.
     func expectEnd() async throws {
         let outcome = try await receiver.outcome.next()
         if case .mistake(let what) = outcome, !stack.isDatagram { Issue.record("\(stack): \(what)") }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Causeway
 
-/// Protocols above a transport through which messages are moved.
+/// The protocols above a transport that carry the messages.
 enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case framer = "a framer over TCP"
     case framerOverTLS = "a framer over TLS over TCP"
@@ -22,7 +22,8 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
     /// Whether the uppermost protocol is the framer, whose messages have a kind.
     var hasKinds: Bool { self != .webSocket && self != .webSocketOverTLS }
 
-    /// The longest message: a datagram, with the headers of its pieces, or one of the least size that DTLS counts on, has to hold it.
+    /// The maximum message length. A datagram must hold the message with the headers of its pieces; with DTLS, a datagram of the minimum
+    /// size that DTLS assumes.
     var longestMessage: Int {
         switch self {
         case .framerOverUDP: 60_000
@@ -69,13 +70,13 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
         return NWConnection.ContentContext(identifier: "message \(kind)", metadata: [metadata])
     }
 
-    /// Whether a message is WebSocket's goodbye.
+    /// Whether a message is a WebSocket close frame.
     func isGoodbye(_ context: NWConnection.ContentContext?) -> Bool {
         let metadata = context?.protocolMetadata(definition: NWProtocolWebSocket.definition)
         return !hasKinds && (metadata as? NWProtocolWebSocket.Metadata)?.opcode == .close
     }
 
-    /// Whether a piece that was received says that it belongs to a message of this kind.
+    /// Whether the metadata of a received piece have this kind of message.
     func isOfKind(_ kind: Int, _ context: NWConnection.ContentContext?) -> Bool {
         if hasKinds {
             let metadata = context?.protocolMetadata(definition: PieceFramer.definition)
@@ -86,7 +87,7 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
     }
 }
 
-/// A server that says who it is, and a client that looks at nothing: what is moved counts here, not who moves it.
+/// A server with a certificate, and a client that does not verify it: the tests concern the data, not the identity.
 enum TestIdentity {
     private static let server = Result {
         let now = Int64(Date().timeIntervalSince1970)

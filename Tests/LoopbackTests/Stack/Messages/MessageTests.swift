@@ -4,9 +4,9 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Every stack moves messages of random sizes in random pieces, both ways at once, byte by byte the same.
+    /// Every stack carries messages of random sizes in random pieces in both directions, and each byte is compared.
     ///
-    /// `CAUSEWAY_MESSAGES=100000` moves so many each way.
+    /// `CAUSEWAY_MESSAGES=100000` sets the number of messages per direction.
     @Suite("Messages through stacks")
     struct MessageTests {
         private static let count = Settings.number("CAUSEWAY_MESSAGES", default: 1_000)
@@ -40,13 +40,13 @@ extension Loopback {
                 guard !stack.isDatagram else { return }
                 try await pair.client.sendEnd()
                 var end = try await pair.server.receiveMessage()
-                // The goodbye of WebSocket is a message of its own.
+                // With WebSocket, the close frame is a separate message.
                 if !stack.hasKinds { end = try await pair.server.receiveMessage() }
                 #expect(end.isFinal && end.data == nil)
             }
         }
 
-        /// Returns how many bytes were moved.
+        /// Returns the number of bytes sent.
         private static func move(
             _ stack: MessageStack, from one: Probe, to other: Probe, seed: UInt64
         ) async throws -> Int {

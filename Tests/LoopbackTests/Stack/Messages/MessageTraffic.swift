@@ -4,7 +4,7 @@ import CausewayTestKit
 import Dispatch
 import FoundationEssentials
 
-/// Messages of random sizes and contents: the same seed gives the same ones to him who sends and to him who checks.
+/// Messages with random sizes and contents. Sender and receiver get equal messages from equal seeds.
 struct MessageSequence: Sendable {
     struct Message: Sendable {
         var kind: Int
@@ -25,7 +25,7 @@ struct MessageSequence: Sendable {
         return Message(kind: random.integer(in: 0...127), content: Data(Self.block[start..<(start + count)]))
     }
 
-    /// Mostly small, sometimes nothing or one byte, now and then at the bounds of buffers and beyond them.
+    /// Mostly small, sometimes empty or one byte, and sometimes around the sizes of buffers.
     private mutating func size() -> Int {
         switch random.integer(in: 0...999) {
         case 0: 65_536
@@ -45,7 +45,7 @@ struct MessageSequence: Sendable {
     }()
 }
 
-/// Sends messages in random pieces, some at a time.
+/// Sends messages in random pieces, several at a time.
 final class MessageSender: Sendable {
     private struct State: Sendable {
         var sequence: MessageSequence
@@ -55,7 +55,7 @@ final class MessageSender: Sendable {
         var window = 1
         var asked = 0
         var answered = 0
-        /// Of datagrams that have not been received: more would overflow the receiver's socket.
+        /// Bytes of datagrams that have not been received: more would overflow the receiver's socket.
         var inFlight = 0
         var failure: NWError?
     }
@@ -81,13 +81,13 @@ final class MessageSender: Sendable {
                 random: SplitMix64(seed: ~seed), left: count))
     }
 
-    /// Whether every send was answered.
+    /// Whether every send has completed.
     var isAnswered: Bool { state.withLock { $0.asked == $0.answered } }
     var failure: NWError? { state.withLock { $0.failure } }
 
     func begin() { queue.async { self.pump() } }
 
-    /// The peer has received a message.
+    /// Records that the peer has received a message.
     func wasReceived(_ count: Int) {
         guard stack.isDatagram else { return }
         state.withLock { $0.inFlight -= Self.cost(count) }
@@ -132,11 +132,11 @@ final class MessageSender: Sendable {
         return Piece(content: first, context: current.context, isLast: false)
     }
 
-    /// What a datagram takes of the receiver's buffer, and its headers.
+    /// The space that a datagram takes in the receiver's buffer, with its overhead.
     private static func cost(_ count: Int) -> Int { count + 2_048 }
 }
 
-/// Receives messages in random ways, and compares.
+/// Receives messages with random limits, and compares them.
 final class MessageReceiver: Sendable {
     enum Outcome: Sendable, Equatable {
         case all

@@ -3,14 +3,14 @@ import CausewaySystem
 import CausewayTestKit
 import FoundationEssentials
 
-/// A framer for messages in pieces: each with a header of four bytes, which says whether the message ends with it, of what kind the
-/// message is (7 bits), and how long the piece is (24 bits).
+/// A framer for messages in pieces. The four-byte header of a piece states whether it is the last of its message, the kind of the message
+/// (7 bits), and the length of the piece (24 bits).
 ///
-/// It does everything in as many ways as the framer interface has: which one, a seeded generator decides for each piece.
+/// A seeded generator selects one of the ways that the framer interface offers, for each piece.
 final class PieceFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: PieceFramer.self)
     static var label: String { "pieces" }
-    /// Objects that exist: a framer that outlives its connection is a leak.
+    /// The number of live objects: a framer that outlives its connection is a leak.
     static let living = LockedValue(0)
 
     private struct Piece {
@@ -20,7 +20,7 @@ final class PieceFramer: NWProtocolFramerImplementation {
     }
 
     private var random: SplitMix64
-    /// Both sides say "HI" first, as a handshake of their own.
+    /// As a handshake, both sides send "HI" first.
     private var awaitsGreeting: Bool
     private var piece: Piece?
 
@@ -93,7 +93,7 @@ final class PieceFramer: NWProtocolFramerImplementation {
         }
     }
 
-    /// Delivers the piece in copies of random lengths. Returns how much to wait for if it is not all there.
+    /// Delivers the piece in copies of random lengths. Returns the number of bytes to wait for if the piece is incomplete.
     private func deliverCopies(_ whole: Piece, _ framer: NWProtocolFramer.Instance) -> Int? {
         var rest = whole
         if rest.left == 0 { framer.deliverInput(data: Data(), message: rest.message, isComplete: rest.isLast) }
