@@ -1,8 +1,9 @@
 internal import HeapModule
 
-/// Times by which somebody must be seen to: the next one at once, changes in logarithmic time.
+/// A set of members with deadlines. Finding the next deadline takes constant time, changes take logarithmic time.
 ///
-/// What is due at one time comes in the order in which it was set. Holds at most twice as much as it has members.
+/// Members with equal deadlines come in the order in which the deadlines were set. The heap holds at most about twice as many items as
+/// there are members.
 struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     private struct Moment: Sendable {
         var time: Duration
@@ -20,10 +21,10 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     }
 
     private var items = Heap<Item>()
-    /// The item that counts for each member; others in the heap are past.
+    /// The valid item of each member. All other items in the heap are outdated.
     private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
-    /// Room that stays when the last member goes.
+    /// The maximum capacity that is kept when the last member is removed.
     private static var keptCapacity: Int { 512 }
 
     init() {}
@@ -31,10 +32,10 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     var isEmpty: Bool { current.isEmpty }
     var count: Int { current.count }
 
-    /// The first of all times. The first item always counts: every change sees to that.
+    /// The earliest deadline. The first item of the heap is always valid: every change makes sure of that.
     var next: Duration? { items.min?.moment.time }
 
-    /// Whose turn is first.
+    /// The member with the earliest deadline.
     var first: ID? { items.min?.id }
 
     subscript(id: ID) -> Duration? {
@@ -53,7 +54,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Takes out one member whose time has come.
+    /// Removes and returns one member whose deadline has passed.
     mutating func popDue(at now: Duration) -> ID? {
         guard let first = items.min, first.moment.time <= now else { return nil }
         current[first.id] = nil
@@ -61,7 +62,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
         return first.id
     }
 
-    /// Takes out all members whose time has come.
+    /// Removes and returns all members whose deadlines have passed.
     mutating func takeDue(at now: Duration) -> [ID] {
         var due: [ID] = []
         while let id = popDue(at: now) { due.append(id) }
@@ -70,9 +71,9 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
 
     private mutating func tidy() {
         while let first = items.min, current[first.id]?.serial != first.moment.serial { _ = items.popMin() }
-        // Who moves times about often must not make the heap grow.
+        // Remove outdated items, so that frequent changes of deadlines do not make the heap grow.
         if items.count > 2 * current.count + 64 { items = Heap(current.map { Item(moment: $1, id: $0) }) }
-        // Of a crowd that has gone nothing is kept.
+        // Release the memory after a peak.
         if current.isEmpty, current.capacity > Self.keptCapacity { (items, current) = (Heap(), [:]) }
     }
 }

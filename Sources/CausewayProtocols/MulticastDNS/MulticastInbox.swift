@@ -1,11 +1,11 @@
 internal import DequeModule
 package import CausewayWire
 
-/// Answers that came and wait to be read, while questions go before them: whoever floods a link with answers does not make those
-/// wait who ask something of this host.
+/// A queue for responses that wait to be read, while queries are read first. Therefore a host that floods the link with responses cannot
+/// delay the answers of this host.
 ///
-/// Holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and half of them from one sender. What finds no room is lost, as on
-/// the wire: the next question brings it again.
+/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender. Other messages are
+/// dropped, like packets that are lost on the link: the next query gets the answer again.
 package struct MulticastInbox: Sendable {
     package static let messageLimit = 4_096
     package static let byteLimit = 4 << 20
@@ -36,7 +36,7 @@ package struct MulticastInbox: Sendable {
     package var isEmpty: Bool { waiting.isEmpty }
     package var count: Int { waiting.count }
 
-    /// Whether a message of `size` bytes finds room. Ask before copying its bytes.
+    /// Whether a message of `size` bytes fits into the queue. Check this before copying its bytes.
     package func hasRoom(for size: Int, from sender: InternetAddress) -> Bool {
         let share = shares[sender] ?? Share()
         return waiting.count < Self.messageLimit && byteCount + size <= Self.byteLimit
@@ -52,7 +52,7 @@ package struct MulticastInbox: Sendable {
         shares[sender]?.bytes += message.bytes.count
     }
 
-    /// The message that has waited longest.
+    /// Removes and returns the oldest message.
     package mutating func next() -> Message? {
         guard let message = waiting.popFirst() else { return nil }
         let sender = message.arrival.peer.address

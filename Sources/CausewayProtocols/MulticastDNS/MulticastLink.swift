@@ -1,20 +1,20 @@
 package import CausewayWire
 
-/// Multicast DNS on one link, both ways (RFC 6762).
+/// Multicast DNS on one link: querier and responder (RFC 6762).
 ///
-/// It reads no clock and owns no socket: its owner reports messages and the time, performs what ``takeActions()`` holds after each
-/// report, and calls ``advance(to:)`` at ``nextDeadline``. Calls that come early, late or twice do no harm.
+/// It does no I/O and reads no clock: its owner reports messages and the time, performs the actions of ``takeActions()`` after each report,
+/// and calls ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
 package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
     private var lastTime: Duration = .zero
-    /// What was sent and has not come back yet, and how often it will: the group reaches its senders as well.
+    /// Sent messages whose copies have not all come back: the multicast group also delivers to its sender.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
-    /// Whether what is registered here answers this host's own questions as well. To be decided before anything is asked.
+    /// Whether this host's registrations also answer its own questions. Set it before the first question.
     package var hearsItself = true
-    /// Address families in which each message goes out, and comes back.
+    /// The number of address families in which each message is sent, and in which a copy comes back.
     package var familyCount = 1
 
     package init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -22,7 +22,8 @@ package struct MulticastLink: Sendable {
         responder = MulticastResponder(random: random)
     }
 
-    /// Whether answers may come by unicast. Where others share the port, they come to any of its sockets (RFC 6762 §15.1).
+    /// Whether unicast responses can arrive here. If other programs share the port, a unicast packet reaches only one of the sockets (RFC
+    /// 6762 §15.1).
     package var acceptsUnicast: Bool {
         get { querier.acceptsUnicast }
         set {
@@ -31,15 +32,14 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// Whether the port of multicast DNS could not be had: questions leave from another one, and nothing can be answered. Each
-    /// question waits two seconds for what comes by unicast (RFC 6762 §5.1).
+    /// Whether port 5353 was not available. Queries are then sent from another port, and the responder is off. Each query waits two seconds
+    /// for unicast responses (RFC 6762 §5.1).
     package var isOneShot: Bool {
         get { querier.isOneShot }
         set { querier.isOneShot = newValue }
     }
 
-    /// Bytes of the largest message that is sent, but for records that are larger themselves: what the link takes in one packet
-    /// (RFC 6762 §17).
+    /// The maximum size of a sent message in bytes, as the link carries it in one packet; a single larger record exceeds it (RFC 6762 §17).
     package var messageByteLimit: Int {
         get { querier.messageByteLimit }
         set {
@@ -48,8 +48,8 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// When something last happened that many hosts of the link may have noticed: a link came up, power came back. After that all of them
-    /// may begin something at one moment, and the law's random waits are even. Long after it they are rather short than long.
+    /// The time of the last event that many hosts may have noticed, such as a link that came up. Shortly after it, many hosts may start at
+    /// once, so the random delays of RFC 6762 are uniform. Long after it, short delays are more likely.
     package var upheaval: Duration {
         get { querier.calm.upheaval }
         set {
@@ -58,9 +58,9 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    // MARK: Asking
+    // MARK: Questions
 
-    /// Keeps asking until ``stop(_:)``; each change of what is known is reported.
+    /// Starts a continuous query. Each change of the known answers is reported until ``stop(_:)``.
     package mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) {
         lastTime = now
         actions += querier.ask(question, id, at: now)
@@ -69,17 +69,17 @@ package struct MulticastLink: Sendable {
 
     package mutating func stop(_ id: QuestionID) { querier.stop(id) }
 
-    /// A record turned out not to hold (RFC 6762 §10.4).
+    /// Checks again whether a record is valid, because the program found that it is not (RFC 6762 §10.4).
     package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
 
-    /// About what everything takes that others have said, in bytes; at most ``MulticastDNS/cachedByteLimit``.
+    /// The approximate memory use of the cache in bytes; at most ``MulticastDNS/cachedByteLimit``.
     package var cachedByteCount: Int { querier.cache.byteCount }
 
-    // MARK: Answering
+    // MARK: Registrations
 
-    /// Answers for `records` once their unique names turned out to be free. Those with ``DNSRecord/flushesCache`` are unique.
+    /// Answers with `records` after their unique names have passed probing. Records with ``DNSRecord/flushesCache`` are unique.
     ///
-    /// - Parameter isKnownUnique: Whether nobody else can have the names: then they are not probed for (RFC 6762 §8.1).
+    /// - Parameter isKnownUnique: Whether no other host can have the names. They are then not probed (RFC 6762 §8.1).
     package mutating func register(
         _ records: RecordSet, _ id: RegistrationID, isKnownUnique: Bool = false, at now: Duration
     ) {
@@ -101,58 +101,58 @@ package struct MulticastLink: Sendable {
         update(id, RecordSet(records), at: now)
     }
 
-    /// Says goodbye. What goes before actions are taken next shares messages.
+    /// Sends goodbyes and stops answering. Several calls before ``takeActions()`` share messages.
     package mutating func unregister(_ id: RegistrationID, at now: Duration) {
         lastTime = now
         responder.unregister(id)
     }
 
-    /// Whether goodbyes are still to be said again, for those who missed the first.
+    /// Whether goodbyes are still to be repeated for hosts that missed the first one.
     package var isDeparting: Bool { responder.isDeparting }
 
     // MARK: The link
 
-    /// The link or the host was away: what is known is asked for, what is registered probed and announced anew.
+    /// Queries, probes and announces everything again, because the link or the host was down.
     package mutating func restart(at now: Duration) {
         querier.restart(at: now)
         responder.restart(at: now)
     }
 
-    /// The host is about to sleep: goodbyes are said, and nothing is answered until ``restart(at:)`` (RFC 6762 §10.1).
+    /// Sends goodbyes and answers nothing until ``restart(at:)``, because the host is about to sleep (RFC 6762 §10.1).
     ///
-    /// - Parameter isRepresented: Whether somebody else answers meanwhile. Then there are no goodbyes.
+    /// - Parameter isRepresented: Whether a sleep proxy answers in the meantime. In this case no goodbyes are sent.
     package mutating func sleep(isRepresented: Bool = false) {
         actions += responder.sleep(isRepresented: isRepresented)
     }
 
-    /// What is answered with, each record once.
+    /// All records that this host answers with, each once.
     package var answeredRecords: [DNSRecord] { responder.records }
 
-    /// Who this host is, for those who may have answered for it while it slept: its probes and announcements say so.
+    /// The owner option for probes and announcements. It tells a sleep proxy that answered for this host that the host is awake.
     package var owner: DNSOwner? {
         get { responder.owner }
         set { responder.owner = newValue }
     }
 
-    /// The link is about to be left: goodbyes are said, and what came from it is forgotten.
+    /// Sends goodbyes and clears the cache, because the host leaves the link.
     package mutating func leave() {
         actions += responder.farewell()
         actions += querier.clear()
     }
 
-    /// Looks at a message before it is read: most of what others say on a busy link, or on one that is flooded, concerns nobody here.
+    /// Classifies a message before it is parsed: on a busy or flooded link most messages do not concern this host.
     package mutating func interest(
         in bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) -> MulticastInterest {
         if isSelf, forgetEcho(bytes) { return .none }
-        // What comes by unicast answers a question that was put not long ago, or a probe.
+        // A unicast message is accepted only shortly after a query or probe.
         let mayAnswer = arrival.isMulticast || querier.expectsUnicast(at: now)
         let summary = DNSMessageSummary(bytes) { name in
             (mayAnswer && querier.concerns(name)) || responder.concerns(name)
         }
         guard let summary else { return .none }
         guard summary.flags.contains(.isResponse) else {
-            // The rest of somebody's known answers has no question.
+            // Further known answers of a querier come in a message without questions.
             let isAwaited =
                 responder.pending.expectsMore(of: arrival.peer) || querier.long.awaitsMore(of: arrival.peer)
             return summary.isOfInterest || (!summary.hasQuestions && isAwaited) ? .question : .none
@@ -160,9 +160,9 @@ package struct MulticastLink: Sendable {
         return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && summary.isOfInterest ? .answer : .none
     }
 
-    /// Reads a message. Whatever stands in it, it does no harm.
+    /// Processes a message. Malformed messages are ignored.
     ///
-    /// - Parameter isSelf: Whether the sender is this host, by its address.
+    /// - Parameter isSelf: Whether the sender address belongs to this host.
     package mutating func received(
         _ bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) {
@@ -172,12 +172,13 @@ package struct MulticastLink: Sendable {
         else { return }
         lastTime = now
         guard message.flags.contains(.isResponse) else {
-            // What this host says over its other family, or another process of it, is no sign of what others know.
+            // A query that this host sent over the other address family, or from another process, does not show the knowledge of other
+            // hosts.
             if !isSelf { querier.overheard(message, arrival, at: now) }
             actions += responder.asked(message, arrival, at: now)
             return
         }
-        // Only full participants answer, and only from the link (RFC 6762 §6, §11).
+        // Only full participants on the link may answer (RFC 6762 §6, §11).
         guard arrival.isFull, arrival.isMulticast || arrival.isOnLink else { return }
         actions += querier.received(message, arrival, at: now)
         responder.received(message, arrival, isSelf: isSelf, at: now)
@@ -196,7 +197,7 @@ package struct MulticastLink: Sendable {
         actions += responder.advance(to: now)
     }
 
-    /// What must be done, in this order.
+    /// Returns the actions to perform, in order, and clears the list.
     package mutating func takeActions() -> [MulticastAction] {
         var result: [MulticastAction] = []
         actions += responder.takeGoodbyes(at: lastTime)
@@ -209,9 +210,10 @@ package struct MulticastLink: Sendable {
         return result
     }
 
-    // MARK: This host's own voice
+    // MARK: Loopback of sent messages
 
-    /// What this host says, it hears at once: its own services are found, whether the wire carries them back or not.
+    /// Processes a sent message at once as if it had been received, so that this host finds its own services even if the network does not
+    /// return the message.
     private mutating func hearOneself(_ bytes: [UInt8]) {
         if echoes.count == echoLimit { echoes.removeFirst() }
         echoes.append((bytes, familyCount))

@@ -1,12 +1,12 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Two hosts that have one name, and answer by unicast, do not hear each other. Only the asker knows.
+/// Detects two hosts that use the same name and answer by unicast. They do not receive each other's responses; only the querier sees both.
 extension MulticastQuerier {
-    /// The same contradiction is brought up no more often than this.
+    /// The minimum time between two checks of the same conflict.
     private static let doubtSpacing: Duration = .seconds(10)
 
-    /// Unique records of which a unicast answer says other than a different host did before.
+    /// Returns questions for the unique records in a unicast response that contradict the records of another host.
     mutating func contradicted(
         by message: DNSMessage, from source: InternetAddress, at now: Duration
     ) -> [DNSQuestion] {
@@ -33,7 +33,7 @@ extension MulticastQuerier {
         entry.lastDoubt.map { now - $0 < Self.doubtSpacing } ?? false
     }
 
-    /// Asks for answers that all hear: the hosts that gave them find their conflict by that (RFC 6762 §9).
+    /// Asks for multicast responses, so that the two hosts detect their conflict (RFC 6762 §9).
     func ask(_ doubted: [DNSQuestion]) -> [MulticastAction] {
         QueryMessages.make(doubted, knowing: [], limit: messageByteLimit).map { .send($0) }
     }

@@ -1,17 +1,17 @@
 internal import CausewayWire
 
-/// Questions of others whose known answers come in several messages (RFC 6762 §7.2), until the last of them has come.
+/// Queries of other hosts whose known answers arrive in several messages (RFC 6762 §7.2), until the last message.
 ///
-/// Only what may still stand for one of ours is kept: questions of which nothing was said that is not known here.
+/// Only questions that can still replace a question of this host are kept: those whose known answers so far are all in the cache.
 struct MultipacketQueries: Sendable {
     private struct Pending: Sendable {
         var questions: [DNSQuestion]
         var until: Duration
     }
 
-    /// Askers that are waited for at one time: the questions of others are asked here as well.
+    /// The maximum number of peers with pending queries. Without an entry this host just sends its own question.
     private static let limit = 256
-    /// Messages follow each other at once.
+    /// How long to wait for the next message. Usually the messages follow each other at once.
     private static let patience: Duration = .seconds(1)
 
     private var asked: [MulticastPeer: Pending] = [:]
@@ -26,7 +26,8 @@ struct MultipacketQueries: Sendable {
         asked[peer] = Pending(questions: questions, until: now + Self.patience)
     }
 
-    /// Takes what follows. Returns the questions that may stand for ours if that was the last message, and `nil` if more comes.
+    /// Processes a further message. After the last one returns the questions that can replace those of this host; before that returns
+    /// `nil`.
     mutating func follow(
         _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
     ) -> [DNSQuestion]? {
@@ -39,15 +40,16 @@ struct MultipacketQueries: Sendable {
 }
 
 extension MulticastQuerier {
-    /// A question of somebody else's stands for one of ours that would follow this soon (RFC 6762 §7.3).
+    /// A question of another host replaces a question of this host that is due within this time (RFC 6762 §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
-    /// Whoever is spared asks so much later than whoever asked. All whom one question spares would ask again at one moment else, and
-    /// none could spare another: so he who asked asks first the next time as well, and stands for all.
+    /// The additional delay of a question that another host's question replaced. Without it, all hosts would ask again at the same moment.
+    /// With it, the host that asked last asks first again, and its question replaces all others.
     private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
-    /// Somebody else asks all for all to hear. Their question may stand for ours, and silence upon it tells as well.
+    /// Processes a multicast query of another host. Its question may replace one of this host, and a missing response shows that a record
+    /// may be gone.
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
-        // A simple resolver's answer goes to itself.
+        // The response to a simple resolver is not multicast.
         guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, message.authorities.isEmpty else { return }
         if message.questions.isEmpty {
             let cache = cache
@@ -57,8 +59,8 @@ extension MulticastQuerier {
         }
         let questions = message.questions.filter { !$0.acceptsUnicast && $0.recordClass == .internet }
         if message.flags.contains(.isTruncated) {
-            // More known answers follow: what is missed is not said yet. One of those that get lost may be one that is missed here, so
-            // that silence upon such questions tells nothing.
+            // More known answers follow, so the missing ones are not known yet. Messages may be lost, so a missing response to such a query
+            // proves nothing.
             let ours = questions.filter { question in
                 isDueSoon(question, at: now)
                     && message.answers.allSatisfy { !question.matches($0) || cache.holds($0, at: now) }
@@ -79,13 +81,13 @@ extension MulticastQuerier {
         schedule[question].map { $0 <= now + Self.duplicateWindow } ?? false
     }
 
-    /// Counts another's question as ours, if ours would follow soon.
+    /// Replaces this host's question by another host's, if it is due soon.
     private mutating func spare(_ question: DNSQuestion, at now: Duration) {
         guard isDueSoon(question, at: now) else { return }
         advance(question, at: now, later: .random(in: Self.deference, using: &random))
     }
 
-    /// Counts a question as put, and says when it is put next: each wait is twice the last at least (RFC 6762 §5.2).
+    /// Counts a question as sent and schedules the next one. Each interval is at least twice the last one (RFC 6762 §5.2).
     mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
         guard let entry = running[question] else { return }
         let last = entry.lastCounted.map { now - $0 } ?? .zero

@@ -1,19 +1,20 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The asking side of a link: running questions, and what is known (RFC 6762 §5).
+/// The querier of a link: continuous queries and the record cache (RFC 6762 §5).
 ///
-/// It reads no clock and owns no socket. Its owner reports messages and time, and collects messages and changes.
+/// It does no I/O and reads no clock. Its owner reports messages and the time, and collects messages and changes.
 struct MulticastQuerier: Sendable {
-    /// The first question waits this long, so that hosts that start together do not ask together (RFC 6762 §5.2).
+    /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// Questions whose first time is this near share a message.
+    /// Questions whose first time is within this interval share a message.
     static let gathering: Duration = .milliseconds(100)
     static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
-    /// A record of 20 seconds is asked for each second near its end, by timers that are not exact.
+    /// The minimum time between two refreshes. A record with a lifetime of 20 seconds is refreshed every second near its end, and timers
+    /// are not exact.
     private static let refreshSpacing: Duration = .milliseconds(900)
-    /// How long an answer by unicast is expected after asking for one (RFC 6762 §11).
+    /// How long to expect a unicast response after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
     private static let reconfirmation: Duration = .seconds(10)
 
@@ -22,30 +23,30 @@ struct MulticastQuerier: Sendable {
         var interval: Duration = MulticastQuerier.shortestInterval
         var sent = 0
         var lastSent: Duration?
-        /// When it was put in this series, by this host or by another for it.
+        /// When the question was last asked in this series, by this host or by another host in its place.
         var lastCounted: Duration?
-        /// When an answer by unicast was asked for.
+        /// When a unicast response was last requested.
         var lastUnicast: Duration?
-        /// Whether it has its one answer, and waits for that to grow old.
+        /// Whether the single answer is known. The next query is sent when that answer is about to expire.
         var isSettled = false
     }
 
     var running: [DNSQuestion: Running] = [:]
-    /// When each question is asked next.
+    /// The time of the next query for each question.
     var schedule = DeadlineIndex<DNSQuestion>()
     private var byName: [DNSName: Set<DNSQuestion>] = [:]
     private var questions: [QuestionID: DNSQuestion] = [:]
     var cache = RecordCache()
-    /// Questions of others that are not over.
+    /// Unfinished queries of other hosts.
     var long = MultipacketQueries()
-    /// Whether what comes by unicast arrives here.
+    /// Whether unicast responses can arrive here.
     var acceptsUnicast = true
-    /// Whether questions leave from another port than 5353: then all answers come by unicast (RFC 6762 §5.1).
+    /// Whether queries are sent from another port than 5353. All responses then come by unicast (RFC 6762 §5.1).
     var isOneShot = false
     private var newestUnicast: Duration?
-    /// Bytes of the largest message that is sent.
+    /// The maximum size of a sent message, in bytes.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    /// Whether many hosts may ask at one moment.
+    /// The random delays, which depend on whether many hosts may send at once.
     var calm = ResponseDelays()
     var random: any RandomNumberGenerator & Sendable
 
@@ -53,7 +54,7 @@ struct MulticastQuerier: Sendable {
 
     // MARK: Questions
 
-    /// Begins to ask. What is known already is told at once.
+    /// Starts a continuous query and reports the answers in the cache.
     mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) -> [MulticastAction] {
         questions[id] = question
         if running[question]?.listeners.insert(id) == nil {
@@ -64,7 +65,7 @@ struct MulticastQuerier: Sendable {
         }
         let known = cache.answers(to: question, at: now).map(\.record)
         if !known.isEmpty, known.allSatisfy(\.flushesCache) {
-            // Unique and here: there is nothing to ask before it grows old.
+            // All unique answers are in the cache: no query is needed until they are about to expire.
             settle(question, for: Self.longestInterval, at: now)
         }
         return known.isEmpty ? [] : [.changed(id, added: known, removed: [])]
@@ -82,7 +83,7 @@ struct MulticastQuerier: Sendable {
         for other in byName[question.name] ?? [] { cache.update(other) { $0.isWatched = true } }
     }
 
-    /// Somebody found that a record does not hold: it is asked for, and goes unless it is seen again (RFC 6762 §10.4).
+    /// Queries a record again that a program found to be invalid. It is removed unless a host confirms it (RFC 6762 §10.4).
     mutating func reconfirm(_ record: DNSRecord, at now: Duration) {
         cache.update(DNSQuestion(record.name, record.type)) { entry in
             if entry.record.data == record.data { entry.end(by: now + Self.reconfirmation) }
@@ -90,7 +91,7 @@ struct MulticastQuerier: Sendable {
         for question in interested(in: record) { begin(question, at: now) }
     }
 
-    /// The link has changed: everything is asked anew, and what is not confirmed goes (RFC 6762 §10.3).
+    /// Sends all questions again because the link has changed. Records that are not confirmed are removed (RFC 6762 §10.3).
     mutating func restart(at now: Duration) {
         calm.upheaval = now
         cache.updateAll { entry in entry.end(by: now + Self.reconfirmation) }
@@ -100,14 +101,14 @@ struct MulticastQuerier: Sendable {
         }
     }
 
-    /// Forgets everything that came from the link.
+    /// Removes everything that came from the link.
     mutating func clear() -> [MulticastAction] {
         let records = cache.records
         cache.removeAll()
         return changes(added: [], removed: records)
     }
 
-    /// Begins the series of a question anew.
+    /// Restarts the series of queries for a question.
     private mutating func begin(_ question: DNSQuestion, at time: Duration) {
         running[question]?.interval = Self.shortestInterval
         running[question]?.lastCounted = nil
@@ -115,14 +116,14 @@ struct MulticastQuerier: Sendable {
         schedule[question] = time
     }
 
-    /// Questions that a record answers.
+    /// The running questions that the record answers.
     private func interested(in record: DNSRecord) -> [DNSQuestion] {
         byName[record.name]?.filter { $0.matches(record) } ?? []
     }
 
     // MARK: Messages
 
-    /// Reads an answer. Only what somebody asks for is kept, and what explains it.
+    /// Processes a response. Only records that answer a question, and the additional records that explain them, are kept.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         guard !arrival.isMulticast else { return heard(message, from: arrival.peer.address, at: now) }
         guard message.answers.contains(where: { expectsUnicast($0, at: now) }) else { return [] }
@@ -130,10 +131,10 @@ struct MulticastQuerier: Sendable {
         return heard(message, from: arrival.peer.address, at: now) + ask(doubted)
     }
 
-    /// Whether a record of the name would be kept, or tell something of one that is.
+    /// Whether records with this name would be stored or affect stored ones.
     func concerns(_ name: DNSName) -> Bool { byName[name] != nil || cache.knows(name) }
 
-    /// Whether some question that may be answered by unicast was put not long ago.
+    /// Whether a question that permits unicast responses was sent recently.
     func expectsUnicast(at now: Duration) -> Bool { newestUnicast.map { now - $0 <= Self.unicastWindow } ?? false }
 
     private func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
@@ -143,9 +144,9 @@ struct MulticastQuerier: Sendable {
         } ?? false
     }
 
-    /// Takes what an answer says, wherever it comes from.
+    /// Processes the records of a response, multicast or unicast.
     ///
-    /// - Parameter source: Who says it; `nil` for this host itself.
+    /// - Parameter source: The sender; `nil` for this host.
     mutating func heard(_ message: DNSMessage, from source: InternetAddress?, at now: Duration) -> [MulticastAction] {
         var added: [DNSRecord] = []
         var removed: [DNSRecord] = []
@@ -174,7 +175,8 @@ struct MulticastQuerier: Sendable {
         related.contains(record.name) || !interested(in: record).isEmpty || !cache.isEmpty(record.name, record.type)
     }
 
-    /// Stops the series of a question that has its one answer: the next time is when that grows old (RFC 6762 §5.2).
+    /// Stops the series of a question whose single answer is known. The next query is sent when that answer is about to expire (RFC 6762
+    /// §5.2).
     private mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
         guard running[question] != nil else { return }
         running[question]?.interval = Self.longestInterval
@@ -182,7 +184,7 @@ struct MulticastQuerier: Sendable {
         schedule[question] = now + time
     }
 
-    /// Types that the owner of a name says it lacks (RFC 6762 §6.1). There is nothing to ask for while that holds.
+    /// Processes NSEC records: types that a name does not have (RFC 6762 §6.1). Questions for them pause while the record is valid.
     private mutating func denials(in message: DNSMessage, at now: Duration) -> [MulticastAction] {
         var actions: [MulticastAction] = []
         for record in message.answers + message.additionals where record.timeToLive > 0 && record.flushesCache {
@@ -204,20 +206,20 @@ struct MulticastQuerier: Sendable {
         return cache.nextEvent.map { min($0, question) } ?? question
     }
 
-    /// Sends what is due and forgets what is over.
+    /// Sends queries that are due and removes expired records.
     ///
-    /// - Parameter own: What this host answers itself, where it is not in the cache.
+    /// - Parameter own: This host's own records, if they are not in the cache.
     mutating func advance(to now: Duration, knowing own: OwnRecords?) -> [MulticastAction] {
         let (removed, aging) = cache.advance(to: now)
         var actions = changes(added: [], removed: removed)
         for record in removed where record.flushesCache {
-            // What was the one answer does not hold any more: the series begins anew.
+            // The single answer has expired: restart the series.
             for question in interested(in: record) where running[question]?.isSettled == true {
                 if cache.answers(to: question, at: now).isEmpty { begin(question, at: now) }
             }
         }
         let refreshed = Set(aging.flatMap { interested(in: $0) }).filter { question in
-            // Records of one question that age together are asked for once.
+            // Records of one question that expire together are refreshed by one query.
             guard let last = running[question]?.lastSent else { return true }
             return now - last >= Self.refreshSpacing
         }
@@ -247,7 +249,7 @@ struct MulticastQuerier: Sendable {
         return QueryMessages.make(asked, knowing: known, limit: messageByteLimit)
     }
 
-    /// A question as it is put now: only the first of a series accepts its answer by unicast (RFC 6762 §5.4).
+    /// The question in its current form: only the first one of a series permits a unicast response (RFC 6762 §5.4).
     private mutating func said(_ question: DNSQuestion, at now: Duration) -> DNSQuestion {
         var asked = question
         asked.acceptsUnicast = acceptsUnicast && !isOneShot && running[question]?.sent == 0
@@ -259,7 +261,7 @@ struct MulticastQuerier: Sendable {
         return asked
     }
 
-    /// What others need not say again: what holds for more than half of its time (RFC 6762 §7.1).
+    /// Known answers for a query: records with more than half of their lifetime left (RFC 6762 §7.1).
     private func knownAnswers(to questions: [DNSQuestion], at now: Duration) -> [DNSRecord] {
         questions.flatMap { question in
             cache.answers(to: question, at: now).compactMap { entry in

@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// A group of records that live and die together, from the first probe to the last announcement (RFC 6762 §8).
+/// A group of records that are registered and removed together, from the first probe to the last announcement (RFC 6762 §8).
 struct MulticastRegistration: Sendable {
     static let probeCount = 3
     static let probeInterval: Duration = .milliseconds(250)
-    /// After losing to somebody who probes at the same time (RFC 6762 §8.2).
+    /// The delay after a lost tie-break against a simultaneous probe (RFC 6762 §8.2).
     static let deferral: Duration = .seconds(1)
-    /// Changes in a minute that are announced at once (RFC 6762 §8.4).
+    /// The maximum number of changes per minute that are announced at once (RFC 6762 §8.4).
     private static let updateLimit = 10
     private static let updateWindow: Duration = .seconds(60)
 
@@ -14,19 +14,19 @@ struct MulticastRegistration: Sendable {
         case probing(sent: Int, next: Duration)
         case announcing(sent: Int, next: Duration)
         case established
-        /// Said goodbye, until the host wakes.
+        /// Goodbyes were sent; the host is asleep.
         case asleep
-        /// Lost its name.
+        /// The registration lost its name.
         case off
     }
 
     private(set) var content: RecordSet
     var phase: Phase
-    /// One conflict during probing is forgiven: it may be an echo of this host's own past.
+    /// Whether a first conflict during probing was ignored. It may come from an old record of this host itself.
     var wasForgiven = false
-    /// Whether it gave way to another host's probe, and waits before it probes again (RFC 6762 §8.2).
+    /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     var isDeferred = false
-    /// Whether its owner knows that it answers.
+    /// Whether the owner knows that the registration answers.
     var isTold = false
     private var updates: [Duration] = []
 
@@ -37,18 +37,18 @@ struct MulticastRegistration: Sendable {
 
     var records: [DNSRecord] { content.records }
 
-    /// Names that nobody else may have, each once.
+    /// The names that no other host may have, each once.
     var uniqueNames: [DNSName] {
         var names: [DNSName] = []
         for record in records where record.flushesCache && !names.contains(record.name) { names.append(record.name) }
         return names
     }
 
-    /// Exchanges the records. Returns when that may be announced: who changes his mind too often waits.
+    /// Replaces the records. Returns when to announce them: later if changes are too frequent.
     mutating func exchange(_ new: RecordSet, at now: Duration) -> Duration {
         content = new
         updates.removeAll { now - $0 >= Self.updateWindow }
-        // Changes that wait for their announcement share it.
+        // Share the announcement that is already scheduled.
         if let waiting = updates.last, waiting > now { return waiting }
         let time = updates.count < Self.updateLimit ? now : max(now, updates[0] + Self.updateWindow)
         updates.append(time)
@@ -56,7 +56,7 @@ struct MulticastRegistration: Sendable {
         return time
     }
 
-    /// Whether its records are given as answers.
+    /// Whether queries are answered with the records.
     var isAnswering: Bool {
         switch phase {
         case .announcing, .established: true
@@ -71,11 +71,11 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// From the second announcement to the third: more than twice the gap before (RFC 6762 §8.3). What is new is announced again much
-    /// later, for hosts that missed it. Changed records are wrong in caches until the next announcement, so it follows soon.
+    /// The time from the second announcement to the third: more than twice the time before (RFC 6762 §8.3). A new registration is announced
+    /// again much later, for hosts that missed it. Changed records are wrong in caches until the next announcement, so it follows soon.
     private var lastGap: Duration { updates.isEmpty ? .seconds(8) : .seconds(2) }
 
-    /// Counts a probe or an announcement that was sent at `now`. Returns whether the names are its own from here on.
+    /// Counts a probe or an announcement sent at `now`. Returns whether the registration now owns its names.
     mutating func advance(announcements: Int, at now: Duration) -> Bool {
         switch phase {
         case .probing(Self.probeCount, _):
@@ -93,7 +93,7 @@ struct MulticastRegistration: Sendable {
         return false
     }
 
-    /// What probes propose: unique records, with the bit clear (RFC 6762 §8.1, §10.2).
+    /// The proposed records of probes: the unique records, without the cache-flush bit (RFC 6762 §8.1, §10.2).
     var proposals: [DNSRecord] {
         records.filter(\.flushesCache).map { record in
             var record = record
@@ -102,7 +102,7 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Whether somebody who proposes `theirs` for `name` at the same time wins (RFC 6762 §8.2).
+    /// Whether another host that probes for `name` at the same time with `theirs` wins the tie-break (RFC 6762 §8.2).
     func loses(_ name: DNSName, to theirs: [DNSRecord]) -> Bool {
         let ours = proposals.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
         let others = theirs.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
@@ -110,7 +110,7 @@ struct MulticastRegistration: Sendable {
         return ours.count < others.count
     }
 
-    /// Class, type and bytes, each compared as unsigned numbers.
+    /// Class, type and data as bytes that compare in the order of the RFC.
     private static func rank(_ record: DNSRecord) -> [UInt8] {
         let numbers = [record.recordClass.rawValue, record.type.rawValue]
         return numbers.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } + record.data.canonical

@@ -1,25 +1,25 @@
 internal import CausewayWire
 
 extension MulticastResponder {
-    /// Time for others who answer the same question as well (RFC 6762 §6).
+    /// The delay for answers with shared records, because other hosts answer the same query (RFC 6762 §6).
     private static let sharedDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// Time for the rest of somebody's known answers (RFC 6762 §7.2).
+    /// The delay to wait for further known answers of a querier (RFC 6762 §7.2).
     private static let truncatedDelay: Range<Duration> = .milliseconds(400)..<Duration.milliseconds(500)
-    /// Who gets more answers than this asks for few of them again: nothing is sent beside them.
+    /// The maximum number of answers with additional records. A querier that gets more answers needs few of the additional records.
     private static let explainedAnswerLimit = 64
 
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// How often they are repeated, because the asker missed earlier ones.
+        /// How often the answers are repeated, because the querier missed earlier ones.
         var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
 
-    /// Reads a question, and another host's probe.
+    /// Processes a query, or a probe of another host.
     mutating func asked(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         if !message.authorities.isEmpty { compare(message, at: now) }
-        // A question to this host alone from beyond the link is none of its business (RFC 6762 §5.5).
+        // Ignore unicast queries from beyond the link (RFC 6762 §5.5).
         guard arrival.isMulticast || arrival.isOnLink else { return [] }
         let known = known(message.answers)
         pending.arrived(known, at: arrival.peer)
@@ -30,7 +30,7 @@ extension MulticastResponder {
                 let repeats = repeated.note(question, from: arrival.peer.address, at: now)
                 answers.repeats = max(answers.repeats, repeats)
             }
-            // A question to this host alone is answered to the asker alone, like one that wishes so (RFC 6762 §5.5).
+            // A unicast query gets a unicast response, like a query that asks for one (RFC 6762 §5.5).
             if question.acceptsUnicast || !arrival.isMulticast {
                 answers.unicast += found
             } else {
@@ -49,7 +49,7 @@ extension MulticastResponder {
         return give(answers, message, arrival, at: now)
     }
 
-    /// Own records that an asker knows for half of their time at least (RFC 6762 §7.1).
+    /// Own records that the querier already has, with at least half of their lifetime left (RFC 6762 §7.1).
     private func known(_ answers: [DNSRecord]) -> Set<DNSRecord> {
         Set(
             answers.compactMap { answer in
@@ -58,7 +58,7 @@ extension MulticastResponder {
             })
     }
 
-    /// What answers a question: own records, or that there is none of this type.
+    /// The records that answer a question, or an NSEC record if there is none of this type.
     private func records(for question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
         guard question.recordClass == .internet || question.recordClass == .any else { return [] }
         let all = own[question.name]
@@ -72,7 +72,7 @@ extension MulticastResponder {
         return [none]
     }
 
-    /// Says which types a unique name has, when it lacks the one that is asked for (RFC 6762 §6.1).
+    /// An NSEC record with the types of a unique name that lacks the requested type (RFC 6762 §6.1).
     private static func negative(_ type: DNSRecordType, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil
@@ -94,15 +94,15 @@ extension MulticastResponder {
             delay = .random(in: Self.truncatedDelay, using: &random)
             pending.expectMore(of: arrival.peer, until: now + delay, at: now)
         } else if !isProbe, !isUnique || message.questions.count > 1 {
-            // Nobody else will answer for a unique name: only there no crowd is to be spread (RFC 6762 §6). Where nobody else was heard to
-            // answer, the crowd is small if there is one.
+            // Only this host answers for unique names, so their answers need no random delay (RFC 6762 §6). If no other host is known to
+            // have records of the name, few hosts answer at most.
             let isAlone = (answers.unicast + answers.multicast).allSatisfy {
                 $0.flushesCache || !sharedRecordNames.have($0.name, at: now)
             }
             delay = calm.wait(in: Self.sharedDelay, leastOf: isAlone ? 3 : 1, at: now, using: &random)
         }
-        // An asker from beyond the link gets its answer by multicast (RFC 6762 §11). A probe always gets it by unicast as well.
-        // What an asker missed before it gets that way as well: it comes over both families.
+        // A querier beyond the link gets a multicast response (RFC 6762 §11). A probe always gets a unicast response as well. Answers that
+        // the querier missed before are also multicast, because multicast goes over both address families.
         let stale = answers.unicast.filter {
             !arrival.isOnLink || (!isProbe && (answers.repeats > 0 || pending.isStale($0, at: now)))
         }
@@ -115,7 +115,7 @@ extension MulticastResponder {
         return advance(to: now)
     }
 
-    /// An answer for a simple resolver: as a name server would give it (RFC 6762 §6.7).
+    /// A unicast response to a simple resolver, in the form of a conventional DNS response (RFC 6762 §6.7).
     private func legacyReply(_ message: DNSMessage, _ answers: Answers, _ peer: MulticastPeer) -> [MulticastAction] {
         guard !answers.isEmpty else { return [] }
         let records = answers.unicast + answers.multicast
@@ -135,7 +135,8 @@ extension MulticastResponder {
         return record
     }
 
-    /// What a reader of the answers will ask for next (RFC 6763 §12), and which family of addresses there is none of (RFC 6762 §6.2).
+    /// The additional records that the querier will need next (RFC 6763 §12), or an NSEC record for an address family that the host does
+    /// not have (RFC 6762 §6.2).
     func additionals(for answers: [DNSRecord]) -> [DNSRecord] {
         guard answers.count <= Self.explainedAnswerLimit else { return [] }
         var result: [DNSRecord] = []
@@ -160,7 +161,7 @@ extension MulticastResponder {
 }
 
 extension MulticastDNS {
-    /// The usual time of a type's records (RFC 6762 §10), in seconds.
+    /// The usual time to live of a record type in seconds (RFC 6762 §10).
     static func timeToLive(of type: DNSRecordType) -> UInt32 {
         [.a, .aaaa, .srv].contains(type) ? hostTimeToLive : otherTimeToLive
     }

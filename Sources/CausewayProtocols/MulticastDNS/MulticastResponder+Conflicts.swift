@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension MulticastResponder {
-    /// Looks for conflicts, and for answers that need not be given any more.
+    /// Checks a response for conflicts, and for answers that another host has already given.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
@@ -9,12 +9,12 @@ extension MulticastResponder {
                     sharedRecordNames.note(record.name, at: now)
                 }
                 if arrival.isMulticast, let own = own.held(record) {
-                    // Another host said it for us (RFC 6762 §7.4).
+                    // Another host has given the answer (RFC 6762 §7.4).
                     if record.timeToLive >= own.timeToLive { pending.forget(own) }
-                    // A host lets others forget what still holds (RFC 6762 §6.6).
+                    // The TTL in the other host's response is too short: announce the correct one (RFC 6762 §6.6).
                     if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
                 }
-                // This host's other links may say other addresses of it.
+                // On another link this host may have other addresses.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
@@ -29,8 +29,8 @@ extension MulticastResponder {
         guard !own.isEmpty, !own.contains(where: { $0.type == record.type && $0.data == record.data }) else { return }
         switch registration.phase {
         case .probing(let sent, _):
-            // The name belongs to another host, with any record. What came before the first probe is no answer to it, unless this
-            // host already gave way to a probe: then the other host has the name now.
+            // Another host has the name. A response before the first probe does not answer it, unless this host has lost a tie-break: then
+            // the other host has the name now.
             guard sent > 0 || registration.isDeferred, record.type != .nsec else { return }
             if arrival.isMulticast, !registration.wasForgiven, !registration.isDeferred {
                 starts.conflicted(at: now)
@@ -43,7 +43,8 @@ extension MulticastResponder {
                 lose(id, record.name, at: now)
             }
         case .announcing, .established:
-            // The host that is right will defend it (RFC 6762 §9). Unasked answers count only where all hear them (§11).
+            // Probe again; the host that owns the name will defend it (RFC 6762 §9). Unsolicited responses count only if they are multicast
+            // (§11).
             guard arrival.isMulticast, own.contains(where: { $0.type == record.type }) else { return }
             starts.conflicted(at: now)
             let next = starts.retry(at: now, after: .zero)
@@ -55,7 +56,7 @@ extension MulticastResponder {
         }
     }
 
-    /// Another host probes for a name that this host is probing for as well (RFC 6762 §8.2).
+    /// Compares the probe of another host with this host's own probes for the same name (RFC 6762 §8.2).
     mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
             for id in owners(of: question.name) {
@@ -73,9 +74,9 @@ extension MulticastResponder {
 
     // MARK: Within this host
 
-    /// A unique name of new records that another registration of this host has already, for something else.
+    /// A unique name in new records that another registration of this host already uses with other records.
     ///
-    /// Addresses are left out: what one registration says of a host, another may not say yet.
+    /// Address records are ignored: one registration may know an address of the host before the other does.
     func nameTaken(from content: RecordSet) -> DNSName? {
         content.records.first { record in
             guard record.flushesCache, record.type != .a, record.type != .aaaa else { return false }

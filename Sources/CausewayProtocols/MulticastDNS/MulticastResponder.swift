@@ -1,37 +1,37 @@
 internal import CausewayWire
 
-/// The answering side of a link: what this host has, and how it is kept its own (RFC 6762 §6, §8, §9).
+/// The responder of a link: registers, defends and answers with this host's records (RFC 6762 §6, §8, §9).
 ///
-/// It reads no clock and owns no socket.
+/// It does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
-    /// How often each registration is announced. RFC 6762 §8.3 asks for two; the third is for hosts that missed both, and would be a
-    /// flood where there are many.
+    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The third is for hosts that missed both; it is left out if
+    /// there are many registrations.
     private static let announcementCount = (few: 3, many: 2)
     private static let fewRegistrations = 100
-    /// So many speak in one turn: what thousands say at once would take more memory, for a moment, than they do.
+    /// The maximum number of registrations in one turn, to limit the memory for their messages.
     private static let speakerLimit = 512
-    /// Goodbyes of at most this many records are repeated for hosts that missed them. The records leave caches a second after a goodbye
-    /// (RFC 6762 §10.1), and some stacks count that second from the last one: a repeat waits until it is over.
+    /// The maximum number of records whose goodbyes are repeated. Caches delete the records one second after a goodbye (RFC 6762 §10.1),
+    /// and some implementations restart that second at each goodbye, so a repeat waits until it is over.
     private static let repeatedGoodbyeLimit = 256
     private static let goodbyeCount = 3
     private static let goodbyeSpacing: Duration = .milliseconds(1_300)
 
     private(set) var registrations: [RegistrationID: MulticastRegistration] = [:]
-    /// When each registration has something to say.
+    /// The time of the next probe or announcement of each registration.
     var deadlines = DeadlineIndex<RegistrationID>()
-    /// Who wants a name for itself.
+    /// The registrations with a claim to each unique name.
     private var owners: [DNSName: Owners] = [:]
-    /// What is answered with: the records of registrations whose names are settled.
+    /// The records of all registrations that have passed probing.
     private(set) var own = OwnRecords()
     var pending = PendingAnswers()
     var repeated = RepeatedQuestions()
-    /// Whether what comes by unicast arrives here.
+    /// Whether unicast responses can arrive here.
     var acceptsUnicast = true
-    /// Bytes of the largest message that is sent, but for records that are larger themselves.
+    /// The maximum size of a sent message in bytes; a single larger record exceeds it.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    /// Who this host is, for those who may have answered for it while it slept: probes and announcements say so.
+    /// The owner option for probes and announcements. It tells a sleep proxy that the host is awake.
     var owner: DNSOwner?
-    /// Whether many hosts may probe or answer at one moment.
+    /// The random delays, which depend on whether many hosts may send at once.
     var calm = ResponseDelays()
     var sharedRecordNames = SharedRecordNames()
     var starts = ProbeStarts()
@@ -40,7 +40,7 @@ struct MulticastResponder: Sendable {
     private var farewells: [(due: Duration, left: Int, records: [DNSRecord])] = []
     var random: any RandomNumberGenerator & Sendable
 
-    /// Most names have one.
+    /// The registrations of one name. Usually there is only one, which needs no array.
     private struct Owners: Sendable {
         var first: RegistrationID
         var others: [RegistrationID] = []
@@ -48,17 +48,17 @@ struct MulticastResponder: Sendable {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
-    /// Registrations that want the name for themselves.
+    /// The registrations with a claim to the name.
     func owners(of name: DNSName) -> [RegistrationID] { owners[name].map { [$0.first] + $0.others } ?? [] }
 
-    /// Whether the name is one of this host's, or about to be.
+    /// Whether the name belongs to a registration of this host.
     func concerns(_ name: DNSName) -> Bool { own.holds(name) || owners[name] != nil }
 
     // MARK: Registrations
 
-    /// Begins to answer for records, once their unique names turned out to be free.
+    /// Registers records: probes their unique names, then answers.
     ///
-    /// - Parameter isKnownUnique: Whether nobody else can have the names, so that nobody is asked (RFC 6762 §8.1).
+    /// - Parameter isKnownUnique: Whether no other host can have the names. They are then not probed (RFC 6762 §8.1).
     mutating func register(_ content: RecordSet, _ id: RegistrationID, isKnownUnique: Bool, at now: Duration) {
         if registrations[id] != nil { remove(id) }
         if let name = nameTaken(from: content) { return refuse(content, id, over: name) }
@@ -72,7 +72,7 @@ struct MulticastResponder: Sendable {
         if registration.isAnswering { own.add(content) }
     }
 
-    /// Another registration of this host has the name: the new one never begins.
+    /// Refuses a registration because another registration of this host has the name.
     private mutating func refuse(_ content: RecordSet, _ id: RegistrationID, over name: DNSName) {
         let registration = MulticastRegistration(content, phase: .off)
         registrations[id] = registration
@@ -84,7 +84,7 @@ struct MulticastResponder: Sendable {
         starts.next(at: now, calm, using: &random)
     }
 
-    /// Says goodbye to what was announced (RFC 6762 §10.1), with everything that goes before actions are taken next.
+    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next ``takeGoodbyes(at:)``.
     mutating func unregister(_ id: RegistrationID) {
         guard let registration = remove(id), registration.isAnswering else { return }
         departing += registration.records
@@ -100,7 +100,7 @@ struct MulticastResponder: Sendable {
         return registration
     }
 
-    /// Exchanges the records of a registration whose names stay (RFC 6762 §8.4).
+    /// Replaces the records of a registration (RFC 6762 §8.4).
     mutating func update(_ id: RegistrationID, _ content: RecordSet, at now: Duration) {
         guard let old = registrations[id] else { return }
         unindex(old, id)
@@ -113,7 +113,7 @@ struct MulticastResponder: Sendable {
         let isRenamed = !Set(new.uniqueNames).isSubset(of: old.uniqueNames)
         if old.isAnswering {
             new.phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
-            // What replaces a unique record makes others forget the old one by itself.
+            // A new unique record replaces the old one in caches, so only shared records need goodbyes.
             departing += isRenamed ? old.records : gone.filter { !$0.flushesCache }
         } else if isRenamed, case .probing = old.phase {
             new.phase = .probing(sent: 0, next: now)
@@ -124,7 +124,7 @@ struct MulticastResponder: Sendable {
         if new.isAnswering { own.add(content) }
     }
 
-    /// The link was away, or the host asleep: everything is probed and announced anew (RFC 6762 §8).
+    /// Probes and announces everything again after the link or the host was down (RFC 6762 §8).
     mutating func restart(at now: Duration) {
         calm.upheaval = now
         for (id, registration) in registrations where registration.phase != .off {
@@ -142,7 +142,7 @@ struct MulticastResponder: Sendable {
         farewells = []
     }
 
-    /// Changes a registration, and with it when it is due and whether it answers.
+    /// Changes a registration and updates the deadline and the set of own records.
     mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) {
         guard var registration = registrations[id] else { return }
         let wasAnswering = registration.isAnswering
@@ -179,19 +179,19 @@ struct MulticastResponder: Sendable {
 
     // MARK: Goodbyes
 
-    /// Goodbyes for everything.
+    /// Goodbyes for all records.
     func farewell() -> [MulticastAction] {
         goodbye(registrations.values.filter(\.isAnswering).flatMap(\.records))
     }
 
-    /// What is answered with, each record once.
+    /// All records that this host answers with, each once.
     var records: [DNSRecord] {
         var seen: Set<DNSRecord> = []
         return registrations.sorted { $0.key.rawValue < $1.key.rawValue }.filter(\.value.isAnswering)
             .flatMap(\.value.records).filter { seen.insert($0).inserted }
     }
 
-    /// Goodbyes for everything, unless somebody else answers for it meanwhile; nothing is answered until it is probed for anew.
+    /// Stops answering until the next restart. Sends goodbyes unless a sleep proxy answers in the meantime.
     mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
         let said = isRepresented ? [] : farewell()
         for id in registrations.keys { change(id) { if $0.phase != .off { $0.phase = .asleep } } }
@@ -199,7 +199,7 @@ struct MulticastResponder: Sendable {
         return said
     }
 
-    /// Goodbyes for what was taken back since the last time.
+    /// Goodbyes for the records removed since the last call.
     mutating func takeGoodbyes(at now: Duration) -> [MulticastAction] {
         guard !departing.isEmpty else { return [] }
         departing.removeAll { own.held($0) != nil }
@@ -211,7 +211,7 @@ struct MulticastResponder: Sendable {
         return goodbye(records)
     }
 
-    /// Whether goodbyes are still to be said again.
+    /// Whether goodbyes are still to be repeated.
     var isDeparting: Bool { !farewells.isEmpty || !departing.isEmpty }
 
     private mutating func repeatGoodbyes(at now: Duration) -> [MulticastAction] {
@@ -222,12 +222,12 @@ struct MulticastResponder: Sendable {
             farewells[index].due = now + Self.goodbyeSpacing
         }
         farewells.removeAll { $0.left == 0 }
-        // What is held again, or about to be, did not go.
+        // Leave out records and names that are registered again.
         return goodbye(due.filter { own.held($0) == nil && owners[$0.name] == nil })
     }
 
     private func goodbye(_ records: [DNSRecord]) -> [MulticastAction] {
-        // By hash, as the times of sending: there are thousands, and one that met another's hash would last as long as it said.
+        // By hash, because there may be thousands. After a hash collision a record just stays in caches until its TTL ends.
         var seen: Set<Int> = []
         var gone = records
         gone.removeAll { !seen.insert($0.hashValue).inserted }
@@ -257,7 +257,7 @@ struct MulticastResponder: Sendable {
         return actions + ResponseMessages.make(records, additionals, limit: messageByteLimit).map { .send($0) }
     }
 
-    /// Probes and announces what is due.
+    /// Sends the probes and announcements that are due.
     private mutating func speak(at now: Duration) -> [MulticastAction] {
         var probes: [ProbeMessages.Probe] = []
         var announced: [DNSRecord] = []
@@ -270,7 +270,7 @@ struct MulticastResponder: Sendable {
             guard let registration = registrations[id] else { continue }
             switch registration.phase {
             case .probing(let sent, _) where sent < MulticastRegistration.probeCount:
-                // Who shares the port with others may never see what comes by unicast: the first probe asks for it, the others for all to hear.
+                // Unicast responses may not arrive on a shared port: only the first probe asks for them.
                 probes.append((registration, acceptsUnicast && sent == 0))
             case .announcing(let sent, _):
                 announced += registration.records.filter {

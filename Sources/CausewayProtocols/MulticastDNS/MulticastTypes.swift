@@ -1,25 +1,25 @@
 package import CausewayWire
 
-/// Numbers that RFC 6762 fixes, in one place.
+/// Constants from RFC 6762.
 package enum MulticastDNS {
     package static let port: UInt16 = 5_353
-    /// Bytes of a message that fit into one Ethernet packet over either family (RFC 6762 §17).
+    /// The maximum message size in bytes that fits into one Ethernet packet over IPv4 and IPv6 (RFC 6762 §17).
     package static let messageByteLimit = 1_440
-    /// Bytes of the largest message that anybody must take (RFC 6762 §17).
+    /// The maximum message size in bytes that every host must accept (RFC 6762 §17).
     static let largestMessageByteCount = 8_952
-    /// For records that hold a host's name or address (RFC 6762 §10), in seconds.
+    /// The time to live in seconds of records with a host name or an address (RFC 6762 §10).
     package static let hostTimeToLive: UInt32 = 120
-    /// For all others.
+    /// The time to live in seconds of all other records.
     package static let otherTimeToLive: UInt32 = 4_500
-    /// Under this name the types of a link's services are listed (RFC 6763 §9).
+    /// The name that lists the service types on a link (RFC 6763 §9).
     package static let types: DNSName = "_services._dns-sd._udp.local"
-    /// What others' records may take in memory on one link, in bytes; half of it if all are one sender's.
+    /// The maximum memory in bytes for records of other hosts on one link; for those of one sender half of it.
     package static let cachedByteLimit = RecordCache.byteLimit
-    /// How long a record lives on after it was said to be gone, or to be replaced (RFC 6762 §10.1, §10.2).
+    /// How long a record remains valid after a goodbye or a replacement (RFC 6762 §10.1, §10.2).
     static let grace: Duration = .seconds(1)
 }
 
-/// Who sent a message.
+/// The sender of a message.
 package struct MulticastPeer: Hashable, Sendable {
     package var address: InternetAddress
     package var port: UInt16
@@ -30,12 +30,12 @@ package struct MulticastPeer: Hashable, Sendable {
     }
 }
 
-/// How a message came.
+/// The circumstances in which a message arrived.
 package struct MulticastArrival: Sendable {
     package var peer: MulticastPeer
-    /// Whether it was sent to the group, not to this host alone.
+    /// Whether the message was sent to the multicast group and not only to this host.
     package var isMulticast: Bool
-    /// Whether the sender is on the link by its address (RFC 6762 §11).
+    /// Whether the sender's address is on the link (RFC 6762 §11).
     package var isOnLink: Bool
 
     package init(from peer: MulticastPeer, isMulticast: Bool = true, isOnLink: Bool = true) {
@@ -44,40 +44,40 @@ package struct MulticastArrival: Sendable {
         self.isOnLink = isOnLink
     }
 
-    /// A full participant; others are simple resolvers that ask once (RFC 6762 §6.7).
+    /// Whether the sender is a full participant. Others are simple resolvers that query once (RFC 6762 §6.7).
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 
-/// Whom a message concerns, as far as a look at it tells.
+/// The relevance of a message, from a quick look at it.
 package enum MulticastInterest: Sendable {
     case none
-    /// Somebody asks or probes for what this host has, or asks what it asks: to be read before all answers.
+    /// A query or probe for this host's records, or a query for the same records as one of this host. It must be read before all responses.
     case question
     case answer
 }
 
-/// What a link's owner must do.
+/// An action for the owner of a link.
 package enum MulticastAction: Equatable, Sendable {
     case send([UInt8])
     case reply([UInt8], to: MulticastPeer)
-    /// What a question is answered by has changed.
+    /// The set of records that answer a question has changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
-    /// The owner of the name says that it has no record of the type. That holds until something is found after all.
+    /// The owner of the name states that the type does not exist, until a record is found.
     case denied(QuestionID)
-    /// All of a registration's names are its own now.
+    /// All unique names of the registration have passed probing.
     case established(RegistrationID)
-    /// Somebody else has one of a registration's names. It is off, until it is registered under another name.
+    /// Another host has one of the names. The registration is off until it is registered under another name.
     case conflicted(RegistrationID, DNSName)
 }
 
-/// A running question of a link.
+/// The identifier of a continuous query on a link.
 package struct QuestionID: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A group of records that a link answers for.
+/// The identifier of a group of registered records.
 package struct RegistrationID: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt64
 
@@ -85,7 +85,7 @@ package struct RegistrationID: RawRepresentable, Hashable, Sendable {
 }
 
 extension Duration {
-    /// A random time of at least `range`'s lower bound and less than its upper.
+    /// A uniformly distributed random duration in `range`.
     static func random(
         in range: Range<Duration>, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {

@@ -1,9 +1,9 @@
 internal import CausewayWire
 
-/// What this host answers with, by name. Records that several registrations have stand here once.
+/// The records that this host answers with, by name. A record of several registrations is stored once.
 ///
-/// Most names have two records, both of one registration, which is here instead of a copy of them. A few have thousands: only those
-/// pay for being found by content.
+/// Most names have two records of one registration, so only a reference to the registration is stored. A few names have thousands of
+/// records; only these have an index by content.
 struct OwnRecords: Sendable {
     fileprivate struct Content: Hashable, Sendable {
         var data: DNSRecordData
@@ -12,24 +12,24 @@ struct OwnRecords: Sendable {
         init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
-    /// What several registrations have under one name.
+    /// The records under one name of several registrations.
     fileprivate struct Common: Sendable {
-        /// Names with more records keep ``places``.
+        /// The maximum number of records without the index ``places``.
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// By place: how many registrations have a record beside the first.
+        /// The number of further registrations with the record at each position.
         var moreHolders: [Int: Int] = [:]
-        /// By the hash of what a record says.
+        /// The positions of the records by hash of their content.
         var places: [Int: UInt32] = [:]
-        /// Whether two records that differ have met in a hash: then those that are not found by it are searched for.
+        /// Whether two different records had the same hash. Records that are not in the index must then be searched.
         var hasTwins = false
     }
 
-    /// Of larger registrations nothing is shared: each look at a name goes through the whole of one.
+    /// The maximum number of records in a registration that is stored by reference, because each lookup searches the whole registration.
     private static let sharedCount = 16
 
-    /// The one registration that has a name, perhaps beside others.
+    /// The only registration with records of the name.
     private var single: [DNSName: RecordSet] = [:]
     private var common: [DNSName: Common] = [:]
 
@@ -40,7 +40,7 @@ struct OwnRecords: Sendable {
 
     func holds(_ name: DNSName) -> Bool { single[name] != nil || common[name] != nil }
 
-    /// The own record that says the same, if there is one.
+    /// The own record with the same content; `nil` if there is none.
     func held(_ record: DNSRecord) -> DNSRecord? {
         let found: DNSRecord?
         if let content = single[record.name] {
@@ -53,8 +53,8 @@ struct OwnRecords: Sendable {
         return found?.recordClass == record.recordClass ? found : nil
     }
 
-    /// What this host need not be told: others would take a question that is not answered for a sign that the record has gone
-    /// (RFC 6762 §10.5).
+    /// The own records that answer the questions, as known answers. Without them, other hosts would take the missing response for a sign
+    /// that the records are gone (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in
@@ -140,7 +140,7 @@ extension OwnRecords.Common {
         records.removeLast()
     }
 
-    /// Has a record found at another place, or at none.
+    /// Changes the position of a record in the index; `nil` removes it.
     private mutating func move(_ place: Int, to new: Int?) {
         guard !places.isEmpty else { return }
         let hash = Self.hash(records[place])

@@ -1,29 +1,31 @@
 internal import DequeModule
 
-/// Sends what comes in bursts at a pace that receivers' socket buffers survive: thousands of services announce themselves at once, and all
-/// of them are asked for at once.
+/// Limits the rate of sent messages, so that the receivers' socket buffers do not overflow, for example when thousands of services are
+/// announced or queried at once.
 ///
-/// It reads no clock. What others on the link ask for makes the queue no longer: each record is in it once a second at most. What is for
-/// one peer alone goes in turns with what is for others, and little of it waits: who asks for more asks again.
+/// It reads no clock. Queries from other hosts cannot make the multicast queue grow without limit, because each record is in it at most
+/// once per second. Multicast and unicast messages alternate. The number of waiting unicast messages is limited: a peer that gets no reply
+/// asks again.
 package struct PacketPacer: Sendable {
-    /// Messages that go at once after a silence.
+    /// The number of messages that may be sent at once after a pause.
     package static let burst = 48
-    /// And how many a second after those.
+    /// The maximum rate after that, in messages per second.
     package static let rate = 1_500
-    /// Messages for single peers that wait, but for the first of each; so many peers at most; and messages for one of them.
+    /// The maximum number of waiting unicast messages (in addition to one for each peer), of waiting peers, and of waiting messages for one
+    /// peer.
     package static let replyLimit = 1_024
     package static let replyShare = 256
 
-    /// A message, and for whom; `nil` for all.
+    /// A message and its destination; `nil` for the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
     private var waiting = Deque<[UInt8]>()
     private var replies: [MulticastPeer: Deque<[UInt8]>] = [:]
-    /// Peers that wait, each once.
+    /// The peers with waiting messages, each once, in the order of their turns.
     private var turns = Deque<MulticastPeer>()
     private var replyCount = 0
     private var isReplyNext = false
-    /// Messages that may go now, as of `lastTime`.
+    /// The number of messages that may be sent at `lastTime`.
     private var credit = Double(Self.burst)
     private var lastTime: Duration = .zero
 
@@ -44,7 +46,7 @@ package struct PacketPacer: Sendable {
         replyCount += 1
     }
 
-    /// What may go now.
+    /// Removes and returns the messages that may be sent now.
     package mutating func take(at now: Duration) -> [Outgoing] {
         let passed = max(now - lastTime, .zero) / .seconds(1)
         lastTime = now
@@ -57,7 +59,7 @@ package struct PacketPacer: Sendable {
         return messages
     }
 
-    /// For all and for one in turns, as long as both wait.
+    /// Alternates between multicast and unicast messages while both wait.
     private mutating func next() -> Outgoing? {
         isReplyNext = waiting.isEmpty || (!isReplyNext && replyCount > 0)
         guard isReplyNext else { return waiting.popFirst().map { ($0, nil) } }
@@ -67,6 +69,6 @@ package struct PacketPacer: Sendable {
         return (message, peer)
     }
 
-    /// When more may go; `nil` where nothing waits. Some at a time: each turn of a clock costs as well.
+    /// The time of the next call to ``take(at:)``; `nil` if no message waits. Calls are 10 ms apart, because each timer wake-up has a cost.
     package var nextDeadline: Duration? { isEmpty ? nil : lastTime + .milliseconds(10) }
 }

@@ -1,44 +1,46 @@
 internal import CausewayWire
 
-/// Answers that wait for their time, and when each was last given.
+/// Answers that wait for their time, and the time at which each record was last multicast.
 struct PendingAnswers: Sendable {
-    /// No record is multicast more often (RFC 6762 §6).
+    /// The minimum time between two multicasts of a record (RFC 6762 §6).
     static let spacing: Duration = .seconds(1)
-    /// Save in defence against somebody who probes for its name.
+    /// The minimum time if the record is sent to defend its name against a probe.
     private static let defenceSpacing: Duration = .milliseconds(250)
-    /// Answers that are due this soon after others go with them (RFC 6762 §6.4).
+    /// Answers that are due within this time are sent with earlier ones (RFC 6762 §6.4).
     private static let gathering: Duration = .milliseconds(120)
-    /// Peers to whom answers are due at one time. Beyond, they get theirs by multicast or ask again.
+    /// The maximum number of peers with pending unicast answers. Further peers must ask again.
     private static let peerLimit = 256
-    /// Askers of one record that are kept apart. Beyond, it is as if all had asked.
+    /// The maximum number of queriers that are stored per record. With more, the record counts as requested by all.
     private static let askerLimit = 16
-    /// What is missed is said again so often at most, and only where it is no more than so many records at a time.
+    /// The maximum number of repeats of a missed answer, and the maximum number of records that are repeated.
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
-    /// An answer for one peer alone is said twice, this far apart: unlike one for all it has no second way, over the other family, and
-    /// whoever misses it asks again after a second only. Not where it is more than so many records, which take several packets.
+    /// The time between the two copies of a unicast answer. Unlike a multicast answer it does not also go over the other address family,
+    /// and a querier that misses it asks again only after a second. An answer with more records than the limit is not repeated, because it
+    /// takes several packets.
     private static let directGap: Duration = .milliseconds(40)
     private static let directRepeatedLimit = 8
-    /// Nor where so many peers got something in a second: many hosts join one after the other, and each hears all the others.
+    /// A unicast answer is not repeated if this number of peers got one within a second: when many hosts join one after the other, each
+    /// gets the answers of all others.
     private static let crowd = 8
 
     private struct Waiting: Sendable {
-        /// Not before this, whatever else is sent.
+        /// The earliest time of sending.
         var earliest: Duration
-        /// Who asked; none known by name when an answer of one's known ones does not settle it.
+        /// The queriers. Empty if the record must be sent regardless of known answers.
         var askers: Set<MulticastPeer> = []
         var isForAll = false
-        /// How often it is said again, for askers that seem to have missed it: after one, three and seven seconds.
+        /// The number of repeats still to send, for queriers that seem to have missed the answer: after one, three and seven seconds.
         var repeats = 0
         var gap = PendingAnswers.spacing
-        /// Whether it was said before.
+        /// Whether the answer was sent before.
         var isRepeat = false
     }
 
-    /// What is for one peer alone.
+    /// A unicast answer.
     private struct Direct: Sendable {
         var records: [DNSRecord]
-        /// Whether all of it was said before.
+        /// Whether the answer was sent before.
         var isRepeat = false
     }
 
@@ -46,19 +48,19 @@ struct PendingAnswers: Sendable {
     private var dues = DeadlineIndex<DNSRecord>()
     private var direct: [MulticastPeer: Direct] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
-    /// When the last ``crowd`` of them got it.
+    /// The times of the last ``crowd`` unicast answers.
     private var directTimes: [Duration] = []
-    /// What is not held any more since it was put into those: it must not come behind its goodbye.
+    /// Records that were removed while unicast answers with them wait. They must not be sent after their goodbyes.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
-    /// Room that stays when nothing waits any more.
+    /// The maximum capacity that is kept when no answer waits.
     private static let keptCapacity = 512
-    /// Who said that more known answers come, and until when they are waited for.
+    /// The peers whose query announced more known answers, and how long to wait for them.
     private var expected: [MulticastPeer: Duration] = [:]
 
-    // MARK: What is to be given
+    // MARK: Adding answers
 
-    /// An answer for all, as soon as it may be given.
+    /// Adds a multicast answer for all hosts, to be sent as soon as permitted.
     mutating func add(_ records: [DNSRecord], at now: Duration) {
         for record in records {
             let due = earliest(record, Self.spacing, at: now)
@@ -67,7 +69,9 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// - Parameter repeats: How often each is said again, because the asker missed it before.
+    /// Adds a multicast answer for a querier.
+    ///
+    /// - Parameter repeats: How often to repeat each record, because the querier missed it before.
     mutating func add(
         _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, repeats: Int, now: Duration
     ) {
@@ -77,7 +81,7 @@ struct PendingAnswers: Sendable {
             var entry = waiting[record] ?? Waiting(earliest: earliest)
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // A repeat that waits gives way to the answer of the new question: its own repeats follow, if it has any.
+            // The answer to the new query replaces a pending repeat. It has its own repeats.
             entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false
@@ -91,40 +95,41 @@ struct PendingAnswers: Sendable {
         sent[record].map { max(now, $0 + spacing) } ?? now
     }
 
-    /// Answers for one peer alone.
+    /// Adds a unicast answer.
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, at due: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
         if !dropped.isEmpty { dropped.subtract(records) }
-        // Whoever asks again is answered again: what waits to be repeated goes with it.
+        // The querier asked again: send a pending repeat together with the new answer.
         let old = direct[peer]?.records ?? []
         let present = Set(old)
         direct[peer] = Direct(records: old + (old.isEmpty ? records : records.filter { !present.contains($0) }))
         directDues[peer] = min(directDues[peer] ?? due, due)
     }
 
-    /// Whether a record was not multicast for a quarter of its time: then others need it as well (RFC 6762 §5.4).
+    /// Whether the last multicast of the record is older than a quarter of its TTL. The record should then be multicast again (RFC 6762
+    /// §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let age = sent.age(of: record, at: now) else { return true }
         return age > .seconds(Int64(record.timeToLive)) / 4
     }
 
-    /// Whether a record was multicast so recently that it may not be again (RFC 6762 §6).
+    /// Whether the record was multicast so recently that it must not be multicast again (RFC 6762 §6).
     func isRecent(_ record: DNSRecord, at now: Duration) -> Bool {
         sent.age(of: record, at: now).map { $0 < Self.spacing } ?? false
     }
 
-    // MARK: What need not be given
+    // MARK: Removing answers
 
-    /// A question said that more known answers will come (RFC 6762 §7.2).
+    /// Records that a query announced more known answers (RFC 6762 §7.2).
     mutating func expectMore(of peer: MulticastPeer, until time: Duration, at now: Duration) {
         if expected.count >= Self.peerLimit { expected = expected.filter { $0.value > now } }
         if expected.count < Self.peerLimit { expected[peer] = time }
     }
 
-    /// Whether a peer said so, and may not have said all of them yet.
+    /// Whether more known answers from the peer may follow.
     func expectsMore(of peer: MulticastPeer) -> Bool { expected[peer] != nil }
 
-    /// Those have come: own records that the asker knows well enough.
+    /// Removes the answers that the querier lists as known.
     mutating func suppress(_ known: [DNSRecord], of peer: MulticastPeer) {
         guard expected[peer] != nil else { return }
         for record in known {
@@ -139,7 +144,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// An asker knows them after all: they need not be said again for it.
+    /// Cancels the repeats of records that the querier has received in the meantime.
     mutating func arrived(_ known: Set<DNSRecord>, at peer: MulticastPeer) {
         for record in known where waiting[record]?.isRepeat == true {
             waiting[record]?.askers.remove(peer)
@@ -147,21 +152,22 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Even more will come: what the asker waits for waits longer.
+    /// Extends the wait, because the querier announced even more known answers.
     mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
         guard expected[peer] != nil else { return }
-        // Each record sees that when its time comes: thousands of them need not be gone through for each of a hundred messages.
+        // The due times of multicast answers are corrected only when they pass; updating thousands of records for each of a hundred
+        // messages would be slow.
         expected[peer] = time
         if let due = directDues[peer] { directDues[peer] = max(due, time) }
     }
 
-    /// Somebody else gave it.
+    /// Removes an answer because another host gave it.
     mutating func forget(_ record: DNSRecord) {
         waiting[record] = nil
         dues[record] = nil
     }
 
-    /// It is not held any more.
+    /// Removes records that this host no longer has.
     mutating func drop(_ records: [DNSRecord]) {
         for record in records {
             forget(record)
@@ -182,7 +188,7 @@ struct PendingAnswers: Sendable {
         return directDues.next.map { min($0, one) } ?? one
     }
 
-    /// What is due, with what may go beside it: one message instead of several (RFC 6762 §6.4).
+    /// Removes and returns the answers that are due, and those that may be sent with them in one message (RFC 6762 §6.4).
     mutating func take(at now: Duration) -> [DNSRecord] {
         guard let next = dues.next, next <= now else { return [] }
         var taken: [DNSRecord] = []
@@ -215,7 +221,7 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// Until when the only one who wants an answer says what he knows; `nil` if he has said it, or others want it as well.
+    /// How long to wait for the known answers of the only querier; `nil` if they are complete or if others want the record too.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now
@@ -224,7 +230,7 @@ struct PendingAnswers: Sendable {
     }
 
     private func mayHurry(_ entry: Waiting, at now: Duration) -> Bool {
-        // Whoever has more known answers to say is waited for to the end.
+        // Do not send early while a querier still has known answers to send.
         entry.earliest <= now && !entry.askers.contains { peer in expected[peer].map { $0 > now } ?? false }
     }
 

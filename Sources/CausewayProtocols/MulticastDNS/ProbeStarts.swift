@@ -1,21 +1,21 @@
-/// When a host begins to probe for names (RFC 6762 §8.1).
+/// Decides when a host may begin to probe for names (RFC 6762 §8.1).
 struct ProbeStarts: Sendable {
-    /// Probing waits this long at first, so that hosts that start together do not probe together.
+    /// The random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
-    /// This many conflicts in so short a time make the host wait before each further attempt. RFC 6762 §8.1 asks for it within ten
-    /// seconds; a conflict that is forgiven costs a second, so the window is larger.
+    /// The number of conflicts within the window after which each further attempt is delayed. RFC 6762 §8.1 requires it within ten seconds;
+    /// a conflict that is ignored costs a second, so the window is longer.
     private static let conflictLimit = 15
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)
 
-    /// When the latest conflicts happened, forgiven ones as well: no more than ``conflictLimit``.
+    /// The times of the latest conflicts, including ignored ones; at most ``conflictLimit``.
     private var conflicts: [Duration] = []
-    /// Whether there were too many. It ends when the window has passed without one.
+    /// Whether there were too many conflicts. The state ends after a window without a conflict.
     private var isStorm = false
-    /// Registrations that begin together probe together.
+    /// The common start of registrations that begin together, so that they share probes.
     private var common: Duration = .zero
 
-    /// Notes that a name, or its defence, met another host's record.
+    /// Records a conflict: another host has a record for a name that this host probes or defends.
     mutating func conflicted(at now: Duration) {
         tidy(at: now)
         conflicts.append(now)
@@ -28,19 +28,19 @@ struct ProbeStarts: Sendable {
         if conflicts.isEmpty { isStorm = false }
     }
 
-    /// When names that are new may be probed for.
+    /// The time of the first probe for new names.
     mutating func next(
         at now: Duration, _ calm: ResponseDelays, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {
         tidy(at: now)
         if isStorm { return now + Self.conflictPause + Duration.random(in: Self.delay, using: &random) }
-        // Many may have lost one name to another host: they do not all try the next at once.
+        // After a conflict several hosts may need a new name; a uniform delay prevents that they all try the same one at once.
         let count = conflicts.isEmpty ? 4 : 1
         if common <= now { common = now + calm.wait(in: Self.delay, leastOf: count, at: now, using: &random) }
         return common
     }
 
-    /// When the same names may be probed for again, after a delay that the rules ask for.
+    /// The time at which the same names may be probed again, at the earliest after `delay`.
     mutating func retry(at now: Duration, after delay: Duration) -> Duration {
         tidy(at: now)
         return now + (isStorm ? max(delay, Self.conflictPause) : delay)

@@ -1,15 +1,15 @@
 internal import CausewayWire
 
-/// Puts questions and known answers into as few messages as will hold them.
+/// Encodes questions and known answers into as few messages as possible.
 enum QueryMessages {
-    /// Known answers that find no room follow in messages without questions; all but the last say that more comes
+    /// Known answers that do not fit follow in messages without questions. All messages but the last have the TC bit, which announces more
     /// (RFC 6762 §7.2).
     static func make(_ questions: [DNSQuestion], knowing known: [DNSRecord], limit: Int) -> [[UInt8]] {
         guard !questions.isEmpty else { return [] }
         var messages: [[UInt8]] = []
         var writer = DNSMessageWriter([], limit: limit)
         for question in questions where !writer.add(question) {
-            // What is known stands behind the last question: whoever answers an earlier one waits for it.
+            // The known answers come after the last question, so responders to earlier questions must wait for them.
             if !known.isEmpty { writer.markTruncated() }
             messages.append(writer.finish())
             writer = DNSMessageWriter([], limit: limit)

@@ -2,25 +2,25 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension RecordCache {
-    /// A record, and how long it holds.
+    /// A record in the cache and its lifetime.
     struct Entry: Sendable {
         var record: DNSRecord
-        /// Who said it first; `nil` for this host itself.
+        /// The first sender of the record; `nil` for this host.
         var source: InternetAddress?
         var received: Duration
-        /// When the record ceases to hold.
+        /// When the record expires.
         private(set) var expires: Duration
-        /// The moments at which to ask again are spread by this share of the lifetime (RFC 6762 §5.2).
+        /// The random share of the lifetime by which the refresh times are shifted (RFC 6762 §5.2).
         private let jitter: Double
-        /// Whether somebody wants to know it: else nobody asks for it again.
+        /// Whether a question asks for the record. Other records are not refreshed.
         var isWatched: Bool
-        /// How many of the moments have passed.
+        /// The number of refresh times that have passed.
         var refreshes = 0
-        /// Questions of others that went without an answer since the record was last seen (RFC 6762 §10.5).
+        /// The number of other hosts' queries without a response since the record was last received (RFC 6762 §10.5).
         private var misses = 0
         private var firstMiss: Duration = .zero
         private var lastMiss: Duration = .zero
-        /// When another host's record was last found to contradict it.
+        /// When the record was last found to contradict the record of another host.
         var lastDoubt: Duration?
 
         init(record: DNSRecord, source: InternetAddress?, received: Duration, jitter: Double, isWatched: Bool) {
@@ -34,10 +34,10 @@ extension RecordCache {
 
         var lifetime: Duration { .seconds(Int64(record.timeToLive)) }
 
-        /// About what the record takes in memory.
+        /// The approximate memory use in bytes.
         var byteCount: Int { 128 + record.name.wire.count + record.data.byteCount }
 
-        /// The next moment at which somebody who wants the record should ask again: at 80, 85, 90 and 95 per cent of its time.
+        /// The next refresh time: at 80, 85, 90 and 95 per cent of the lifetime.
         var nextRefresh: Duration? {
             guard refreshes < 4, expires == received + lifetime else { return nil }
             return received + lifetime * (0.80 + 0.05 * Double(refreshes) + jitter)
@@ -47,14 +47,15 @@ extension RecordCache {
 
         mutating func end(by time: Duration) { expires = min(expires, time) }
 
-        /// Whole seconds that the record still holds, rounded down.
+        /// The remaining lifetime in seconds, rounded down.
         func remaining(at now: Duration) -> UInt32 {
             UInt32(clamping: max(expires - now, .zero).components.seconds)
         }
 
-        /// Two questions of others that got no answer within ten seconds end a record (RFC 6762 §10.5).
+        /// Counts a query of another host without a response. Two within ten seconds end the record (RFC 6762 §10.5).
         ///
-        /// Those that come within a second are one: they get one answer together (RFC 6762 §6), and that may be lost on its way here.
+        /// Queries within one second count as one, because they get one common response (RFC 6762 §6), which may be lost on the way to this
+        /// host.
         mutating func missed(at now: Duration) {
             guard misses == 0 || now - lastMiss >= PendingAnswers.spacing else { return }
             lastMiss = now
@@ -80,7 +81,7 @@ extension DNSRecordData {
         }
     }
 
-    /// Names that a reader of the record will want to know about.
+    /// The names in the record that its reader will look up next.
     var targets: [DNSName] {
         switch self {
         case .name(let name): [name]

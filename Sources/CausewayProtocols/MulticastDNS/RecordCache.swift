@@ -1,11 +1,11 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// What others on a link have said, for as long as they said it holds (RFC 6762 §5.2, §10).
+/// The records received from other hosts on a link, until they expire (RFC 6762 §5.2, §10).
 ///
-/// It reads no clock. It holds only what its owner puts in, at most ``recordLimit`` records of ``byteLimit`` bytes, and half of either
-/// from one sender: whoever stuffs the link with made-up services fills his own half. Where many senders fill it
-/// together, each new record takes the place of one picked at random, so that no flood keeps others out.
+/// It reads no clock. It holds at most ``recordLimit`` records and ``byteLimit`` bytes, and at most half of both from one sender, so that a
+/// sender of invented services only fills its own half. If many senders fill the cache together, each new record replaces a random one, so
+/// that a flood cannot keep other records out.
 struct RecordCache: Sendable {
     static let recordLimit = 131_072
     static let byteLimit = 32 << 20
@@ -18,7 +18,7 @@ struct RecordCache: Sendable {
 
     enum Insertion: Equatable, Sendable {
         case added
-        /// It was known: it is young again, or about to end.
+        /// The record was known: its lifetime starts again, or is about to end.
         case renewed
         case refused
     }
@@ -51,13 +51,13 @@ struct RecordCache: Sendable {
         groups[Key(name: name, type: type, recordClass: .internet)] == nil
     }
 
-    /// Whether the same is held, and holds.
+    /// Whether an equal record is in the cache and has not expired.
     func holds(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let slot = groups[Key(record)]?[record.data] else { return false }
         return slots[slot].map { $0.expires > now } ?? false
     }
 
-    /// Whether some record of the name is held.
+    /// Whether the cache has records with this name.
     func knows(_ name: DNSName) -> Bool { types[name] != nil }
 
     var records: [DNSRecord] { slots.compactMap { $0?.record } }
@@ -69,19 +69,19 @@ struct RecordCache: Sendable {
         return (types[question.name] ?? []).map { Key(name: question.name, type: $0, recordClass: .internet) }
     }
 
-    /// What answers a question now.
+    /// The records that answer a question now.
     func answers(to question: DNSQuestion, at now: Duration) -> [Entry] {
         keys(of: question).flatMap { entries(of: $0) }.filter { $0.expires > now }
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing
 
-    /// Adds a record or makes it young again.
+    /// Adds a record or renews its lifetime.
     ///
     /// - Parameters:
     ///   - jitter: A share of the lifetime, 0 to 0.02.
-    ///   - source: Who said it; `nil` for this host itself.
-    /// - Returns: What became of it, and which records had to go for it.
+    ///   - source: The sender; `nil` for this host.
+    /// - Returns: The result, and the records that were removed to make room.
     mutating func insert(
         _ record: DNSRecord, from source: InternetAddress?, at now: Duration, jitter: Double, isWatched: Bool,
         _ random: inout any RandomNumberGenerator & Sendable
@@ -169,7 +169,7 @@ struct RecordCache: Sendable {
 
     // MARK: Changes
 
-    /// Lets what else is known under a unique record's name end soon, unless it is as young (RFC 6762 §10.2).
+    /// Ends the other records with the name and type of a unique record, except those received within the last second (RFC 6762 §10.2).
     mutating func flush(around record: DNSRecord, at now: Duration) {
         guard let group = groups[Key(record)] else { return }
         for (data, slot) in group where data != record.data {
@@ -178,7 +178,7 @@ struct RecordCache: Sendable {
         }
     }
 
-    /// Changes what is known of a question.
+    /// Changes the records that answer a question.
     mutating func update(_ question: DNSQuestion, _ body: (inout Entry) -> Void) {
         for slot in keys(of: question).flatMap({ groups[$0].map { Array($0.values) } ?? [] }) { change(slot, body) }
     }
@@ -189,10 +189,10 @@ struct RecordCache: Sendable {
 
     // MARK: Time
 
-    /// When the next record ends, or should be asked for again.
+    /// The next time at which a record expires or should be refreshed.
     var nextEvent: Duration? { events.next }
 
-    /// Removes what has ceased to hold, and counts the moments that have passed of what somebody wants.
+    /// Removes expired records, and returns watched records whose refresh time has passed.
     mutating func advance(to now: Duration) -> (removed: [DNSRecord], aging: [DNSRecord]) {
         var removed: [DNSRecord] = []
         var aging: [DNSRecord] = []

@@ -2,8 +2,8 @@ package import CausewayWire
 
 /// The records of one registration.
 ///
-/// Those of a service are made each time that they are needed: thousands of services have five times as many, which differ by one
-/// name and have the rest in common.
+/// The records of a service are created each time they are needed: thousands of services would need five times as many records, which
+/// differ only in one name.
 package struct RecordSet: Sendable {
     private enum Content: Sendable {
         case list([DNSRecord])
@@ -12,10 +12,10 @@ package struct RecordSet: Sendable {
 
     private let content: Content
 
-    /// Unique ones have ``DNSRecord/flushesCache`` set.
+    /// Creates a set from a list. Unique records have ``DNSRecord/flushesCache`` set.
     package init(_ records: [DNSRecord]) { content = .list(records) }
 
-    /// A service, by the name that it alone has.
+    /// Creates the records of a service from its instance name.
     package init(_ instance: DNSName, on host: DNSName, _ terms: ServiceAttributes) {
         content = .service(instance, host: host, terms)
     }
@@ -28,14 +28,14 @@ package struct RecordSet: Sendable {
     }
 }
 
-/// What is said of a service, but for its name and its host's (RFC 6763).
+/// The attributes of a service without its own name and its host's name (RFC 6763).
 package final class ServiceAttributes: Sendable, Equatable {
-    /// Such as `_http._tcp.local`.
+    /// The service type, such as `_http._tcp.local`.
     package let type: DNSName
-    /// Other names under which it is listed (RFC 6763 §7.1).
+    /// The subtypes under which the service is listed (RFC 6763 §7.1).
     private let lists: [DNSName]
     package let port: UInt16
-    /// Strings behind their lengths. No strings at all are an empty one (RFC 6763 §6.1).
+    /// The TXT record: strings with length bytes. Without strings it is one empty string (RFC 6763 §6.1).
     private let text: [UInt8]
 
     package init(type: DNSName, subtypes: [String], port: UInt16, text: [UInt8]) {
@@ -51,10 +51,10 @@ package final class ServiceAttributes: Sendable, Equatable {
         self.text = text.isEmpty ? [0] : text
     }
 
-    /// The same with another TXT record.
+    /// Returns the attributes with another TXT record.
     package func saying(_ text: [UInt8]) -> ServiceAttributes { ServiceAttributes(self, port: port, text: text) }
 
-    /// The same at another port.
+    /// Returns the attributes with another port.
     package func listening(on port: UInt16) -> ServiceAttributes { ServiceAttributes(self, port: port, text: text) }
 
     package static func == (left: ServiceAttributes, right: ServiceAttributes) -> Bool {

@@ -1,17 +1,17 @@
 internal import CausewayWire
 
-/// Detects hosts that keep asking a question because its answers are lost on the way.
+/// Detects hosts that repeat a question because its answers are lost.
 ///
-/// A querier that hears no answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only questions at such gaps show loss; a host that
-/// asks at any other time has another reason and gets one answer. The type reads no clock and remembers ``limit`` askers at most.
+/// A querier without an answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only questions at these intervals indicate loss; at
+/// other intervals the host has another reason and gets one answer. The type reads no clock and stores at most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
-    /// How long an asker is remembered: less than the 96 seconds after which a record of 120 seconds is asked for again in any case.
+    /// How long a querier is stored: less than 96 seconds, after which a record of 120 seconds is refreshed in any case.
     private static let memory: Duration = .seconds(90)
-    /// Copies of one question are this near to each other: it comes over both families, and links may duplicate it.
+    /// The maximum time between copies of one question. It arrives over both address families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)
 
-    /// One host, by its address in each family, as far as can be told.
+    /// One host, by its address in each family, as far as known.
     private struct Asker: Sendable {
         var ipv4: InternetAddress?
         var ipv6: InternetAddress?
@@ -24,26 +24,26 @@ struct RepeatedQuestions: Sendable {
         }
     }
 
-    /// Where a host is in its series of questions, as the gaps between those that arrived tell.
+    /// The position of a host in its series of questions, computed from the intervals.
     private struct Series: Sendable {
-        /// Timers fire late, and packets take their time: this much, and a hundredth of the gap.
+        /// The tolerance for late timers and packet delay, in addition to one hundredth of the interval.
         private static let tolerance: Duration = .milliseconds(150)
 
-        /// Seconds from the last question to the next; `nil` if the last one belonged to no series.
+        /// The expected seconds between the last question and the next; `nil` if the last one belongs to no series.
         private(set) var interval: Int64?
-        /// Whether two gaps in a row belong to one series. One gap alone may be chance.
+        /// Whether two consecutive intervals belong to one series. One interval alone may be chance.
         private(set) var isConfirmed = false
 
-        /// - Parameter isFirst: Whether the question begins a series. Only the first of one accepts unicast (RFC 6762 §5.4).
+        /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
         init(isFirst: Bool) { interval = isFirst ? 1 : nil }
 
-        /// Notes a question that came `gap` after the last.
+        /// Records a question that came `gap` after the last one.
         mutating func advance(by gap: Duration) {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // Where questions were lost in between, the gap is the sum of neighbouring powers of two: a run of ones in binary. The
-            // lowest is the interval that was expected, and adding it gives the next one.
+            // If questions in between were lost, the interval is a sum of consecutive powers of two: a run of ones in binary. The lowest
+            // one is the expected interval; adding it gives the next one.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }
@@ -51,7 +51,7 @@ struct RepeatedQuestions: Sendable {
             interval = next
         }
 
-        /// How often the answer is repeated: after 1, 3 and 7 seconds, as long as the next question is not due before.
+        /// How often to repeat the answer: after 1, 3 and 7 seconds, but not after the next question is due.
         var repeatCount: Int {
             guard isConfirmed, let interval else { return 0 }
             return interval.trailingZeroBitCount
@@ -62,10 +62,10 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Notes a question that is about to be answered. Returns how often the answer should be repeated, because earlier ones were lost.
+    /// Records a question that is about to be answered. Returns how often to repeat the answer, because earlier ones were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
-        // It is the same question, however its answer may come.
+        // Whether the question permits unicast does not matter.
         key.acceptsUnicast = false
         let isIPv4 = if case .ipv4 = address { true } else { false }
         guard let index = index(of: address, isIPv4, in: askers[key] ?? []), var asker = askers[key]?[index] else {
@@ -85,7 +85,7 @@ struct RepeatedQuestions: Sendable {
         return asker.series.repeatCount
     }
 
-    /// A host is known by its address. One that was heard over the other family alone is the same if no other can be.
+    /// Finds a host by its address. If the address is unknown, and exactly one host is known only by the other family, assumes that host.
     private func index(of address: InternetAddress, _ isIPv4: Bool, in known: [Asker]) -> Int? {
         if let same = known.firstIndex(where: { $0[isIPv4] == address }) { return same }
         let others = known.indices.filter { known[$0][isIPv4] == nil }

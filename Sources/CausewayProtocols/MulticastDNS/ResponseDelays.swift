@@ -1,18 +1,18 @@
 internal import CausewayWire
 
-/// How long to wait before saying what other hosts may say at the same moment.
+/// Computes random delays before messages that other hosts may send at the same time.
 ///
-/// Such waits are random, so that hosts which one event sets going do not speak together. Where no such event was lately, it is one program
-/// that begins something: its wait is random within the same bounds, but rather short than long.
+/// After an event that many hosts notice, the delays are uniformly distributed, so that the hosts do not send together. Without such an
+/// event only one program starts something: its delay is within the same bounds, but short delays are more likely.
 struct ResponseDelays: Sendable {
-    /// Whoever is set going by an event begins within this time.
+    /// The time after an event within which the affected hosts start.
     private static let aftermath: Duration = .seconds(10)
 
-    /// When something last happened that many hosts of the link may have noticed.
+    /// The time of the last event that many hosts on the link may have noticed.
     var upheaval: Duration = .zero
 
-    /// - Parameter count: Of so many random times the least is taken in calm. A moment is as likely then as so many times as when the times
-    ///   are even, at most.
+    /// - Parameter count: Without a recent event the delay is the minimum of this number of random values. Each moment is then at most this
+    ///   many times as likely as with a uniform delay.
     func wait(
         in bounds: Range<Duration>, leastOf count: Int, at now: Duration,
         using random: inout any RandomNumberGenerator & Sendable
@@ -24,11 +24,11 @@ struct ResponseDelays: Sendable {
     }
 }
 
-/// Names under which other hosts were heard to have records as well: they answer to the same questions.
+/// Names for which other hosts have records too, so that they answer the same questions.
 struct SharedRecordNames: Sendable {
-    /// Who had a service so long ago may have it still.
+    /// How long a name is stored: a host that had the service within this time may still have it.
     private static let memory: Duration = .seconds(Int64(MulticastDNS.otherTimeToLive))
-    /// Names that are remembered.
+    /// The maximum number of names.
     private static let limit = 1_024
 
     private var heard: [DNSName: Duration] = [:]

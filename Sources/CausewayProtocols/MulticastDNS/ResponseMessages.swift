@@ -1,10 +1,10 @@
 internal import CausewayWire
 
-/// Puts answers into as few messages as will hold them.
+/// Encodes answers into as few messages as possible.
 enum ResponseMessages {
-    /// A record too large for a message goes alone in one of its own (RFC 6762 §17); additional ones only where there is room.
+    /// A record that is too large for a message gets its own message (RFC 6762 §17). Additional records are included only if there is room.
     ///
-    /// - Parameter extensions: What each of them says of its sender.
+    /// - Parameter extensions: The OPT record of each message.
     static func make(
         _ answers: [DNSRecord], _ additionals: [DNSRecord], limit: Int, _ extensions: DNSExtensions? = nil
     ) -> [[UInt8]] {
@@ -35,7 +35,7 @@ enum ResponseMessages {
     }
 }
 
-/// Puts probes into as few messages as will hold them: all of a registration's stands in one.
+/// Encodes probes into as few messages as possible. All records of a registration are in the same message.
 enum ProbeMessages {
     typealias Probe = (registration: MulticastRegistration, acceptsUnicast: Bool)
 
@@ -47,7 +47,7 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Messages that follow each other hold about as many: the next is tried with as many as the last held.
+        // Successive messages hold about as many probes, so start with the number of the last message.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)
@@ -60,7 +60,7 @@ enum ProbeMessages {
                 message = larger
                 count += 1
             }
-            // What alone is too large goes alone (RFC 6762 §17).
+            // A probe that exceeds the limit gets its own message (RFC 6762 §17).
             message = message ?? write(rest.prefix(1), MulticastDNS.largestMessageByteCount)
             if let message { messages.append(message) }
             rest = rest.dropFirst(count)
@@ -85,13 +85,13 @@ enum ProbeMessages {
 }
 
 extension DNSExtensions {
-    /// What they take in a message.
+    /// The size in a message, in bytes.
     var byteCount: Int { 11 + options.reduce(0) { $0 + 4 + $1.value.count } }
 
-    /// A message with them behind everything else.
+    /// Returns the message with the OPT record at the end.
     fileprivate func appended(to message: [UInt8]) -> [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
-        // Without a name before it the pseudo-record is the same in every message.
+        // The OPT record has no compressed name, so its encoding is the same in every message.
         guard message.count >= 12, writer.add(self) else { return message }
         var bytes = message + writer.finish().dropFirst(12)
         let count = (UInt16(bytes[10]) << 8 | UInt16(bytes[11])) + 1

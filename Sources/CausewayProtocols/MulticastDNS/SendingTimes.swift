@@ -1,20 +1,20 @@
 internal import CausewayWire
 
-/// When each record was last multicast.
+/// The time at which each record was last multicast.
 ///
-/// By the record's hash, and in nanoseconds: the largest table of a host with thousands of services is a fifth as large so. Who met
-/// another's hash, of 2^64 and with a seed that nobody knows, would wait a second.
+/// The table stores hashes and nanoseconds, which takes a fifth of the memory; for a host with thousands of services it is the largest
+/// table. After a hash collision (64 bits, random seed) an answer would only be delayed by one second.
 struct SendingTimes: Sendable {
     private static let minimumLimit = 256
 
     private var times: [Int: Int64] = [:]
-    /// When there are more, those are sought that make no difference any more.
+    /// When the table exceeds this size, entries without effect are removed.
     private var limit = Self.minimumLimit
 
-    /// Up to a nanosecond later than it was: nothing may be said again too early.
+    /// The time, rounded up to a nanosecond, so that no record is sent again too early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
 
-    /// How long ago that is, `now` as much later: what is due a second afterwards is so after a second.
+    /// The time since the last multicast. `now` is rounded up as well, so that an answer that is due after exactly one second is sent.
     func age(of record: DNSRecord, at now: Duration) -> Duration? {
         times[record.hashValue].map { .nanoseconds(Self.nanoseconds(now) - $0) }
     }
@@ -23,7 +23,7 @@ struct SendingTimes: Sendable {
         let time = Self.nanoseconds(now)
         times[record.hashValue] = time
         guard times.count > limit else { return }
-        // A quarter of the longest usual time.
+        // One quarter of the longest usual TTL.
         let old = Self.nanoseconds(.seconds(Int64(MulticastDNS.otherTimeToLive)) / 4)
         if times.values.contains(where: { time - $0 >= old }) { times = times.filter { time - $0.value < old } }
         limit = max(Self.minimumLimit, 2 * times.count)
