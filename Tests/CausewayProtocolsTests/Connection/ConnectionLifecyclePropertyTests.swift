@@ -25,7 +25,7 @@ struct ConnectionLifecyclePropertyTests {
         }
     }
 
-    /// Watches what the machine says, action by action.
+    /// Checks the actions of the state machine one by one.
     struct Watcher {
         let isDatagram: Bool
         var reported: [Lifecycle.State] = []
@@ -73,10 +73,10 @@ struct ConnectionLifecyclePropertyTests {
             case (nil, .preparing), (nil, .failed), (nil, .cancelled): break
             case (.preparing, .ready), (.preparing, .waiting), (.waiting, .preparing): break
             case (.ready, .preparing):
-                #expect(isDatagram, "a stream went back")
+                #expect(isDatagram, "a stream returned to preparing")
                 isOpen = false
             case (.preparing, .failed), (.waiting, .failed): #expect(failCount == 1)
-            // What is over when it was ready may keep its flow.
+            // A connection that fails after it was ready may keep its flow.
             case (.ready, .failed): break
             case (.failed, .cancelled), (.preparing, .cancelled), (.waiting, .cancelled), (.ready, .cancelled):
                 #expect(closeCount == 1)
@@ -85,7 +85,7 @@ struct ConnectionLifecyclePropertyTests {
         }
     }
 
-    @Test("One end, cancelled last and once, no way back", arguments: 0..<20 as Range<UInt64>)
+    @Test("One end, cancelled last and once, no return to an earlier state", arguments: 0..<20 as Range<UInt64>)
     func rules(_ block: UInt64) {
         for seed in (block * 100)..<(block * 100 + 100) {
             var random = SplitMix64(seed: seed)
@@ -101,7 +101,7 @@ struct ConnectionLifecyclePropertyTests {
                 #expect(lifecycle.isEnding == wasCancelled)
                 #expect(lifecycle.state == watcher.reported.last ?? .setup)
             }
-            // However it went, cancelling ends it.
+            // From every state, cancelling ends the connection.
             for event in [Event.cancelled, .closed, .closed, .cancelled] {
                 for action in event.apply(to: &lifecycle) { watcher.note(action) }
             }

@@ -48,7 +48,7 @@ struct ConnectionLifecycleTests {
             name: "accepted", before: [], event: .startedEstablished,
             actions: [.report(.preparing), .accept], state: .preparing),
         Row(
-            name: "accepted, and welcome", before: [.startedEstablished], event: .established,
+            name: "accepted", before: [.startedEstablished], event: .established,
             actions: [.report(.ready), .open], state: .ready),
         Row(
             name: "impossible parameters", before: [], event: .startedWithMistake,
@@ -57,14 +57,14 @@ struct ConnectionLifecycleTests {
             name: "established", before: [.started], event: .established, actions: [.report(.ready), .open],
             state: .ready),
         Row(
-            name: "refused is waiting, not failed", before: [.started], event: .exhausted,
+            name: "refused leads to waiting, not to failed", before: [.started], event: .exhausted,
             actions: [.report(.waiting(.refused)), .watchNetwork], state: .waiting(.refused)),
         Row(
             name: "another try", before: [.started, .exhausted], event: .retry,
             actions: [.stopWatching, .report(.preparing), .establish], state: .preparing),
-        Row(name: "another try while trying", before: [.started], event: .retry, actions: [], state: .preparing),
+        Row(name: "restart while trying", before: [.started], event: .retry, actions: [], state: .preparing),
         Row(
-            name: "try again once ready", before: [.started, .established], event: .retry, actions: [], state: .ready),
+            name: "restart once ready", before: [.started, .established], event: .retry, actions: [], state: .ready),
         Row(
             name: "exhausted once ready", before: [.started, .established], event: .exhausted, actions: [],
             state: .ready),
@@ -75,17 +75,17 @@ struct ConnectionLifecycleTests {
             name: "reset once ready", before: [.started, .established], event: .broke,
             actions: [.fail(.reset), .report(.failed(.reset))], state: .failed(.reset)),
         Row(
-            name: "over once ready, with a flow that stays", before: [.started, .established], event: .lost,
+            name: "ended once ready, with a flow that is kept", before: [.started, .established], event: .lost,
             actions: [.report(.failed(.reset))], state: .failed(.reset)),
         Row(
-            name: "broken for good afterwards", before: [.started, .established, .lost], event: .broke, actions: [],
+            name: "broken afterwards", before: [.started, .established, .lost], event: .broke, actions: [],
             state: .failed(.reset)),
-        Row(name: "over before it was ready", before: [.started], event: .lost, actions: [], state: .preparing),
+        Row(name: "ended before ready", before: [.started], event: .lost, actions: [], state: .preparing),
         Row(
-            name: "beyond repair while preparing", before: [.started], event: .broke,
+            name: "permanent failure while preparing", before: [.started], event: .broke,
             actions: [.stopEstablishing, .fail(.reset), .report(.failed(.reset))], state: .failed(.reset)),
         Row(
-            name: "beyond repair while waiting", before: [.started, .exhausted], event: .broke,
+            name: "permanent failure while waiting", before: [.started, .exhausted], event: .broke,
             actions: [.stopWatching, .fail(.reset), .report(.failed(.reset))], state: .failed(.reset)),
         Row(name: "broken before the start", before: [], event: .broke, actions: [], state: .setup),
         Row(
@@ -108,7 +108,7 @@ struct ConnectionLifecycleTests {
         Row(
             name: "cancel after failure", before: [.startedEstablished, .established, .broke], event: .cancelled,
             actions: [.close(.graceful)], state: .failed(.reset)),
-        Row(name: "closed uncalled for", before: [.started], event: .closed, actions: [], state: .preparing),
+        Row(name: "unexpected close", before: [.started], event: .closed, actions: [], state: .preparing),
         Row(
             name: "established after cancel", before: [.started, .cancelled], event: .established, actions: [],
             state: .preparing),
@@ -124,11 +124,11 @@ struct ConnectionLifecycleTests {
             event: .endpointCancelled(isDatagram: false),
             actions: [.tryNextEndpoint], state: .preparing),
         Row(
-            name: "leave a ready stream", before: [.started, .established],
+            name: "leave the endpoint of a ready stream", before: [.started, .established],
             event: .endpointCancelled(isDatagram: false),
             actions: [.fail(.aborted), .report(.failed(.aborted))], state: .failed(.aborted)),
         Row(
-            name: "leave a ready datagram peer", before: [.started, .established],
+            name: "leave the endpoint of a ready datagram connection", before: [.started, .established],
             event: .endpointCancelled(isDatagram: true),
             actions: [.report(.preparing), .tryNextEndpoint], state: .preparing),
         Row(

@@ -72,7 +72,9 @@ struct ListenerLifecycleTests {
         #expect(lifecycle.state == row.state)
     }
 
-    @Test("Under any order of events: forward only, cancelled last and once", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "Under any order of events, states only advance, and cancelled is last and reported once",
+        arguments: 0..<20 as Range<UInt64>)
     func rules(_ block: UInt64) {
         for seed in (block * 100)..<(block * 100 + 100) {
             var random = SplitMix64(seed: seed)
@@ -102,7 +104,7 @@ struct ListenerLifecycleTests {
         }
     }
 
-    /// States may only follow in this order, none twice.
+    /// The position of a state in the only allowed order.
     private static func rank(_ state: Lifecycle.State) -> Int {
         switch state {
         case .setup: 0

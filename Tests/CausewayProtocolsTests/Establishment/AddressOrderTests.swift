@@ -7,7 +7,7 @@ import Testing
 struct AddressOrderTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Destination, source with prefix length (`nil`: no route), and marks: `d` deprecated, `t` tunnelled.
+        /// Destination, source with prefix length (`nil` means no route), and flags: `d` deprecated, `t` tunnelled.
         var given: [(String, String?, String)]
         var expected: [Int]
         var rule: AddressOrder.Rule?
@@ -21,7 +21,7 @@ struct AddressOrderTests {
     }
 
     static let rows: [Row] = [
-        // The examples of RFC 6724 §10.2, with the sources that it gives.
+        // The examples of RFC 6724 §10.2, with its sources.
         Row(
             .scope, "matching scopes, IPv6",
             [("198.51.100.121", "169.254.13.78/16", ""), ("2001:db8:1::1", "2001:db8:1::2/64", "")], [1, 0]),
@@ -46,7 +46,7 @@ struct AddressOrderTests {
         Row(
             .precedence, "6to4 after native",
             [("2002:c633:6401::1", "2002:c633:6401::2/64", ""), ("2001:db8:1::1", "2001:db8:1::2/64", "")], [1, 0]),
-        // The rules one by one.
+        // One row per rule.
         Row(
             .unusable, "without a route comes last", [("2001:db8::1", nil, ""), ("192.0.2.1", "192.0.2.2/24", "")],
             [1, 0]),
@@ -56,7 +56,7 @@ struct AddressOrderTests {
         Row(
             .precedence, "loopback before all", [("2001:db8::1", "2001:db8::2/64", ""), ("::1", "::1/128", "")], [1, 0]),
         Row(
-            .label, "a unique local address is no way to the world",
+            .label, "a unique local source is not for global destinations",
             [("2001:db8::1", "fd00::2/64", ""), ("192.0.2.1", "192.0.2.2/24", "")], [1, 0]),
         Row(
             .precedence, "unique local after IPv4", [("fd00::1", "fd00::2/64", ""), ("192.0.2.1", "192.0.2.2/24", "")],
@@ -72,13 +72,13 @@ struct AddressOrderTests {
             .order, "IPv4 beyond the link keeps the server's order",
             [("203.0.113.9", "192.0.2.2/24", ""), ("192.0.3.9", "192.0.2.2/24", "")], [0, 1]),
         Row(
-            .order, "prefixes end with the source's link",
+            .order, "prefixes are compared up to the source's prefix length",
             [("2001:db8:0:1::ffff", "2001:db8:0:1::2/64", ""), ("2001:db8:0:1::3", "2001:db8:0:1::2/64", "")], [0, 1]),
         Row(
             .order, "equals keep their order",
             [("2001:db8::1", "2001:db8::9/64", ""), ("2001:db8::2", "2001:db8::9/64", "")], [0, 1]),
         Row(
-            .scope, "link-local IPv4 to the world",
+            .scope, "link-local IPv4 to a global destination",
             [("192.0.2.1", "169.254.1.1/16", ""), ("169.254.1.2", "169.254.1.1/16", "")], [1, 0]),
     ]
 
@@ -96,14 +96,14 @@ struct AddressOrderTests {
         text.contains(":") ? .ipv6(IPv6Address(text) ?? .any) : .ipv4(IPv4Address(text) ?? .any)
     }
 
-    @Test("The better one first, by the rule that decides", arguments: rows)
+    @Test("The order of two destinations, and the rule that decides", arguments: rows)
     func sorts(_ row: Row) {
         let given = row.given.map(Self.destination)
         #expect(AddressOrder.sorted(given) == row.expected)
         if given.count == 2, let rule = row.rule { #expect(AddressOrder.decide(given[0], given[1]).rule == rule) }
     }
 
-    @Test("Any list comes out whole, and sorting it again changes nothing", arguments: 0..<100)
+    @Test("Sorting keeps every element, and sorting again changes nothing", arguments: 0..<100)
     func property(seed: Int) {
         var numbers = TestNumbers(state: UInt64(seed))
         let pool = Self.rows.flatMap(\.given)

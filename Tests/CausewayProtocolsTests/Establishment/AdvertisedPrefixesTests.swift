@@ -16,7 +16,7 @@ struct AdvertisedPrefixesTests {
         try #require(TranslationPrefix(word(1, number).prefix, length: 96))
     }
 
-    @Test("What was heard holds for its time, which each repetition renews, and only the first one is news")
+    @Test("A prefix is valid for its lifetime, which each advertisement renews, and only the first is reported")
     func lifetimes() throws {
         var heard = AdvertisedPrefixes()
         let news = [(0, 1), (300, 1), (300, 2)].map { heard.heard(Self.word(1, $0.1), at: .seconds($0.0)) }
@@ -27,7 +27,7 @@ struct AdvertisedPrefixesTests {
         #expect(isNewsAgain)
     }
 
-    @Test("What is taken back holds no more")
+    @Test("A withdrawn prefix is no longer valid")
     func withdrawal() {
         var heard = AdvertisedPrefixes()
         let news = [600, 0, 0].map { heard.heard(Self.word(1, 1, lifetime: $0), at: .zero) }
@@ -35,7 +35,7 @@ struct AdvertisedPrefixesTests {
         #expect(heard.prefixes(at: .zero).isEmpty)
     }
 
-    @Test("An interface has its own, and loses them when it carries nothing")
+    @Test("Each interface has its own prefixes, and loses them when it goes down")
     func interfaces() throws {
         var heard = AdvertisedPrefixes()
         for (interface, number) in [(1, 1), (2, 1), (2, 2)] {
@@ -47,7 +47,7 @@ struct AdvertisedPrefixesTests {
         #expect(heard.prefixes(at: .zero) == [try Self.prefix(1)])
     }
 
-    @Test("A flood fills a bounded place, and a prefix that cannot be is not kept")
+    @Test("A flood fills a bounded table, and an invalid prefix is not kept")
     func bounds() {
         var heard = AdvertisedPrefixes()
         for number in 0..<100 { _ = heard.heard(Self.word(1, UInt64(number)), at: .zero) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Attempt race under any order of events")
 struct AttemptRacePropertyTests {
-    /// Plays network, resolver and owner for one race, and watches its steps.
+    /// Simulates network, resolver and owner for one race, and checks its steps.
     struct Stage {
         enum Fate { case connects(Duration), fails(Duration), silent }
         enum Event { case joins(Int), closes, wakes, skips, connects(Int), fails(Int) }
@@ -20,7 +20,7 @@ struct AttemptRacePropertyTests {
         var live: Set<Int> = []
         var started = 0
         var lastStart: Duration?
-        /// A failure or a skip since the last start.
+        /// Whether an attempt failed or was skipped since the last start.
         var isHurried = false
         var ends: [AttemptRace.Step] = []
         var trace: [String] = []
@@ -33,7 +33,7 @@ struct AttemptRacePropertyTests {
                 schedule(.joins(random.integer(in: 0...3)), after: random.integer(in: 0...600))
             }
             for _ in 0..<random.integer(in: 0...2) { schedule(.skips, after: random.integer(in: 0...1_500)) }
-            // Early, late and repeated calls are harmless.
+            // Early, late and repeated calls have no effect.
             for _ in 0..<random.integer(in: 0...5) { schedule(.wakes, after: random.integer(in: 0...2_000)) }
             schedule(.closes, after: random.integer(in: 600...900))
         }
@@ -42,7 +42,7 @@ struct AttemptRacePropertyTests {
             events.append((now + .milliseconds(milliseconds), event))
         }
 
-        /// Runs until nothing is left to happen.
+        /// Runs until no event is left.
         mutating func run() {
             while let index = events.indices.min(by: { events[$0].time < events[$1].time }) {
                 let (time, event) = events.remove(at: index)
@@ -88,7 +88,7 @@ struct AttemptRacePropertyTests {
                     Issue.record("\(candidate) won by \(event)")
                     break
                 }
-                #expect(live == [candidate], "the others were not abandoned")
+                #expect(live == [candidate], "the other attempts were not abandoned")
                 ends.append(step)
             case .exhausted:
                 #expect(live.isEmpty && isClosed && started == joined)
@@ -97,7 +97,7 @@ struct AttemptRacePropertyTests {
         }
 
         private mutating func start(_ candidate: Int) {
-            #expect(candidate == started && candidate < joined, "started out of turn")
+            #expect(candidate == started && candidate < joined, "started out of order")
             started += 1
             #expect(race.startedCount == started)
             if let lastStart {
@@ -111,17 +111,17 @@ struct AttemptRacePropertyTests {
             case 0, 1: schedule(.connects(candidate), after: random.integer(in: 0...800))
             case 2...6: schedule(.fails(candidate), after: random.integer(in: 0...800))
             case 7:
-                // It fails and then claims to have connected.
+                // The attempt fails and then reports a connection.
                 schedule(.fails(candidate), after: 20)
                 schedule(.connects(candidate), after: 30)
             default: schedule(.fails(candidate), after: 75_000)
             }
-            // Somebody it never heard of.
+            // An attempt that the race did not start.
             if random.chance(oneIn: 10) { schedule(.connects(candidate + 50), after: 5) }
         }
     }
 
-    @Test("Order, spacing, one end, and always an end", arguments: 0..<10 as Range<UInt64>)
+    @Test("Order, spacing, exactly one end, and always an end", arguments: 0..<10 as Range<UInt64>)
     func rules(_ block: UInt64) {
         for seed in (block * 50)..<(block * 50 + 50) {
             var stage = Stage(seed: seed)

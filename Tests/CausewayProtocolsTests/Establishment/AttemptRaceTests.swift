@@ -17,7 +17,7 @@ struct AttemptRaceTests {
         #expect(race.startedCount == 2)
     }
 
-    @Test("A failure brings the next start forward, to the least spacing (RFC 8305 §5)")
+    @Test("A failure advances the next start, but not below the minimum spacing (RFC 8305 §5)")
     func failureHurries() {
         var race = AttemptRace()
         _ = race.joined(by: 3, at: .zero)
@@ -26,7 +26,7 @@ struct AttemptRaceTests {
         #expect(race.failed(1, at: Self.at(100)) == [.start(2)])
     }
 
-    @Test("A failure of an older attempt hurries too")
+    @Test("A failure of an older attempt advances the next start too")
     func olderFailureHurries() {
         var race = AttemptRace()
         _ = race.joined(by: 3, at: .zero)
@@ -34,7 +34,7 @@ struct AttemptRaceTests {
         #expect(race.failed(0, at: Self.at(300)) == [.start(2)])
     }
 
-    @Test("The first to connect wins, the others are abandoned")
+    @Test("The first to connect wins, and the others are abandoned")
     func win() {
         var race = AttemptRace()
         _ = race.joined(by: 3, at: .zero)
@@ -46,14 +46,14 @@ struct AttemptRaceTests {
         #expect(race.joined(by: 1, at: Self.at(999)) == [] && race.skipped(at: Self.at(999)) == [])
     }
 
-    @Test("A lone winner abandons nobody")
+    @Test("A single winner abandons no attempt")
     func loneWin() {
         var race = AttemptRace()
         _ = race.joined(by: 1, at: .zero)
         #expect(race.connected(0) == [.win(0)])
     }
 
-    @Test("It is exhausted only when all have failed and no more will come")
+    @Test("A race is exhausted only when all attempts have failed and no more addresses will come")
     func exhaustion() {
         var race = AttemptRace()
         _ = race.joined(by: 1, at: .zero)
@@ -64,14 +64,14 @@ struct AttemptRaceTests {
         #expect(race.closed(at: Self.at(60)) == [])
     }
 
-    @Test("No candidate at all")
+    @Test("No candidates")
     func nothingJoins() {
         var race = AttemptRace()
         #expect(race.advance(to: .zero) == [] && race.joined(by: 0, at: .zero) == [])
         #expect(race.closed(at: Self.at(1)) == [.exhausted])
     }
 
-    @Test("Candidates that join while an attempt runs wait for their turn")
+    @Test("Candidates that join during an attempt wait for their turn")
     func lateCandidates() {
         var race = AttemptRace()
         #expect(race.joined(by: 1, at: .zero) == [.start(0)])
@@ -79,19 +79,19 @@ struct AttemptRaceTests {
         #expect(race.joined(by: 1, at: Self.at(300)) == [.start(1), .wake(at: Self.at(550))])
     }
 
-    @Test("Skipping gives up what runs and goes on with the next")
+    @Test("Skipping abandons the current attempts and continues with the next")
     func skipping() {
         var race = AttemptRace()
         _ = race.joined(by: 3, at: .zero)
         _ = race.advance(to: Self.at(250))
         #expect(race.skipped(at: Self.at(300)) == [.abandon([0, 1]), .start(2)])
-        // The abandoned may still report: nobody listens.
+        // Reports of abandoned attempts are ignored.
         #expect(race.connected(0) == [] && race.failed(1, at: Self.at(301)) == [])
         _ = race.closed(at: Self.at(302))
         #expect(race.skipped(at: Self.at(303)) == [.abandon([2]), .exhausted])
     }
 
-    @Test("No delay below the least spacing")
+    @Test("The delay is at least the minimum spacing")
     func minimumDelay() {
         var race = AttemptRace(attemptDelay: .zero)
         #expect(race.joined(by: 2, at: .zero) == [.start(0), .wake(at: AttemptRace.minimumSpacing)])

@@ -7,7 +7,7 @@ struct EstablishmentScenarioTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var script: EstablishmentScene.Script
-        /// Milliseconds and address of every start, then the end.
+        /// Time in milliseconds and address of every start, then the result.
         var expected: String
 
         init(
@@ -30,29 +30,29 @@ struct EstablishmentScenarioTests {
         }
     }
 
-    /// What DNS does.
+    /// Behaviour of DNS.
     static let names: [Row] = [
         Row("both families work", "20 6a, 50 =6a"),
         Row("only IPv6", a: .at(20, ""), "20 6a, 50 =6a"),
         Row("only IPv4", aaaa: .at(20, ""), "20 4a, 50 =4a"),
-        Row("no IPv6, and that is said late", aaaa: .at(40, ""), "40 4a, 70 =4a"),
-        Row("the question for IPv6 is never answered", aaaa: .never, "70 4a, 100 =4a"),
+        Row("no IPv6, reported late", aaaa: .at(40, ""), "40 4a, 70 =4a"),
+        Row("the AAAA query is never answered", aaaa: .never, "70 4a, 100 =4a"),
         Row("IPv6 a little later", aaaa: .at(60, "6a"), "60 6a, 90 =6a"),
         Row("IPv6 just in time", aaaa: .at(69, "6a"), "69 6a, 99 =6a"),
         Row("IPv6 just too late", aaaa: .at(71, "6a"), "70 4a, 100 =4a"),
-        Row("IPv6 late, and IPv4 is a black hole", aaaa: .at(100, "6a"), ["4a": "-"], "70 4a, 320 6a, 350 =6a"),
-        Row("IPv6 after the end", aaaa: .at(150, "6a"), "70 4a, 100 =4a"),
-        Row("IPv4 late, and IPv6 is a black hole", a: .at(500, "4a"), ["6a": "-"], "20 6a, 500 4a, 530 =4a"),
+        Row("IPv6 late, and IPv4 drops packets", aaaa: .at(100, "6a"), ["4a": "-"], "70 4a, 320 6a, 350 =6a"),
+        Row("IPv6 after the result", aaaa: .at(150, "6a"), "70 4a, 100 =4a"),
+        Row("IPv4 late, and IPv6 drops packets", a: .at(500, "4a"), ["6a": "-"], "20 6a, 500 4a, 530 =4a"),
         Row("IPv4 late, and IPv6 refuses", a: .at(200, "4a"), ["6a": "x10"], "20 6a, 200 4a, 230 =4a"),
-        Row("the question for IPv4 is never answered", a: .never, "20 6a, 50 =6a"),
-        Row("never answered for IPv4, and IPv6 refuses", a: .never, ["6a": "x30"], "20 6a, 6000 X"),
+        Row("the A query is never answered", a: .never, "20 6a, 50 =6a"),
+        Row("the A query is never answered, and IPv6 refuses", a: .never, ["6a": "x30"], "20 6a, 6000 X"),
         Row("no such name", aaaa: .missing(20), a: .missing(25), "25 X"),
         Row("no address at all", aaaa: .at(20, ""), a: .at(30, ""), "30 X"),
         Row("SERVFAIL for IPv6, twice", aaaa: .code(20, .serverFailure), "40 4a, 70 =4a"),
         Row("SERVFAIL for IPv4, twice", a: .code(20, .serverFailure), "20 6a, 50 =6a"),
         Row("REFUSED for IPv6", aaaa: .code(10, .refused), "20 4a, 50 =4a"),
         Row("SERVFAIL for both", aaaa: .code(20, .serverFailure), a: .code(20, .serverFailure), "40 X"),
-        Row("truncated for IPv6, whole over TCP", aaaa: .truncated(20, "6a"), "40 6a, 70 =6a"),
+        Row("truncated for IPv6, complete over TCP", aaaa: .truncated(20, "6a"), "40 6a, 70 =6a"),
         Row("truncated for IPv4", aaaa: .at(20, ""), a: .truncated(20, "4a"), "40 4a, 70 =4a"),
         Row("truncated for both", aaaa: .truncated(20, "6a"), a: .truncated(20, "4a"), "40 6a, 70 =6a"),
         Row("aliases", aaaa: .alias(20, "6a"), a: .alias(20, "4a"), "20 6a, 50 =6a"),
@@ -66,7 +66,7 @@ struct EstablishmentScenarioTests {
             $0.second = (.at(20, "6a"), .at(20, "4a"))
         },
         Row("both servers are dead", aaaa: .never, a: .never, "9000 X") { $0.second = (.never, .never) },
-        Row("the servers know a family each", aaaa: .code(10, .refused), "50 6a, 80 =6a") {
+        Row("each server answers for one family only", aaaa: .code(10, .refused), "50 6a, 80 =6a") {
             $0.second = (.at(40, "6a"), .never)
         },
         Row("a search domain", "40 6a, 70 =6a") {
@@ -79,15 +79,15 @@ struct EstablishmentScenarioTests {
             $0.resolv = "search a.example b.example"
         },
         Row("TCP only", "20 6a, 50 =6a") { $0.resolv = "options use-vc" },
-        Row("one question at a time", "20 6a, 50 =6a") { $0.resolv = "options single-request" },
-        Row("one question at a time, black hole", ["6a": "-"], "20 6a, 270 4a, 300 =4a") {
+        Row("one query at a time", "20 6a, 50 =6a") { $0.resolv = "options single-request" },
+        Row("one query at a time, IPv4 drops packets", ["6a": "-"], "20 6a, 270 4a, 300 =4a") {
             $0.resolv = "options single-request"
         },
         Row("expired answers of both families", aaaa: .at(20, "6b"), a: .at(20, "4b"), "0 6a, 30 =6a") {
             $0.expired = ("6a", "4a")
         },
         Row(
-            "expired answers that lead nowhere", aaaa: .at(20, "6b"), a: .at(20, "4b"), ["6a": "-", "4a": "-"],
+            "expired answers that do not connect", aaaa: .at(20, "6b"), a: .at(20, "4b"), ["6a": "-", "4a": "-"],
             "0 6a, 250 4a, 500 6b, 530 =6b"
         ) {
             $0.expired = ("6a", "4a")
@@ -99,18 +99,18 @@ struct EstablishmentScenarioTests {
             $0.families = [.ipv4]
             $0.expired = ("", "4a")
         },
-        Row("only IPv4 is wanted", "20 4a, 50 =4a") { $0.families = [.ipv4] },
-        Row("only IPv6 is wanted", "20 6a, 50 =6a") { $0.families = [.ipv6] },
+        Row("only IPv4 is requested", "20 4a, 50 =4a") { $0.families = [.ipv4] },
+        Row("only IPv6 is requested", "20 6a, 50 =6a") { $0.families = [.ipv6] },
     ]
 
-    /// What becomes of attempts.
+    /// Results of attempts.
     static let attempts: [Row] = [
-        Row("IPv6 is a black hole", ["6a": "-"], "20 6a, 270 4a, 300 =4a"),
+        Row("IPv6 drops packets", ["6a": "-"], "20 6a, 270 4a, 300 =4a"),
         Row("IPv6 refuses", ["6a": "x30"], "20 6a, 50 4a, 80 =4a"),
         Row("IPv6 refuses at once: attempts keep their distance", ["6a": "x1"], "20 6a, 30 4a, 60 =4a"),
         Row("IPv6 has no route", ["6a": "!"], "20 4a, 50 =4a"),
-        Row("nothing but IPv6 without a route", a: .at(20, ""), ["6a": "!"], "20 6a, 20 X"),
-        Row("IPv4 is a black hole", ["4a": "-"], "20 6a, 50 =6a"),
+        Row("only IPv6, without a route", a: .at(20, ""), ["6a": "!"], "20 6a, 20 X"),
+        Row("IPv4 drops packets", ["4a": "-"], "20 6a, 50 =6a"),
         Row("both refuse", ["6a": "x30", "4a": "x30"], "20 6a, 50 4a, 80 X"),
         Row("both time out", ["6a": "x5000", "4a": "x5000"], "20 6a, 270 4a, 5270 X"),
         Row("IPv6 times out, IPv4 refuses", ["6a": "x5000", "4a": "x30"], "20 6a, 270 4a, 5020 X"),
@@ -119,39 +119,51 @@ struct EstablishmentScenarioTests {
         Row("IPv6 answers while IPv4 is tried", ["6a": "260"], "20 6a, 270 4a, 280 =6a"),
         Row("both at the same time", ["6a": "280"], "20 6a, 270 4a, 300 =6a"),
         Row(
-            "all of IPv6 is a black hole", aaaa: .at(20, "6a 6b"), a: .at(20, "4a 4b"), ["6a": "-", "6b": "-"],
+            "all of IPv6 drops packets", aaaa: .at(20, "6a 6b"), a: .at(20, "4a 4b"), ["6a": "-", "6b": "-"],
             "20 6a, 270 4a, 300 =4a"),
         Row(
-            "only the last works", aaaa: .at(20, "6a 6b"), a: .at(20, "4a 4b"), ["6a": "-", "6b": "-", "4a": "-"],
+            "only the last address works", aaaa: .at(20, "6a 6b"), a: .at(20, "4a 4b"),
+            ["6a": "-", "6b": "-", "4a": "-"],
             "20 6a, 270 4a, 520 6b, 770 4b, 800 =4b"),
         Row(
-            "families take turns", aaaa: .at(20, "6a 6b"), a: .at(20, "4a 4b"), ["6a": "-", "4a": "-"],
+            "families alternate", aaaa: .at(20, "6a 6b"), a: .at(20, "4a 4b"), ["6a": "-", "4a": "-"],
             "20 6a, 270 4a, 520 6b, 550 =6b"),
         Row(
-            "one of IPv4 behind six of IPv6", aaaa: .at(20, "6a 6b 6c 6d 6e 6f"), ["6a": "-"], "20 6a, 270 4a, 300 =4a"),
+            "one IPv4 address after six IPv6 addresses", aaaa: .at(20, "6a 6b 6c 6d 6e 6f"), ["6a": "-"],
+            "20 6a, 270 4a, 300 =4a"),
         Row(
             "refusals one after the other", aaaa: .at(20, ""), a: .at(20, "4a 4b 4c"), ["4a": "x1", "4b": "x1"],
             "20 4a, 30 4b, 40 4c, 70 =4c"),
         Row(
-            "a black hole, then refusals", a: .at(20, "4a 4b 4c"), ["6a": "-", "4a": "x1", "4b": "x1"],
+            "one address drops packets, then refusals", a: .at(20, "4a 4b 4c"), ["6a": "-", "4a": "x1", "4b": "x1"],
             "20 6a, 270 4a, 280 4b, 290 4c, 320 =4c"),
         Row("routes come and go", aaaa: .at(20, "6a 6b"), ["6a": "x0", "4a": "x0"], "20 6a, 30 4a, 40 6b, 70 =6b"),
-        Row("the same address twice", aaaa: .at(20, "6a 6a"), ["6a": "-"], "20 6a, 270 4a, 300 =4a"),
+        Row("a repeated address", aaaa: .at(20, "6a 6a"), ["6a": "-"], "20 6a, 270 4a, 300 =4a"),
         Row("a deprecated source comes second", a: .at(10, "4a"), ["6a": "d"], "20 4a, 50 =4a"),
-        Row("a unique local source is for its own kind", a: .at(10, "4a"), ["6a": "u"], "20 4a, 50 =4a"),
-        Row("the program leaves the endpoint", ["6a": "-"], "20 6a, 100 4a, 130 =4a") { $0.skip = 100 },
-        Row("it leaves before anything is tried", aaaa: .never, "70 4a, 100 =4a") { $0.skip = 40 },
-        Row("it leaves the last one", aaaa: .at(20, ""), ["4a": "-"], "20 4a, 100 X") { $0.skip = 100 },
-        Row("it leaves two at once", aaaa: .at(20, "6a 6b"), ["6a": "-", "4a": "-"], "20 6a, 270 4a, 300 6b, 330 =6b") {
+        Row(
+            "a unique local source is for unique local destinations only", a: .at(10, "4a"), ["6a": "u"],
+            "20 4a, 50 =4a"),
+        Row("the program skips the endpoint", ["6a": "-"], "20 6a, 100 4a, 130 =4a") { $0.skip = 100 },
+        Row("the program skips before any attempt", aaaa: .never, "70 4a, 100 =4a") { $0.skip = 40 },
+        Row("the program skips the last attempt", aaaa: .at(20, ""), ["4a": "-"], "20 4a, 100 X") { $0.skip = 100 },
+        Row(
+            "the program skips two attempts at once", aaaa: .at(20, "6a 6b"), ["6a": "-", "4a": "-"],
+            "20 6a, 270 4a, 300 6b, 330 =6b"
+        ) {
             $0.skip = 300
         },
-        Row("what worked before comes first, and waits for nothing", a: .at(10, "4a"), ["4a": "w"], "10 4a, 40 =4a"),
-        Row("what worked before does not work now", a: .at(10, "4a"), ["4a": "w-"], "10 4a, 260 6a, 290 =6a"),
-        Row("what failed lately comes last", ["6a": "f"], "20 4a, 50 =4a"),
-        Row("what failed lately is all there is", a: .never, ["6a": "f"], "70 6a, 100 =6a"),
-        Row("a near host is not waited for without need", ["6a": "-r40"], "20 6a, 140 4a, 170 =4a"),
-        Row("a very near one, with the least distance", ["6a": "-r1"], "20 6a, 30 4a, 60 =4a"),
-        Row("a far one gets its time, within bounds", ["6a": "-r900"], "20 6a, 2020 4a, 2050 =4a"),
+        Row(
+            "an address that worked before comes first, without a delay", a: .at(10, "4a"), ["4a": "w"], "10 4a, 40 =4a"
+        ),
+        Row(
+            "an address that worked before does not work now", a: .at(10, "4a"), ["4a": "w-"], "10 4a, 260 6a, 290 =6a"),
+        Row("an address that failed recently comes last", ["6a": "f"], "20 4a, 50 =4a"),
+        Row("an address that failed recently is the only one", a: .never, ["6a": "f"], "70 6a, 100 =6a"),
+        Row("a host with a short round trip gets a short delay", ["6a": "-r40"], "20 6a, 140 4a, 170 =4a"),
+        Row("a host with a very short round trip, with the minimum delay", ["6a": "-r1"], "20 6a, 30 4a, 60 =4a"),
+        Row(
+            "a host with a long round trip gets a longer delay, within limits", ["6a": "-r900"],
+            "20 6a, 2020 4a, 2050 =4a"),
     ]
 
     @Test("Names", arguments: names)
@@ -174,7 +186,7 @@ struct EstablishmentScenarioTests {
         return number < 26 ? letter(number) : letter(number / 26) + letter(number % 26)
     }
 
-    @Test("A hundred addresses refuse, the last one works")
+    @Test("A hundred addresses refuse, and the last one works")
     func manyRefuse() {
         let all = Self.many(100)
         var script = EstablishmentScene.Script(aaaa: .at(20, ""), a: .at(20, all.joined(separator: " ")))
@@ -186,7 +198,7 @@ struct EstablishmentScenarioTests {
         #expect(most == 1)
     }
 
-    @Test("Two hundred black holes, the last one works: as many sockets as the delay allows, and no more")
+    @Test("Two hundred addresses drop packets, and the last one works: no more sockets than the delay allows")
     func manySilent() {
         let all = Self.many(200)
         var script = EstablishmentScene.Script(aaaa: .at(20, ""), a: .at(20, all.joined(separator: " ")))
@@ -198,6 +210,6 @@ struct EstablishmentScenarioTests {
         #expect(most == 200)
     }
 
-    @Test("There are at least sixty")
+    @Test("There are at least sixty rows")
     func count() { #expect(Self.names.count + Self.attempts.count + 2 >= 60) }
 }

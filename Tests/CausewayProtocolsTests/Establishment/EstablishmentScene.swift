@@ -2,16 +2,16 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// One establishment under virtual time, from the name to the connection: servers, networks and hosts behave as a script says.
+/// One establishment in virtual time, from the name to the connection, with scripted servers, networks and hosts.
 struct EstablishmentScene: ~Copyable {
     enum Reply: Sendable {
-        /// After so many milliseconds, these addresses; none means that the name has no such record.
+        /// Answers after this number of milliseconds with these addresses; none means that the record does not exist.
         case at(Int, String)
         case alias(Int, String)
         case truncated(Int, String)
         case missing(Int)
         case code(Int, DNSResponseCode)
-        /// A mistake to the first question, the answer to the second, which is the same without EDNS(0).
+        /// A format error for the first query, and the answer for the second, which has no EDNS(0).
         case oldServer(Int, String)
         case never
     }
@@ -19,19 +19,19 @@ struct EstablishmentScene: ~Copyable {
     struct Script: Sendable {
         var aaaa: Reply
         var a: Reply
-        /// What a second server says; `nil` if there is none.
+        /// The answers of a second server; `nil` if there is none.
         var second: (aaaa: Reply, a: Reply)?
         var name = "www.example.com"
         var resolv = ""
         var families: Set<NameLookup.Family> = [.ipv4, .ipv6]
-        /// What becomes of attempts, by address: `30` connects after 30 ms (the usual), `x30` is refused, `-` nothing, `!` has no route;
-        /// `d` a deprecated source, `u` a unique local one; of the past: `w` worked, `f` failed, `r40` a round trip of 40 ms.
+        /// The result of attempts by address: `30` connects after 30 ms (the default), `x30` is refused, `-` gets no answer, `!` has no
+        /// route; `d` has a deprecated source, `u` a unique local one; history: `w` worked, `f` failed, `r40` had a round trip of 40 ms.
         var fates: [String: String] = [:]
-        /// Answers past their time to live that are known at the start.
+        /// Expired answers that are cached at the start.
         var expired: (aaaa: String, a: String)?
-        /// When the program leaves the endpoint that is being tried.
+        /// The time at which the program skips the current endpoint.
         var skip: Int?
-        /// Names for which there is no answer but `missing`.
+        /// Names for which the only answer is `missing`.
         var missingNames: Set<String> = []
     }
 
@@ -65,7 +65,7 @@ struct EstablishmentScene: ~Copyable {
         race = AddressRace(awaiting: script.families)
     }
 
-    /// Plays until nothing is left to happen. Returns the starts, and how it ended: `=` and the winner, or `X`.
+    /// Runs until no event is left. Returns the starts and the result: `=` and the winner, or `X`.
     mutating func run() -> String {
         if let skip = script.skip { schedule(.skip, after: skip) }
         perform(lookup.begin())
@@ -182,7 +182,7 @@ struct EstablishmentScene: ~Copyable {
         }
     }
 
-    /// `4a` for the first address that a script can name.
+    /// The script's notation for an address, such as `4a`.
     private func text(_ address: InternetAddress) -> String {
         let (family, number) =
             switch address {

@@ -28,7 +28,7 @@ struct TranslationPrefixTests {
         return try #require(TranslationPrefix(address, length: length))
     }
 
-    @Test("Every length makes and finds the address of the standard's table", arguments: rows)
+    @Test("Every prefix length maps and finds the addresses in the table of RFC 6052", arguments: rows)
     func table(_ row: Row) throws {
         let address = try #require(IPv4Address("192.0.2.33"))
         let prefix = try Self.prefix(row.prefix, row.length)
@@ -37,7 +37,7 @@ struct TranslationPrefixTests {
         #expect(prefix.extract(from: made) == address)
     }
 
-    @Test("A prefix is found again in the answers made with it", arguments: rows)
+    @Test("A prefix is found in answers that were synthesized with it", arguments: rows)
     func discovery(_ row: Row) throws {
         let prefix = try Self.prefix(row.prefix, row.length)
         let answers = ["192.0.0.170", "192.0.0.171"].compactMap { IPv4Address($0) }.compactMap { prefix.synthesize($0) }
@@ -45,7 +45,7 @@ struct TranslationPrefixTests {
         #expect(TranslationPrefix.discovered(in: answers) == [prefix])
     }
 
-    @Test("Answers that were not made with a prefix tell nothing")
+    @Test("Answers that were not synthesized contain no prefix")
     func strangers() {
         let answers = ["2001:db8::1", "::1", "2001:db8:c000:aa:c0:0:aa00:0", "64:ff9b::c000:ac"].compactMap {
             IPv6Address($0)
@@ -53,7 +53,7 @@ struct TranslationPrefixTests {
         #expect(TranslationPrefix.discovered(in: answers).isEmpty)
     }
 
-    @Test("Two translators: both prefixes, in order, each once")
+    @Test("Two translators: both prefixes, in order, without repetition")
     func several() throws {
         let answers = ["2001:db8:64::c000:aa", "64:ff9b::c000:aa", "2001:db8:64::c000:ab"].compactMap {
             IPv6Address($0)
@@ -63,7 +63,7 @@ struct TranslationPrefixTests {
     }
 
     @Test(
-        "No translator leads to this host, the link, groups and nowhere",
+        "This host, the link, multicast groups and the unspecified address are not translated",
         arguments: ["127.0.0.1", "0.0.0.0", "169.254.1.1", "224.0.0.1", "255.255.255.255", "240.0.0.1"])
     func untranslatable(_ text: String) throws {
         let prefix = try Self.prefix("2001:db8:64::", 96)
@@ -72,7 +72,7 @@ struct TranslationPrefixTests {
     }
 
     @Test(
-        "The well-known prefix stands for global addresses only",
+        "The well-known prefix maps global addresses only",
         arguments: [
             ("10.0.0.1", false), ("172.31.0.1", false), ("172.32.0.1", true), ("192.168.0.1", false),
             ("100.64.0.1", false), ("100.128.0.1", true), ("8.8.8.8", true),
@@ -84,7 +84,7 @@ struct TranslationPrefixTests {
         #expect(own.synthesize(address) != nil)
     }
 
-    @Test("Any address comes out as it went in", arguments: TranslationPrefix.lengths)
+    @Test("Any address survives a round trip", arguments: TranslationPrefix.lengths)
     func roundTrip(length: Int) throws {
         var numbers = TestNumbers(state: UInt64(length))
         for _ in 0..<500 {

@@ -23,7 +23,7 @@ struct FramerStageTests {
         return stage
     }
 
-    /// A stage in the middle of a call for input.
+    /// A stage during an input call.
     private func reading(_ bytes: [UInt8]) -> FramerStage {
         var stage = ready()
         stage.receive(MessageChunk(bytes, endsMessage: false), at: .zero)
@@ -47,7 +47,7 @@ struct FramerStageTests {
         return all
     }
 
-    @Test("One call at a time: start first, then what came meanwhile")
+    @Test("One call at a time: start first, then the calls that arrived meanwhile")
     func oneCall() {
         var stage = FramerStage()
         #expect(call(&stage) == nil)
@@ -66,7 +66,7 @@ struct FramerStageTests {
         #expect(stage.status == .ready)
     }
 
-    @Test("A window holds what was asked for, or says that there is less")
+    @Test("A window has the requested bytes, or reports that there are fewer")
     func window() {
         var stage = reading([1, 2, 3, 4])
         let some = stage.inputWindow(minimum: 2, maximum: 3)
@@ -80,7 +80,7 @@ struct FramerStageTests {
         #expect(stage.inputWindow(minimum: -1, maximum: -5).bytes.isEmpty)
     }
 
-    @Test("The cursor moves, stays, and skips what has not come")
+    @Test("The cursor moves, stays, and skips bytes that have not arrived")
     func cursor() {
         var stage = reading([1, 2, 3])
         stage.advanceInput(by: 1)
@@ -98,7 +98,7 @@ struct FramerStageTests {
         #expect(Array(stage.inputWindow(minimum: 1, maximum: 9).bytes) == [7, 8])
     }
 
-    @Test("Bytes are delivered in place: at once, or as they come")
+    @Test("Bytes are delivered without a copy, at once or as they arrive")
     func deliversNext() {
         var stage = reading([1, 2, 3])
         #expect(delivers(&stage, 2))
@@ -115,7 +115,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.length == 1)
     }
 
-    @Test("Deliveries keep their order, made or in place, and nothing ends a message too")
+    @Test("Deliveries keep their order, copied or not, and an empty delivery can end a message")
     func deliveryOrder() {
         var stage = reading([1, 2])
         _ = stage.deliverNext(3, metadata: [], endsMessage: false)
@@ -128,7 +128,7 @@ struct FramerStageTests {
         #expect(got.map(\.ends) == [false, false, false, true])
     }
 
-    @Test("The next call waits for as many bytes as were asked for; less than that only at the end")
+    @Test("The next call waits for the requested number of bytes; only the end allows fewer")
     func wanting() {
         var stage = reading([1])
         stage.inputEnded(wanting: 4)
@@ -149,7 +149,7 @@ struct FramerStageTests {
         #expect(inbound(&stage).isEmpty)
     }
 
-    @Test("A stream that ends inside a message says so")
+    @Test("A stream that ends inside a message is reported")
     func cutOff() {
         var stage = reading([1, 2])
         _ = stage.deliverNext(5, metadata: [], endsMessage: true)
@@ -163,7 +163,7 @@ struct FramerStageTests {
         #expect(got.last?.ends == false)
     }
 
-    @Test("So it does when the framer had delivered a part of the message itself")
+    @Test("A stream that ends inside a partly delivered message is reported")
     func cutOffPart() {
         var stage = reading([1, 2])
         stage.advanceInput(by: 2)
@@ -177,7 +177,7 @@ struct FramerStageTests {
         #expect(got.last?.final == true && got.last?.ends == false)
     }
 
-    @Test("A framer that wants more than may be held fails, and its stage asks for no more")
+    @Test("A framer that requests more than the limit fails, and its stage requests no more")
     func tooMuch() {
         var stage = reading([1])
         stage.inputEnded(wanting: FramerStage.windowLimit + 1)
@@ -191,7 +191,7 @@ struct FramerStageTests {
         #expect(stage.status == .failed(.tooLong))
     }
 
-    @Test("A framer that makes no progress is not called again before more comes")
+    @Test("A framer without progress is not called again before more bytes arrive")
     func noProgress() {
         var stage = reading([1, 2, 3])
         stage.inputEnded(wanting: 0)
@@ -203,7 +203,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.length == 3)
     }
 
-    @Test("While nobody takes what was delivered, the framer is not called and the room is none")
+    @Test("While delivered content is not taken, the framer is not called and there is no room")
     func backPressure() {
         var stage = ready()
         var received = 0
@@ -222,7 +222,7 @@ struct FramerStageTests {
         #expect(stage.inboundRoom > 0)
     }
 
-    @Test("Output: what is written and what is moved becomes one message, and the rest is dropped")
+    @Test("Output: written and moved bytes become one message, and the rest is dropped")
     func output() {
         var stage = ready()
         #expect(!writes(&stage, 0))
@@ -245,7 +245,7 @@ struct FramerStageTests {
         #expect(stage.outputWindow(minimum: 0, maximum: 9).bytes.isEmpty)
     }
 
-    @Test("A message in parts stays one message beneath, even if its last part is dropped")
+    @Test("A message in parts stays one message in the lower protocol, even if its last part is dropped")
     func parts() {
         var stage = ready()
         stage.send(MessageChunk([1], endsMessage: false), at: .zero)
@@ -253,7 +253,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.isComplete == false)
         _ = stage.writeNext(1)
         stage.outputEnded()
-        // Of its own accord, in the middle of the message.
+        // The framer writes spontaneously, in the middle of the message.
         stage.write(ByteChain([7]))
         #expect(call(&stage)?.isComplete == true)
         stage.outputEnded()
@@ -262,7 +262,7 @@ struct FramerStageTests {
         #expect(got.map(\.ends) == [false, false, true])
     }
 
-    @Test("The end of output comes behind what was written")
+    @Test("The end of output follows the written bytes")
     func outputEnd() {
         var stage = ready()
         stage.send(MessageChunk([1]), at: .zero)
@@ -277,7 +277,7 @@ struct FramerStageTests {
         #expect(got.map(\.final) == [false, true])
     }
 
-    @Test("Passing through: nobody is called, and messages go as they are")
+    @Test("Pass-through: the framer is not called, and messages are unchanged")
     func passesThrough() {
         var stage = reading([1, 2, 3])
         stage.advanceInput(by: 1)
@@ -296,7 +296,7 @@ struct FramerStageTests {
         #expect(got.last?.final == true)
     }
 
-    @Test("Passing through while it looks, a framer keeps what it steps over")
+    @Test("A framer that passes bytes through while it parses keeps the bytes it skips")
     func passesThroughWhileLooking() {
         var stage = reading([1, 2, 3, 4])
         #expect(Array(stage.inputWindow(minimum: 1, maximum: 3).bytes) == [1, 2, 3])
@@ -332,12 +332,12 @@ struct FramerStageTests {
         return all
     }
 
-    @Test("Behind a framer's own metadata come those of the message from beneath in which the content began")
+    @Test("A framer's metadata precede those of the lower message in which the content began")
     func lowerMetadata() {
         var stage = ready()
         for number in [1, 2] { stage.receive(MessageChunk([1, 2, 3], metadata: [Mark(number: number)]), at: .zero) }
         #expect(call(&stage)?.kind == .input)
-        // Two bytes of the first message, and what spans both.
+        // Two bytes of the first message, then content that spans both.
         for number in [10, 11] { _ = stage.deliverNext(2, metadata: [Mark(number: number)], endsMessage: true) }
         stage.deliver(ByteChain([9]), metadata: [Mark(number: 12)], endsMessage: true)
         #expect(marks(&stage) == [[10, 1], [11, 1], [12, 2]])
@@ -346,7 +346,7 @@ struct FramerStageTests {
         #expect(marks(&stage) == [[2], [3]])
     }
 
-    @Test("The timer: set, set again, stopped; late and twice do no harm")
+    @Test("The timer: set, reset, stopped; late and repeated events have no effect")
     func timer() {
         var stage = ready()
         stage.scheduleWakeUp(at: .milliseconds(10))
@@ -368,7 +368,7 @@ struct FramerStageTests {
         #expect(call(&stage) == nil)
     }
 
-    @Test("Failing: once, with cleanup after the call that is running")
+    @Test("Failure: reported once, with cleanup after the current call")
     func fails() {
         var stage = reading([1])
         stage.write(ByteChain([8]))
@@ -383,7 +383,7 @@ struct FramerStageTests {
         #expect(outbound(&stage).map(\.bytes) == [[8]])
     }
 
-    @Test("Stopping late: the stage closes when the framer says so, and what it writes until then is sent")
+    @Test("Deferred stop: the stage closes when the framer says so, and bytes written until then are sent")
     func stopsLate() {
         var stage = ready()
         stage.send(MessageChunk([1]), at: .zero)
@@ -402,7 +402,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.kind == .cleanup)
     }
 
-    @Test("Whoever was never started is never called")
+    @Test("A framer that was never started is never called")
     func neverStarted() {
         var stage = FramerStage()
         stage.close(at: .zero)

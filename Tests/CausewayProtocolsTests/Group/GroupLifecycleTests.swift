@@ -55,7 +55,7 @@ struct GroupLifecycleTests {
         Row("port in use", [.started], .broke, [.close, .report(.failed(inUse))], .failed(inUse)),
         Row("broken while ready", [.started, .joined], .broke, [.close, .report(.failed(inUse))], .failed(inUse)),
         Row("joined after failure", [.started, .broke], .joined, [], .failed(inUse)),
-        Row("news before the start", [], .joined, [], .setup),
+        Row("events before the start", [], .joined, [], .setup),
         Row("cancel", [.started, .joined], .cancelled, [.close, .report(.cancelled), .release], .cancelled),
         Row(
             "cancel after failure", [.started, .broke], .cancelled, [.close, .report(.cancelled), .release], .cancelled),
@@ -75,7 +75,7 @@ struct GroupLifecycleTests {
     }
 
     @Test(
-        "Whatever happens, cancelled is reported once and last, and nothing is sent after the end",
+        "Under any order of events, cancelled is reported once and last, and nothing is sent after the end",
         arguments: 0..<200 as Range<UInt64>)
     func anyOrder(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)

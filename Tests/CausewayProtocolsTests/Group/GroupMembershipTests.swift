@@ -24,7 +24,7 @@ struct GroupMembershipTests {
         .leave(Membership(group: group, interface: interface))
     }
 
-    @Test("Each group is joined on each interface that has its family")
+    @Test("Each group is joined on each interface that supports its family")
     func everywhere() {
         var membership = GroupMembership(groups: [Self.v4, Self.v6])
         let actions = membership.interfacesChanged(
@@ -33,7 +33,7 @@ struct GroupMembershipTests {
         #expect(membership.interfaces(of: 0) == [2] && membership.interfaces(of: 1) == [2, 3])
     }
 
-    @Test("What stays is left alone; what goes is left before what comes is joined")
+    @Test("Unchanged memberships stay; old ones are left before new ones are joined")
     func changes() {
         var membership = GroupMembership(groups: [Self.v4])
         _ = membership.interfacesChanged(to: [Self.candidate(2, .ipv4), Self.candidate(3, .ipv4)])
@@ -45,7 +45,7 @@ struct GroupMembershipTests {
         #expect(membership.joined.isEmpty)
     }
 
-    @Test("A group with an interface of its own is joined there alone")
+    @Test("A group with a specific interface is joined only there")
     func scoped() {
         let interface = NWInterface(name: "eth1", index: 3, type: .wiredEthernet)
         let group = InternetAddress.ipv6(IPv6Address(high: 0xff02_0000_0000_0000, low: 7, interface: interface))
@@ -54,13 +54,13 @@ struct GroupMembershipTests {
         #expect(actions == [Self.join(0, 3)])
     }
 
-    @Test("A group named twice is joined once for each time")
+    @Test("A group that is listed twice is joined twice")
     func twice() {
         var membership = GroupMembership(groups: [Self.v4, Self.v4])
         #expect(membership.interfacesChanged(to: [Self.candidate(2, .ipv4)]) == [Self.join(0, 2), Self.join(1, 2)])
     }
 
-    @Test("What could not be joined is tried again at the next change")
+    @Test("A failed join is tried again at the next change")
     func retry() {
         var membership = GroupMembership(groups: [Self.v4])
         _ = membership.interfacesChanged(to: [Self.candidate(2, .ipv4)])
@@ -69,7 +69,7 @@ struct GroupMembershipTests {
         #expect(membership.interfacesChanged(to: [Self.candidate(2, .ipv4)]) == [Self.join(0, 2)])
     }
 
-    @Test("A group that is joined nowhere for another reason is a failure; one that is joined somewhere is none")
+    @Test("A group that cannot be joined anywhere is a failure; one that is joined somewhere is not")
     func failures() {
         var membership = GroupMembership(groups: [Self.v4, Self.v6])
         let both = [Self.candidate(2, .ipv4, .ipv6), Self.candidate(3, .ipv4)]
@@ -83,7 +83,7 @@ struct GroupMembershipTests {
         #expect(membership.failure == nil)
     }
 
-    @Test("Leaving everything names everything once")
+    @Test("Leaving all lists each membership once")
     func leaveAll() {
         var membership = GroupMembership(groups: [Self.v4])
         _ = membership.interfacesChanged(to: [Self.candidate(2, .ipv4), Self.candidate(3, .ipv4)])

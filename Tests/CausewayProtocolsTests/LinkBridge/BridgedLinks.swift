@@ -2,14 +2,14 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// Two links under one virtual clock, and bridges between them. Hosts 0 to `bridgeCount - 1` of either wire are the bridges.
+/// Two links with a common virtual clock, and bridges between them. Hosts 0 to `bridgeCount - 1` of either link are the bridges.
 final class BridgedLinks {
     private struct Bridge {
         var machine: LinkBridge
         var questions: [LinkBridge.Side: [QuestionID: DNSQuestion]] = [:]
         var registrations: [LinkBridge.Side: [RegistrationID: DNSName]] = [:]
         var nextNumber: UInt64 = 1_000
-        /// Events of its hosts that it has read.
+        /// The number of events of its hosts that were read.
         var read: [LinkBridge.Side: Int] = [:]
         var isUp = true
     }
@@ -17,10 +17,10 @@ final class BridgedLinks {
     let near: VirtualLink
     let far: VirtualLink
     private var bridges: [Bridge]
-    /// What each bridge has told.
+    /// The actions that each bridge has returned.
     private(set) var told: [[LinkBridge.Action]]
 
-    /// - Parameter hostCount: Hosts on each link besides the bridges.
+    /// - Parameter hostCount: The number of hosts on each link besides the bridges.
     init(
         _ types: [String] = ["_ipp._tcp"], from sources: Set<LinkBridge.Side> = [.far], bridgeCount: Int = 1,
         hostCount: Int = 1, serviceLimit: Int = LinkBridge.serviceLimit
@@ -47,13 +47,13 @@ final class BridgedLinks {
         perform(index)
     }
 
-    /// The bridge is gone without a word.
+    /// Removes a bridge without a goodbye.
     func kill(_ index: Int) {
         bridges[index].isUp = false
         for side in LinkBridge.Side.allCases { wire(side).hosts[index].isConnected = false }
     }
 
-    /// The first host on a side that is no bridge.
+    /// The first host on a link that is not a bridge.
     var host: Int { bridges.count }
 
     func register(_ records: [DNSRecord], _ id: UInt64 = 1, on side: LinkBridge.Side, host: Int? = nil) {
@@ -68,7 +68,7 @@ final class BridgedLinks {
         settle()
     }
 
-    /// Begins to ask on a side, by a host that is no bridge.
+    /// Starts a query on a link, from a host that is not a bridge.
     func ask(_ name: DNSName, _ type: DNSRecordType = .ptr, _ id: UInt64 = 1, on side: LinkBridge.Side = .near) {
         let wire = wire(side)
         wire.hosts[host].link.ask(DNSQuestion(name, type), QuestionID(rawValue: id), at: wire.now)
@@ -112,7 +112,7 @@ final class BridgedLinks {
         }
     }
 
-    /// Tells a bridge what has become of its questions and registrations. Returns whether there was anything.
+    /// Reports the results of queries and registrations to a bridge. Returns whether there were any.
     private func report(_ index: Int, _ side: LinkBridge.Side) -> Bool {
         let events = wire(side).hosts[index].events.dropFirst(bridges[index].read[side] ?? 0)
         bridges[index].read[side] = wire(side).hosts[index].events.count

@@ -14,7 +14,7 @@ struct LinkBridgeConflictTests {
     }
 
     @Test(
-        "C125: a host whose name is another's on the other link gets a number behind it, before anybody finds its service"
+        "C125: a host whose name is in use on the other link gets a number appended, before its service can be found"
     )
     func hosts() throws {
         let links = try BridgedLinks()
@@ -32,7 +32,7 @@ struct LinkBridgeConflictTests {
         #expect(Set(targets) == ["alpha-2.local"])
     }
 
-    @Test("C125: a name that a link has already is left to it, until it goes there")
+    @Test("C125: a name in use on a link stays with its owner, and crosses only after the owner has gone")
     func taken() throws {
         let links = try BridgedLinks()
         links.ask(Printer.instance, .srv)
@@ -47,13 +47,13 @@ struct LinkBridgeConflictTests {
         #expect(links.known() == [.service(priority: 0, weight: 0, port: 631, target: "alpha.local")])
     }
 
-    @Test("C125: whoever takes the name of a bridged service gets it")
+    @Test("C125: another host that claims the name of a bridged service gets it")
     func yields() throws {
         let links = try BridgedLinks()
         links.ask(Printer.instance, .srv)
         links.register(Self.printer(), on: .far)
         links.run(for: .seconds(10))
-        // It insists, as a host does whose link was cut in two.
+        // The host insists, like one whose link was partitioned.
         var message = DNSMessage()
         message.flags = [.isResponse, .isAuthoritative]
         message.answers = [Self.printer(host: "beta", port: 1)[1]]
@@ -64,13 +64,14 @@ struct LinkBridgeConflictTests {
         #expect(links.told[0].contains(.taken(Printer.instance, on: .near)))
         links.run(for: .seconds(20))
         #expect(links.told[0].filter { $0 == .bridged(Printer.instance, on: .near) }.count == 1)
-        // Nobody was there after all.
+        // The conflicting host has gone.
         links.run(for: .seconds(60))
         #expect(links.told[0].last == .bridged(Printer.instance, on: .near))
     }
 
     @Test(
-        "C125: several bridges both ways do not feed each other: what is gone is gone on both links", arguments: [2, 3])
+        "C125: several bidirectional bridges form no loop: a removed service disappears on both links",
+        arguments: [2, 3])
     func loops(_ count: Int) throws {
         let links = try BridgedLinks(from: [.near, .far], bridgeCount: count)
         links.ask(Printer.type)
@@ -87,7 +88,7 @@ struct LinkBridgeConflictTests {
             links.run(for: .seconds(600))
             #expect(links.known() == [] && links.known(2, on: .far) == [])
             let after = (0..<count).map { links.near.sent(by: $0).count + links.far.sent(by: $0).count }
-            // Nothing but the questions that become ever more seldom.
+            // Only queries at growing intervals remain.
             #expect(zip(before, after).allSatisfy { $1 - $0 < 40 })
         }
         for index in 0..<count {
@@ -96,7 +97,7 @@ struct LinkBridgeConflictTests {
         }
     }
 
-    @Test("C125: another bridge takes over from one that is gone, when what that said is over")
+    @Test("C125: another bridge takes over from a vanished one, once the vanished one's records have expired")
     func takesOver() throws {
         let links = try BridgedLinks(from: [.near, .far], bridgeCount: 2)
         links.ask(Printer.type)
@@ -109,7 +110,7 @@ struct LinkBridgeConflictTests {
         #expect(links.known() == [Self.instance])
     }
 
-    @Test("C125: of a flood of services 32 cross at once, ten a second follow, and no more than the limit in all")
+    @Test("C125: of a flood of services 32 cross at once, ten per second follow, and the total is limited")
     func flood() throws {
         let links = try BridgedLinks(serviceLimit: 100)
         for number in 0..<150 {
@@ -121,7 +122,7 @@ struct LinkBridgeConflictTests {
         #expect(links.told[0].count > 50 && links.told[0].count <= 32 + 50)
         links.run(for: .seconds(30))
         #expect(links.told[0].count == 100)
-        // Whoever found no room crosses when others go.
+        // Waiting services cross when others are removed.
         for number in 0..<75 {
             links.far.hosts[links.host].link.unregister(RegistrationID(rawValue: UInt64(number + 1)), at: links.now)
         }
@@ -137,7 +138,7 @@ struct LinkBridgeConflictTests {
         #expect(crossed.count == 75)
     }
 
-    @Test("C125: a service that comes and goes crosses again after a pause only")
+    @Test("C125: a service that appears and disappears crosses again only after a pause")
     func flaps() throws {
         let links = try BridgedLinks()
         links.run(for: .seconds(5))
@@ -147,7 +148,7 @@ struct LinkBridgeConflictTests {
             links.unregister(UInt64(round + 1), on: .far)
             links.run(for: .milliseconds(1_500))
         }
-        // Two minutes: each time costs two seconds of rest behind the second of grace.
+        // In two minutes: each cycle costs two seconds of pause after the grace period of one second.
         #expect(links.told[0].count <= 2 * 40)
         let sent = links.near.sent(by: 0) { $0.flags.contains(.isResponse) }
         #expect(sent.count < 40 * 8)

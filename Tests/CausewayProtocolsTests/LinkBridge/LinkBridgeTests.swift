@@ -12,7 +12,7 @@ struct LinkBridgeTests {
         Printer.records(name) + Printer.address("alpha", address)
     }
 
-    @Test("C125: a service of one link is found on the other, with its host's address, and gone when it goes")
+    @Test("C125: a service of one link is found on the other, with its host's address, and is removed there with it")
     func comesAndGoes() throws {
         let links = try BridgedLinks()
         links.ask(Printer.type)
@@ -29,11 +29,11 @@ struct LinkBridgeTests {
         links.run(for: .seconds(5))
         #expect(links.known() == [] && links.known(2) == [] && links.known(3) == [])
         #expect(links.told[0].last == .ended(Printer.instance, on: .near))
-        // Nothing was said where it was learnt.
+        // Nothing was sent on the link from which the service was learned.
         #expect(links.far.sent(by: 0) { !$0.answers.isEmpty && $0.flags.contains(.isResponse) }.isEmpty)
     }
 
-    @Test("C125: what comes while somebody looks is found within a second and a quarter")
+    @Test("C125: a new service is found within 1.25 seconds by a running browser")
     func isPrompt() throws {
         let links = try BridgedLinks()
         links.ask(Printer.type)
@@ -49,7 +49,7 @@ struct LinkBridgeTests {
         #expect(announcement.time > known)
     }
 
-    @Test("C125: link-local addresses do not cross, and who has no others stays where he is")
+    @Test("C125: link-local addresses do not cross, and a host without others is not bridged")
     func linkLocal() throws {
         let links = try BridgedLinks(hostCount: 2)
         links.ask(Printer.type)
@@ -70,7 +70,7 @@ struct LinkBridgeTests {
         #expect(!links.near.sent(by: 0).contains { $0.message.answers.contains { $0.data == own.data } })
     }
 
-    @Test("C125: only the types that were named cross, and subtypes only if they were")
+    @Test("C125: only the configured types cross, and subtypes only if configured")
     func types() throws {
         let links = try BridgedLinks(["_ipp._tcp,_color"])
         let web = DNSName("Page", in: "_http._tcp.local")!
@@ -91,7 +91,7 @@ struct LinkBridgeTests {
         #expect((1...5).map { links.known($0) } == [[Self.instance], [Self.instance], [], [], [.name(Printer.type)]])
     }
 
-    @Test("C125: the other way round only where that was asked for", arguments: [false, true])
+    @Test("C125: the reverse direction works only if configured", arguments: [false, true])
     func directions(_ isBoth: Bool) throws {
         let links = try BridgedLinks(from: isBoth ? [.near, .far] : [.far])
         links.ask(Printer.type, on: .far)
@@ -100,7 +100,7 @@ struct LinkBridgeTests {
         #expect(links.known(on: .far) == (isBoth ? [Self.instance] : []))
     }
 
-    @Test("C125: what a service says is kept up to date")
+    @Test("C125: changes of a service's records cross")
     func changes() throws {
         let links = try BridgedLinks()
         links.ask(Printer.instance, .txt)

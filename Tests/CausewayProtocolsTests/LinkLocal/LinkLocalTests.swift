@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Items of the conformance list that concern addresses without a server (RFC 3927).
+/// Conformance items for address autoconfiguration (RFC 3927).
 @Suite("Link-local IPv4 addresses")
 struct LinkLocalTests {
     private typealias Action = LinkLocalClaim.Action
@@ -11,7 +11,7 @@ struct LinkLocalTests {
     private static let own = LinkAddress(bits: 0x0200_0000_0001)
     private static let other = LinkAddress(bits: 0x0200_0000_0002)
 
-    /// One host under a virtual clock, with what it did and when.
+    /// A host under a virtual clock. Records its actions and their times.
     private struct Host {
         var claim: LinkLocalClaim
         var now: Duration = .zero
@@ -46,7 +46,7 @@ struct LinkLocalTests {
             done.compactMap { if case .assign(let address) = $0.action { address } else { nil } }
         }
 
-        /// With an address that has proved good.
+        /// A host with an address that is established.
         static func settled() -> Host {
             var host = Host()
             host.link()
@@ -54,13 +54,13 @@ struct LinkLocalTests {
             return host
         }
 
-        /// Another host says that it has an address.
+        /// Sends an ARP message of another host that has an address.
         mutating func contradict(_ address: IPv4Address, _ operation: ARPMessage.Operation = .reply) {
             hear(ARPMessage(operation, senderLink: LinkLocalTests.other, sender: address, target: address))
         }
     }
 
-    @Test("C98: addresses are of the range, never of its reserved ends, and the whole range is used")
+    @Test("C98: addresses come from the whole range without its reserved ends")
     func range() {
         var highs: Set<UInt32> = []
         for number in 0..<500 {
@@ -77,7 +77,7 @@ struct LinkLocalTests {
         #expect(!LinkLocalCandidates.contains(IPv4Address("169.254.255.0")!))
     }
 
-    @Test("C98: each host has its own order, the same each time; the last address is tried first")
+    @Test("C98: each host has its own reproducible order of addresses; the last used address is tried first")
     func order() {
         var (one, same, next) = (Host(), Host(seed: 9), Host(LinkLocalTests.other))
         one.link()
@@ -94,7 +94,7 @@ struct LinkLocalTests {
     }
 
     @Test(
-        "C99: within a second the first of three probes, 1 to 2 s apart, and nothing is used before 2 s of silence",
+        "C99: the first of three probes comes within a second, the others 1 to 2 s apart; the address is used after 2 s of silence",
         arguments: 0..<20)
     func probing(_ seed: UInt64) {
         var host = Host(seed: seed)
@@ -112,12 +112,12 @@ struct LinkLocalTests {
         }
         let assigned = host.done.first { $0.action == .assign(address) }
         #expect(assigned?.time == probes[2].time + .seconds(2))
-        // Usable within six seconds or a little more.
+        // Usable within little more than six seconds.
         #expect(assigned!.time < .seconds(7))
     }
 
     @Test(
-        "C99: who has the address, or probes for it as well, keeps it: another is tried, from the first moment to the last"
+        "C99: an address that another host has or probes for is not used; the next one is tried, at any time while probing"
     )
     func conflict() {
         for wait in [0, 500, 2_500, 3_900] {
@@ -137,7 +137,7 @@ struct LinkLocalTests {
         }
     }
 
-    @Test("C99: what concerns other addresses, or comes back from the wire, is no conflict")
+    @Test("C99: messages about other addresses, and the host's own messages, are not conflicts")
     func strangers() {
         var host = Host()
         host.link()
@@ -150,7 +150,7 @@ struct LinkLocalTests {
         #expect(host.assigned == [address])
     }
 
-    @Test("C99: after ten conflicts an address a minute is tried, no more, and not even a link that flaps changes that")
+    @Test("C99: after ten conflicts one address per minute is tried, even if the link flaps")
     func rate() {
         var host = Host()
         host.link()
@@ -164,12 +164,12 @@ struct LinkLocalTests {
                 host.link()
             }
         }
-        // Ten at once, then one in each of less than seven minutes.
+        // Ten at once, then one per minute, for less than seven minutes.
         let tried = Set(host.packets.map(\.packet.target))
         #expect((12...18).contains(tried.count) && host.assigned.isEmpty)
     }
 
-    @Test("C99: who has found an address that proves good is quick again")
+    @Test("C99: after an address has been established, the rate limit is lifted")
     func forgiven() {
         var host = Host()
         host.link()
@@ -186,7 +186,7 @@ struct LinkLocalTests {
         #expect(host.assigned.count == 2 && host.done.last!.time - given < .seconds(8))
     }
 
-    @Test("C100: two announcements, 2 s apart, then silence")
+    @Test("C100: two announcements 2 s apart, then silence")
     func announcing() {
         var host = Host()
         host.link()
@@ -201,7 +201,8 @@ struct LinkLocalTests {
     }
 
     @Test(
-        "C101: an address is defended once, to all; a second conflict within ten seconds ends it, a later one does not")
+        "C101: an address is defended once by broadcast; a second conflict within ten seconds ends it, a later one does not"
+    )
     func defence() {
         for (pause, isGivenUp) in [(6, true), (11, false)] {
             var host = Host.settled()
@@ -222,7 +223,7 @@ struct LinkLocalTests {
         }
     }
 
-    @Test("C101: who asks for the address is answered so that all hear it, once a second at most")
+    @Test("C101: a request for the address is answered by broadcast, at most once per second")
     func answers() {
         var host = Host.settled()
         let address = host.claim.address!
@@ -244,7 +245,7 @@ struct LinkLocalTests {
     }
 
     @Test(
-        "C102: where there is an address that reaches further, none is tried, and one that is there is offered to nobody new"
+        "C102: with a routable address none is claimed, and an existing one is not offered to new connections"
     )
     func routable() {
         var host = Host()
@@ -265,7 +266,7 @@ struct LinkLocalTests {
         #expect(host.done.suffix(2).map(\.action) == [.prefer(address, false), .prefer(address, true)])
     }
 
-    @Test("C103: a link that comes back is probed anew, with the same address first; until then there is none")
+    @Test("C103: a link that returns is probed again, with the same address first; until then there is none")
     func linkUp() {
         var host = Host.settled()
         let address = host.claim.address!
@@ -289,7 +290,7 @@ struct LinkLocalTests {
         #expect(host.assigned.count == 3 && host.assigned[2] != address)
     }
 
-    @Test("It ends once, with its address given back, and nothing follows")
+    @Test("The end is reported once, the address is released, and nothing follows")
     func end() {
         var host = Host.settled()
         let address = host.claim.address!
@@ -305,7 +306,7 @@ struct LinkLocalTests {
     }
 
     @Test(
-        "Whatever comes in whatever order: one address at a time, never one without three probes since the link came up",
+        "Under any order of events there is one address at a time, always after three probes since the link came up",
         arguments: 0..<10)
     func anything(_ seed: UInt64) {
         var chance = Chance(state: seed)

@@ -3,8 +3,8 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Items of the conformance list that concern names that two hosts want; `Scripts/bonjour-conformance` prints them all.
-@Suite("Multicast DNS: conformance where names meet")
+/// Conformance items for name conflicts; `Scripts/bonjour-conformance` lists them all.
+@Suite("Multicast DNS: conformance of conflict handling")
 struct ConflictConformanceTests {
     private static let id = RegistrationID(rawValue: 1)
     private static let instance = DNSName("Printer", in: Printer.type)!
@@ -23,7 +23,7 @@ struct ConflictConformanceTests {
         return wire
     }
 
-    @Test("C52: what is known from before decides nothing: only who answers now has the name")
+    @Test("C52: cached records do not decide a conflict: only a host that answers now has the name")
     func cacheIsNoAnswer() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(DNSQuestion(Self.instance, .srv), QuestionID(rawValue: 1), at: wire.now)
@@ -34,7 +34,7 @@ struct ConflictConformanceTests {
     }
 
     @Test(
-        "C53: an answer before the first probe is none; after it one of any type is, until the last probe has been waited for"
+        "C53: an answer before the first probe does not count; afterwards one of any type does, until the wait after the last probe ends"
     )
     func window() {
         let wire = VirtualLink(1)
@@ -70,7 +70,7 @@ struct ConflictConformanceTests {
         #expect(wire.packets[before].time - start >= .seconds(5))
     }
 
-    @Test("C55: names that are known to be unique are announced without being asked for")
+    @Test("C55: names known to be unique are announced without probing")
     func knownUnique() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Self.id, isKnownUnique: true, at: wire.now)
@@ -80,7 +80,7 @@ struct ConflictConformanceTests {
         #expect(wire.hosts[0].events == [.established(Self.id)])
     }
 
-    @Test("C56: who loses while both probe waits for a second and asks for the same name again")
+    @Test("C56: a host that loses a simultaneous probe waits for a second and probes for the same name again")
     func deferral() {
         let wire = Self.probing()
         var probe = DNSMessage()
@@ -95,7 +95,7 @@ struct ConflictConformanceTests {
         #expect(wire.hosts[0].events == [.established(Self.id)])
     }
 
-    @Test("C58: a contradiction in any section makes the host ask for its name again, at once", arguments: 0..<3)
+    @Test("C58: a conflicting record in any section makes the host probe for its name again, at once", arguments: 0..<3)
     func anySection(_ section: Int) {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
@@ -114,7 +114,7 @@ struct ConflictConformanceTests {
         #expect(wire.hosts[0].events.last == .conflicted(Self.id, Self.instance))
     }
 
-    @Test("C58: what somebody says to this host alone, unasked, contradicts nothing")
+    @Test("C58: an unsolicited unicast answer is not a conflict")
     func unasked() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
@@ -125,7 +125,8 @@ struct ConflictConformanceTests {
         #expect(wire.packets.count == before)
     }
 
-    @Test("C59: ten changes in a minute are told at once, more are not; the last is told in the end")
+    @Test(
+        "C59: ten changes per minute are announced at once, further ones are delayed; the last one is always announced")
     func updateRate() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
@@ -144,7 +145,9 @@ struct ConflictConformanceTests {
         #expect(wire.packets.dropFirst(before).filter { $0.time - start < .seconds(60) }.count <= 24)
     }
 
-    @Test("C59: what replaces a shared record is announced after a goodbye for the old one; unique ones need none")
+    @Test(
+        "C59: the replacement of a shared record is announced after a goodbye for the old one; a unique one needs no goodbye"
+    )
     func sharedUpdate() {
         let wire = VirtualLink(1)
         let old = DNSRecord(Printer.type, .ptr, timeToLive: 4_500, .name(DNSName("Old", in: Printer.type)!))
@@ -160,7 +163,7 @@ struct ConflictConformanceTests {
     }
 
     @Test(
-        "C62 C107: goodbyes are sent three times, each when caches have followed the last, unless the name is here again"
+        "C62 C107: goodbyes are sent three times, each after the cache has expired the record, unless the name is registered again"
     )
     func repeatedGoodbyes() {
         let wire = VirtualLink(1)
@@ -188,7 +191,7 @@ struct ConflictConformanceTests {
         #expect(goodbyes.count == 1)
     }
 
-    @Test("C105: by multicast the second conflict takes the name, by unicast the first", arguments: [true, false])
+    @Test("C105: the second multicast conflict, or the first unicast one, takes the name", arguments: [true, false])
     func forgiveness(_ isMulticast: Bool) {
         let wire = Self.probing()
         let denial = Self.denial(Printer.records(host: "beta")[1])
@@ -204,7 +207,7 @@ struct ConflictConformanceTests {
     }
 
     @Test(
-        "C57: a link of many services announces each twice, one of few three times, and then is silent",
+        "C57: a link with many services announces each twice, one with few three times, and then is silent",
         arguments: [3, 200])
     func announcements(_ count: Int) {
         let wire = VirtualLink(1)

@@ -3,9 +3,9 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: conflicts that do not end (RFC 6762 §8.1)")
+@Suite("Multicast DNS: endless conflicts (RFC 6762 §8.1)")
 struct ConflictStormTests {
-    /// Renames a host's service after each conflict, while another host denies every probe. Returns when probing began, again and again.
+    /// Renames a host's service after each conflict, while another host denies every probe. Returns the times of all first probes.
     private static func attempts(
         until end: Duration, isMulticast: Bool, _ denial: (DNSName) -> DNSRecord
     ) -> [Duration] {
@@ -38,18 +38,18 @@ struct ConflictStormTests {
     }
 
     @Test(
-        "C54 C128: after fifteen conflicts each attempt waits for five seconds, though every other conflict was forgiven",
+        "C54 C128: after fifteen conflicts each attempt waits for five seconds, although every other conflict was ignored",
         arguments: [true, false])
     func slowsDown(_ isMulticast: Bool) {
         let starts = Self.attempts(until: .seconds(90), isMulticast: isMulticast, Self.service)
         let gaps = zip(starts, starts.dropFirst()).map { $1 - $0 }
-        // Each probe is a conflict.
+        // Each probe causes a conflict.
         #expect(gaps.count > 20)
         #expect(gaps.prefix(14).allSatisfy { $0 < .seconds(2) })
         #expect(gaps.dropFirst(14).allSatisfy { $0 >= .seconds(5) && $0 < .seconds(6) }, "\(gaps)")
     }
 
-    @Test("C128: a name that is defended again and again is probed for every five seconds in the end")
+    @Test("C128: a name with repeated conflicts is finally probed for every five seconds")
     func defended() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
@@ -59,7 +59,7 @@ struct ConflictStormTests {
         for _ in 0..<20 {
             wire.inject(message)
             let count = wire.packets.count
-            // No host answers the probes: the name is won back each time.
+            // No host answers the probes: the name is regained each time.
             repeat {
                 wire.run(for: .milliseconds(100))
             } while wire.packets.count == count || wire.packets.last!.message.answers.isEmpty
@@ -73,7 +73,7 @@ struct ConflictStormTests {
         #expect(gaps.count == 19 && gaps.dropFirst(13).allSatisfy { $0 >= .seconds(5) }, "\(gaps)")
     }
 
-    @Test("C128: when the storm is over, the next name is probed for at once")
+    @Test("C128: after the storm, the next name is probed for at once")
     func ends() {
         let wire = VirtualLink(1)
         let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.9")!), port: 5_353)

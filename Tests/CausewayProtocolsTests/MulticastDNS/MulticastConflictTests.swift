@@ -8,7 +8,7 @@ struct MulticastConflictTests {
     private static let id = RegistrationID(rawValue: 1)
     private static let instance = DNSName("Printer", in: Printer.type)!
 
-    @Test("C53 C54: who comes second loses, and is told so")
+    @Test("C53 C54: the second host to claim a name loses it and is notified")
     func late() {
         let wire = VirtualLink(2)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
@@ -19,7 +19,7 @@ struct MulticastConflictTests {
         #expect(wire.hosts[1].events == [.conflicted(Self.id, Self.instance)])
     }
 
-    @Test("C56: of two who probe at once exactly one wins", arguments: [UInt16(80), 631, 9_000])
+    @Test("C56: of two simultaneous probes exactly one wins", arguments: [UInt16(80), 631, 9_000])
     func simultaneous(_ port: UInt16) {
         let wire = VirtualLink(2)
         wire.hosts[0].link.register(Printer.records(port: port), Self.id, at: wire.now)
@@ -31,7 +31,7 @@ struct MulticastConflictTests {
     }
 
     @Test(
-        "C56: of two who probe at once the loser gives way when the winner announces, and has another name in two seconds",
+        "C56: the loser of two simultaneous probes defers to the winner's announcement, and has another name in two seconds",
         arguments: 0..<40)
     func simultaneousEnd(_ seed: UInt64) {
         let wire = VirtualLink(2)
@@ -54,7 +54,7 @@ struct MulticastConflictTests {
         #expect(wire.hosts.count { $0.events.last == .established(other) } == 1)
     }
 
-    @Test("C60: two hosts that say the same of a name do not conflict")
+    @Test("C60: two hosts with equal records for a name do not conflict")
     func same() {
         let wire = VirtualLink(2)
         for index in 0..<2 { wire.hosts[index].link.register(Printer.records(), Self.id, at: wire.now) }
@@ -62,7 +62,7 @@ struct MulticastConflictTests {
         #expect(wire.hosts.allSatisfy { $0.events == [.established(Self.id)] })
     }
 
-    @Test("C58: when two networks become one, one of the two gives way")
+    @Test("C58: when two networks are joined, one of two hosts with the same name is renamed")
     func healed() {
         let wire = VirtualLink(2)
         wire.hosts[1].isConnected = false
@@ -77,7 +77,7 @@ struct MulticastConflictTests {
         #expect(lost.count == 1)
     }
 
-    @Test("C105: one conflict while probing is forgiven, the second is not")
+    @Test("C105: one conflict while probing is ignored, the second is not")
     func forgiven() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Self.id, at: wire.now)
@@ -90,7 +90,7 @@ struct MulticastConflictTests {
         #expect(wire.hosts[0].events == [.established(Self.id)])
     }
 
-    @Test("What this host says of itself on its other links is no conflict")
+    @Test("This host's own records from its other links are not conflicts")
     func otherLinks() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.address("alpha", "10.0.0.1"), Self.id, at: wire.now)
@@ -106,7 +106,7 @@ struct MulticastConflictTests {
         #expect(wire.packets.count == before)
     }
 
-    @Test("Under any loss, duplication and order of events, browsing finds what is there in the end", arguments: 0..<20)
+    @Test("Under any loss, duplication and order, browsing finally finds every service", arguments: 0..<20)
     func lossy(_ seed: UInt64) {
         var chance = Chance(state: seed)
         let wire = VirtualLink(4)
@@ -127,7 +127,7 @@ struct MulticastConflictTests {
     }
 
     @Test(
-        "C49: after sleep, or a change of the link, everything is probed and announced anew; meanwhile nothing is answered"
+        "C49: after sleep or a change of the link, everything is probed and announced again, and nothing is answered before"
     )
     func restart() {
         let wire = VirtualLink.settled()
@@ -142,7 +142,9 @@ struct MulticastConflictTests {
         #expect(packets.prefix(3).allSatisfy { !$0.message.authorities.isEmpty })
     }
 
-    @Test("C62 C109: before sleep everything says goodbye, and nothing is answered until it is probed for after it")
+    @Test(
+        "C62 C109: before sleep, goodbyes are sent for all records, and nothing is answered until they are probed for again"
+    )
     func sleep() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count

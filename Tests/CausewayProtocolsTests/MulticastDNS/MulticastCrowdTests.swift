@@ -4,8 +4,8 @@ import CausewayWire
 import Foundation
 import Testing
 
-/// Many hosts on one link. `CAUSEWAY_CROWD=300` makes them as many as the goals say.
-@Suite("Multicast DNS: crowds and links that flap")
+/// Many hosts on one link. `CAUSEWAY_CROWD=300` sets the number that the requirements state.
+@Suite("Multicast DNS: crowded and flapping links")
 struct MulticastCrowdTests {
     private static let count =
         ProcessInfo.processInfo.environment["CAUSEWAY_CROWD"].flatMap { Int($0) } ?? 16
@@ -16,7 +16,7 @@ struct MulticastCrowdTests {
     }
 
     @Test(
-        "Hosts that join at once all find each other's services, with nine packets each at most, and are quiet then: on a link that has just come up, and on one of which nobody knows why they do",
+        "Hosts that join at once find each other's services with at most nine packets each, on a new link and on an older one",
         arguments: [Duration.zero, .seconds(30)])
     func crowd(_ age: Duration) {
         let wire = VirtualLink(Self.count)
@@ -27,7 +27,7 @@ struct MulticastCrowdTests {
         }
         wire.run(for: .seconds(60))
         for host in 0..<Self.count { #expect(wire.known(1, to: host).count == Self.count) }
-        // Three probes, four announcements and the first question; then one host asks for all.
+        // Three probes, four announcements and the first query; then one host queries for all.
         #expect(wire.packets.count <= Self.count * 9)
         let before = wire.packets.count
         wire.run(for: .seconds(600))
@@ -35,7 +35,7 @@ struct MulticastCrowdTests {
     }
 
     @Test(
-        "Of hosts that join at once where a fifth of all packets is lost, all but a few find all others in ten seconds")
+        "With a loss of 20 per cent, all but a few hosts that join at once find all others in ten seconds")
     func lossyCrowd() {
         var missing = 0
         for seed in 1...4 as ClosedRange<UInt64> {
@@ -49,12 +49,12 @@ struct MulticastCrowdTests {
             wire.run(for: .seconds(10))
             for host in 0..<20 { missing += 20 - wire.known(1, to: host).count }
         }
-        // Of 1,600.
+        // Of 1,600 pairs.
         #expect(missing <= 16)
     }
 
     @Test(
-        "Half of the hosts vanish without a word: what they had is gone when its time is over, and what others have stays"
+        "Half of the hosts vanish: their services expire, and those of the others stay"
     )
     func vanished() {
         let wire = VirtualLink(6)
@@ -68,7 +68,7 @@ struct MulticastCrowdTests {
         #expect(Set(wire.known(1, to: 0).map(\.data)) == Set(left.map(\.data)))
     }
 
-    @Test("A link that flaps every two seconds for two minutes brings no storm, and all is found afterwards")
+    @Test("A link that flaps every two seconds for two minutes causes no storm, and all is found afterwards")
     func flaps() {
         let wire = VirtualLink(3)
         for host in 0..<3 { Self.join(wire, host) }
@@ -82,7 +82,7 @@ struct MulticastCrowdTests {
             wire.hosts[1].link.restart(at: wire.now)
             wire.run(for: .seconds(1))
         }
-        // In each two seconds three probes and an announcement or two, and what those make others say.
+        // Every two seconds, three probes and one or two announcements, and the packets that answer them.
         #expect(wire.packets.count - before <= 60 * 10)
         wire.run(for: .seconds(30))
         #expect(wire.known(1, to: 0).count == 3)

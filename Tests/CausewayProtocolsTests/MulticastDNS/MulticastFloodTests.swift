@@ -25,7 +25,7 @@ struct MulticastFloodTests {
             in: bytes.span, MulticastArrival(from: peer, isMulticast: isMulticast), at: .seconds(100))
     }
 
-    @Test("What nobody here asked for is not even read: others' answers, others' questions, and rubbish")
+    @Test("Messages without interest are not decoded: unrelated answers, unrelated queries, and invalid messages")
     func dropped() {
         let wire = VirtualLink.settled()
         wire.hosts[0].link.ask(DNSQuestion("_wanted._tcp.local", .ptr), QuestionID(rawValue: 1), at: wire.now)
@@ -35,11 +35,11 @@ struct MulticastFloodTests {
         #expect(Self.interest(Self.answer([pointer]), of: &link) == .none)
         #expect(Self.interest(DNSMessage.query(DNSQuestion("x.local", .a)).encoded(), of: &link) == .none)
         #expect(Self.interest([UInt8](repeating: 0xC0, count: 700), of: &link) == .none)
-        // It says 65,535 records, and holds none.
+        // The header states 65,535 records, and the message contains none.
         #expect(Self.interest([0, 0, 0x84, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0], of: &link) == .none)
     }
 
-    @Test("What is asked of this host goes before answers, and those that are waited for are read")
+    @Test("Queries for this host's records are processed before answers, and expected answers are decoded")
     func wanted() {
         let wire = VirtualLink.settled()
         wire.hosts[0].link.ask(DNSQuestion("_wanted._tcp.local", .ptr), QuestionID(rawValue: 1), at: wire.now)
@@ -47,7 +47,7 @@ struct MulticastFloodTests {
         let instance = DNSName("x", in: "_wanted._tcp.local")!
         let pointer = DNSRecord("_wanted._tcp.local", .ptr, timeToLive: 9, .name(instance))
         #expect(Self.interest(Self.answer([pointer]), of: &link) == .answer)
-        // From another port, or to this host alone without having been asked for, it counts for nothing.
+        // From another port, or by unsolicited unicast, the message is ignored.
         let other = MulticastPeer(Self.hostile.address, port: 99)
         #expect(Self.interest(Self.answer([pointer]), of: &link, other) == .none)
         #expect(Self.interest(Self.answer([pointer]), of: &link, isMulticast: false) == .none)
@@ -55,12 +55,12 @@ struct MulticastFloodTests {
         #expect(Self.interest(DNSMessage.query(DNSQuestion("ALPHA.local", .a)).encoded(), of: &link) == .question)
         let conflict = Printer.address("alpha", "10.0.0.99")
         #expect(Self.interest(Self.answer(conflict), of: &link) == .answer)
-        // Beyond so many records it is left to the reader.
+        // With more records than this, the summary gives up and the message is decoded.
         let many = (0..<65).map { DNSRecord(DNSName("h\($0)", in: "local")!, .a, timeToLive: 9, conflict[0].data) }
         #expect(Self.interest(Self.answer(many), of: &link) == .answer)
     }
 
-    @Test("Answers that wait to be read are few, and those of one sender leave room for others'")
+    @Test("The queue of answers is bounded, and one sender leaves room for others")
     func inbox() {
         var inbox = MulticastInbox()
         for number in 0..<100_000 {
@@ -80,7 +80,7 @@ struct MulticastFloodTests {
         #expect(inbox.count * 9_000 <= MulticastInbox.byteLimit / 2)
     }
 
-    @Test("Thousands of answers for one peer do not make others wait, and are bounded")
+    @Test("Thousands of answers for one peer do not delay others, and are bounded")
     func fairness() {
         var pacer = PacketPacer()
         for number in 0..<6_000 {
@@ -102,9 +102,9 @@ struct MulticastFloodTests {
         #expect(count <= PacketPacer.replyLimit + 2)
     }
 
-    /// A thousand services are told to one asker in some 15 messages, ten thousand in 150: a third of them is lost, and so is a third
-    /// of what is said of the known ones.
-    @Test("Of thousands of services what is lost comes with the next questions")
+    /// A thousand services take about 15 messages to one host, ten thousand take 150. A third of them is lost, and a third of the
+    /// known-answer messages too.
+    @Test("Lost answers about thousands of services are repeated for the next queries")
     func repaired() {
         let count = Self.isLarge ? 10_000 : 1_000
         let wire = VirtualLink(2)

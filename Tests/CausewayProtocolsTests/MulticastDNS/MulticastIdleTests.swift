@@ -5,7 +5,7 @@ import Testing
 @Suite("Multicast DNS: silence")
 struct MulticastIdleTests {
     @Test(
-        "Ten services and ten searches on a quiet link: a clock is set for questions that the law asks for, and for nothing else"
+        "Ten services and ten searches on a quiet link: timers are set only for the queries that RFC 6762 requires"
     )
     func quiet() {
         let wire = VirtualLink(1)
@@ -16,7 +16,7 @@ struct MulticastIdleTests {
             wire.hosts[0].link.ask(question, QuestionID(rawValue: id), at: wire.now)
         }
         wire.run(for: .seconds(600))
-        // Gaps double to an hour: in this one the series that began 0.1 s after the start asks at 1,023 and 2,047 s.
+        // Intervals double up to an hour. In this period, the series that began 0.1 s after the start queries at 1,023 and 2,047 s.
         let before = wire.packets.count
         var wakes = 0
         let end = wire.now + .seconds(3_000)
@@ -27,7 +27,7 @@ struct MulticastIdleTests {
         #expect(wakes <= 2 && wire.packets.count - before == wakes)
     }
 
-    @Test("What is found is asked for again at 80 per cent of its time, and wakes nobody before")
+    @Test("A found record is queried again at 80 per cent of its TTL, without a wake-up before")
     func waiting() {
         let wire = VirtualLink(2)
         wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
@@ -35,7 +35,7 @@ struct MulticastIdleTests {
         wire.hosts[1].link.ask(DNSQuestion(Printer.instance, .txt), QuestionID(rawValue: 1), at: wire.now)
         wire.run(for: .seconds(10))
         let next = wire.hosts[1].link.nextDeadline ?? .zero
-        // The record came at some time of the first ten seconds; its time is 75 minutes.
+        // The record arrived in the first ten seconds; its TTL is 75 minutes.
         #expect(next >= .seconds(30) + .seconds(4_500) * 0.8 - .seconds(30))
     }
 }

@@ -3,10 +3,10 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: links that lose")
+@Suite("Multicast DNS: lossy links")
 struct MulticastLossTests {
     @Test(
-        "Of what is lost enough is said again that everything is found, and packets are few whatever is lost",
+        "Messages are repeated often enough that everything is found despite loss, with few packets",
         arguments: [20, 50, 80], 0..<5)
     func loss(_ percent: Int, _ seed: UInt64) {
         var chance = Chance(state: seed &* 1_000 &+ UInt64(percent))
@@ -19,19 +19,19 @@ struct MulticastLossTests {
                 Printer.records("Printer \(host)", host: "h\(host)"), RegistrationID(rawValue: 1), at: wire.now)
         }
         wire.run(for: .seconds(600))
-        // Where four of five are lost, one exchange in 25 succeeds, and questions become seldom by law.
+        // With a loss of 80 per cent, one exchange of 25 succeeds, and RFC 6762 makes queries rare.
         #expect(wire.known(9, to: 2).count == 2 || percent == 80)
         #expect(wire.packets.count <= 60)
     }
 
-    /// How long each of many browsers took to find one service, in both families; `nil` for those that did not in two minutes.
+    /// The time that each of many browsers took to find one service, in both families; `nil` if it took more than two minutes.
     private static func times(losing percent: Int, isCold: Bool) -> [Duration?] {
         (0..<200).map { seed in
             let wire = VirtualLink(2)
             wire.familyCount = 2
             var chance = Chance(state: UInt64(seed) &* 7_919 &+ UInt64(percent))
             let question = DNSQuestion(Printer.type, .ptr)
-            // Seeds of the hosts' own chances: else all browsers would wait equally long.
+            // Vary the random seeds of the hosts, so that their delays differ.
             wire.run(for: .milliseconds(seed))
             wire.hosts[1].link = MulticastLink(random: Chance(state: UInt64(seed) << 20))
             wire.hosts[1].isConnected = !isCold
@@ -62,7 +62,7 @@ struct MulticastLossTests {
     }
 
     @Test(
-        "Browsing late: of 20, 50 and 80 per cent loss, as many find it as the schedule of the law lets them",
+        "Browsing after registration: with 20, 50 and 80 per cent loss, as many browsers succeed as the query schedule of RFC 6762 allows",
         arguments: [
             (20, [(Duration.milliseconds(250), 0.90), (.milliseconds(3_400), 1.0)]),
             (50, [(.seconds(1), 0.5), (.seconds(32), 0.985), (.seconds(64), 0.995)]),
@@ -78,7 +78,7 @@ struct MulticastLossTests {
     }
 
     @Test(
-        "Registered while others look: announcements reach them through 20, 50 and 80 per cent loss",
+        "Registration during browsing: announcements arrive despite 20, 50 and 80 per cent loss",
         arguments: [(20, [(2, 0.99)]), (50, [(2, 0.9), (11, 0.96)]), (80, [(11, 0.65)])])
     func warm(_ percent: Int, _ bounds: [(Int, Double)]) {
         let times = Self.times(losing: percent, isCold: false)

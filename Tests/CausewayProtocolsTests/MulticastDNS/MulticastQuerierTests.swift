@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: asking (RFC 6762 §5, §7)")
+@Suite("Multicast DNS: queries (RFC 6762 §5, §7)")
 struct MulticastQuerierTests {
     private static let browse = DNSQuestion(Printer.type, .ptr)
     private static let id = QuestionID(rawValue: 1)
@@ -22,7 +22,7 @@ struct MulticastQuerierTests {
         return message
     }
 
-    @Test("C9 C10: the first question comes within 20 to 120 ms, the next ever later, up to an hour")
+    @Test("C9 C10: the first query comes after 20 to 120 ms, later ones at growing intervals up to an hour")
     func backOff() {
         let wire = Self.asking()
         wire.run(for: .seconds(3 * 3_600))
@@ -34,7 +34,7 @@ struct MulticastQuerierTests {
     }
 
     @Test(
-        "C9: a program's first question comes at random times in those bounds, rather sooner than later; after the link came up, evenly"
+        "C9: the delay of a program's first query is random and biased towards short; after a link change it is uniform"
     )
     func soon() {
         let wire = VirtualLink(400)
@@ -47,21 +47,21 @@ struct MulticastQuerierTests {
         let first = wire.hosts.map { $0.link.nextDeadline! - wire.now }.sorted()
         #expect(first[0] >= .milliseconds(20) && first[399] < .milliseconds(120))
         #expect((Duration.milliseconds(32)...Duration.milliseconds(41)).contains(first[200]))
-        // Not many at one moment.
+        // Few at one moment.
         #expect(first.count { $0 < .milliseconds(22) } < 50)
         for host in wire.hosts.indices { wire.hosts[host].link.restart(at: wire.now) }
         let again = wire.hosts.map { $0.link.nextDeadline! - wire.now }.sorted()
         #expect((Duration.milliseconds(62)...Duration.milliseconds(78)).contains(again[200]))
     }
 
-    @Test("C17: only the first question accepts an answer by unicast")
+    @Test("C17: only the first query requests a unicast answer")
     func unicastBit() {
         let wire = Self.asking()
         wire.run(for: .seconds(10))
         #expect(wire.packets.map { $0.message.questions[0].acceptsUnicast } == [true, false, false, false])
     }
 
-    @Test("C9: questions that begin together share a message")
+    @Test("C9: queries that start together share a message")
     func gathering() {
         let wire = Self.asking()
         for number in 2...5 {
@@ -72,7 +72,7 @@ struct MulticastQuerierTests {
         #expect(wire.packets.count == 1 && wire.packets[0].message.questions.count == 5)
     }
 
-    @Test("C12 C13: what is wanted is asked for at 80, 85, 90 and 95 per cent of its time, and then forgotten")
+    @Test("C12 C13: a wanted record is queried at 80, 85, 90 and 95 per cent of its TTL, and then expires")
     func refresh() {
         let wire = VirtualLink(1)
         let question = DNSQuestion("alpha.local", .a)
@@ -92,7 +92,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("C14: what nobody wants is neither asked for nor kept")
+    @Test("C14: records without a reader are neither queried nor cached")
     func unwanted() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -105,7 +105,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("C11 C45: repeated questions say what is known, for as long as half of its time is left")
+    @Test("C11 C45: repeated queries list the known answers that have more than half of their TTL left")
     func knownAnswers() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -114,13 +114,13 @@ struct MulticastQuerierTests {
         wire.inject(Self.answer(record))
         wire.run(for: .seconds(20))
         let known = wire.packets.dropFirst().map(\.message.answers)
-        // One and three seconds after the first question; then more than half of the time is over.
+        // One and three seconds after the first query; then more than half of the TTL is over.
         #expect(known[0].map(\.data) == [record.data] && (18...19).contains(known[0][0].timeToLive))
         #expect(known[1].map(\.data) == [record.data])
         #expect(known.dropFirst(3).allSatisfy { $0.isEmpty })
     }
 
-    @Test("C62: a goodbye ends a record after a second, and an answer within it saves it")
+    @Test("C62: a goodbye removes a record after a second, and an answer within that second keeps it")
     func goodbye() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -139,7 +139,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("C63: a unique record ends what was known before it, after a second, but not what came with it")
+    @Test("C63: a unique record removes older records after a second, but not those received with it")
     func flush() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
@@ -153,7 +153,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0) == Set(new))
     }
 
-    @Test("C47: somebody else's question stands for ours, unless they know what we do not")
+    @Test("C47: another host's query suppresses ours, unless its known answers include some that we lack")
     func duplicateQuestions() {
         for knowsMore in [false, true] {
             let wire = Self.asking()
@@ -167,7 +167,9 @@ struct MulticastQuerierTests {
         }
     }
 
-    @Test("C10 C47: who is spared asks a little later than whoever spared him would, and then after twice as long")
+    @Test(
+        "C10 C47: a suppressed host queries slightly later than the other's next query, and then after twice the interval"
+    )
     func deference() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(600))
@@ -182,7 +184,7 @@ struct MulticastQuerierTests {
         #expect(gaps[1] == gaps[0] * 2 && gaps[2] == gaps[0] * 4)
     }
 
-    @Test("C47: who is spared again and again waits for no longer than whoever asks")
+    @Test("C47: a host that is suppressed repeatedly waits no longer than the querying host")
     func lastingDeference() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(600))
@@ -197,7 +199,7 @@ struct MulticastQuerierTests {
         #expect(wire.packets.count == 2)
     }
 
-    @Test("C46: known answers that find no room follow in messages of their own")
+    @Test("C46: known answers that exceed a message follow in further messages")
     func manyKnownAnswers() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -213,7 +215,7 @@ struct MulticastQuerierTests {
     }
 
     @Test(
-        "C22 C30: answers count from the group, or by unicast soon after asking for it, and from port 5353 only"
+        "C22 C30: answers count if multicast, or unicast soon after a request for it, and from port 5353 only"
     )
     func sources() {
         let answer = Self.answer(Printer.records()[0])
@@ -233,7 +235,7 @@ struct MulticastQuerierTests {
         #expect(late.known(1, to: 0).isEmpty)
     }
 
-    @Test("C66: a record that does not hold is asked for, and goes after ten seconds")
+    @Test("C66: a record that fails is queried, and removed after ten seconds")
     func reconfirm() {
         let wire = Self.asking()
         wire.run(for: .milliseconds(500))
@@ -248,7 +250,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    /// A host that has known a record for a while, and the question of another that the record answers.
+    /// A host that has cached a record for a while, and another host's query that the record answers.
     private static func overhearing() -> (wire: VirtualLink, question: DNSMessage) {
         let wire = asking()
         wire.run(for: .milliseconds(500))
@@ -259,7 +261,7 @@ struct MulticastQuerierTests {
         return (wire, question)
     }
 
-    @Test("C67: a record that answers nobody's questions goes without asking")
+    @Test("C67: a record that does not answer other hosts' queries is removed without a query")
     func passiveFailure() {
         let (wire, other) = Self.overhearing()
         wire.inject(other)
@@ -270,7 +272,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("C67: questions of several within a second get one answer, and if that is lost it was one that went without")
+    @Test("C67: queries of several hosts within a second get one answer, so they count as one missing answer")
     func failureOfOneAnswer() {
         let (wire, other) = Self.overhearing()
         for _ in 0..<4 {
@@ -281,7 +283,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).count == 1)
     }
 
-    @Test("C113: a host finds its own services, and keeps them, though the wire carries nothing back")
+    @Test("C113: a host finds and keeps its own services, even if the link does not loop packets back")
     func own() {
         for registersFirst in [true, false] {
             let wire = VirtualLink(1)

@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: answering (RFC 6762 §6-§9)")
+@Suite("Multicast DNS: answers (RFC 6762 §6-§9)")
 struct MulticastResponderTests {
     @Test("C50 C51 C57: three probes 250 ms apart, then announcements after 0, 1 and 9 seconds, then silence")
     func probing() {
@@ -30,7 +30,7 @@ struct MulticastResponderTests {
         #expect(wire.hosts[0].events == [.established(Printer.id)])
     }
 
-    @Test("C53: nothing is answered before the name is settled")
+    @Test("C53: nothing is answered before probing is complete")
     func silenceWhileProbing() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
@@ -40,7 +40,7 @@ struct MulticastResponderTests {
         #expect(wire.packets.allSatisfy { !$0.message.flags.contains(.isResponse) })
     }
 
-    @Test("C27 C28: unique answers come at once, shared ones after 20 to 120 ms")
+    @Test("C27 C28: unique answers are sent at once, shared ones after 20 to 120 ms")
     func delays() {
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
@@ -60,7 +60,7 @@ struct MulticastResponderTests {
         #expect(wire.packets.count == before + 1)
     }
 
-    @Test("C32: nothing is multicast more than once a second")
+    @Test("C32: a record is multicast at most once per second")
     func spacing() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
@@ -72,7 +72,7 @@ struct MulticastResponderTests {
         #expect(times.count >= 2 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
-    @Test("C44: a known answer is not given, unless less than half of its time is left")
+    @Test("C44: a known answer is not sent, unless less than half of its TTL is left")
     func suppression() {
         for (share, isAnswered) in [(UInt32(4_500), false), (2_250, false), (2_249, true)] {
             let wire = VirtualLink.settled()
@@ -85,7 +85,7 @@ struct MulticastResponderTests {
         }
     }
 
-    @Test("C29 C46: where more known answers come, the answer waits for them")
+    @Test("C29 C46: an answer waits for further known answers")
     func truncatedQuery() {
         for comes in [true, false] {
             let wire = VirtualLink.settled()
@@ -108,7 +108,7 @@ struct MulticastResponderTests {
         }
     }
 
-    @Test("C48: somebody else's answer stands for ours, if it holds as long")
+    @Test("C48: another host's answer with an equal or longer TTL suppresses ours")
     func duplicateAnswers() {
         for (time, isAnswered) in [(UInt32(4_500), false), (4_499, true)] {
             let wire = VirtualLink.settled()
@@ -124,7 +124,7 @@ struct MulticastResponderTests {
         }
     }
 
-    @Test("C18: an answer asked for by unicast comes so, unless the others have not heard it for long")
+    @Test("C18: a requested unicast answer is unicast, unless the record was not multicast recently")
     func unicast() {
         let question = DNSQuestion(Printer.instance, .txt, acceptsUnicast: true)
         let wire = VirtualLink.settled()
@@ -138,7 +138,7 @@ struct MulticastResponderTests {
         #expect(wire.packets.last!.receiver == nil)
     }
 
-    @Test("C43: a simple resolver gets the answer of a name server")
+    @Test("C43: a simple resolver gets an answer like that of a name server")
     func legacy() {
         let wire = VirtualLink.settled()
         var query = DNSMessage.query(DNSQuestion(Printer.instance, .srv))
@@ -152,7 +152,7 @@ struct MulticastResponderTests {
         #expect(reply.message.answers.map(\.type) == [.srv])
     }
 
-    @Test("C33 C35: what a unique name lacks is denied, what nobody owns is not")
+    @Test("C33 C35: missing types of a unique name are denied, those of a foreign name are not")
     func negative() {
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(DNSQuestion("alpha.local", .aaaa)))
@@ -163,7 +163,7 @@ struct MulticastResponderTests {
         #expect(wire.packets.count == before)
     }
 
-    @Test("C62: what is taken back is said goodbye to, save what others here still have")
+    @Test("C62: a removed record gets a goodbye, unless another registration of this host has it")
     func goodbye() {
         let wire = VirtualLink.settled()
         let shared = Printer.records()[0]
@@ -191,7 +191,7 @@ struct MulticastResponderTests {
     }
     private static let announcements = 3
 
-    @Test("C71: who shares the port asks for no answer by unicast")
+    @Test("C71: a host that shares port 5353 with others requests no unicast answers")
     func sharedPort() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.acceptsUnicast = false

@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: many services, and hosts that mean harm")
+@Suite("Multicast DNS: many services, and hostile hosts")
 struct MulticastScaleTests {
     private static let browse = DNSQuestion(Printer.type, .ptr)
     private static let id = QuestionID(rawValue: 1)
@@ -15,7 +15,7 @@ struct MulticastScaleTests {
         return message
     }
 
-    /// Bounds are those of the goals, scaled: packets to register, and to answer who browses.
+    /// The limits are those of the requirements, scaled: packets to register, and packets to answer a browser.
     @Test("A thousand services are registered and found with few packets")
     func thousand() {
         let count = 1_000
@@ -36,7 +36,7 @@ struct MulticastScaleTests {
         #expect(wire.sent(by: 0).filter { $0.time >= .seconds(10) }.count <= 55)
         let asked = wire.packets.count
         wire.run(for: .seconds(60))
-        // What is known is said with each question, so that nobody answers.
+        // Each query lists all known answers, so that no host answers.
         #expect(wire.sent(by: 0).filter { $0.time > .seconds(11) }.isEmpty)
         #expect(asked > before && wire.packets.count - asked < 400)
         for number in 0..<count {
@@ -47,7 +47,7 @@ struct MulticastScaleTests {
     }
 
     @Test(
-        "Of a thousand services that are found at once, what the wire loses comes with the next questions, and only that"
+        "After a browse of a thousand services, exactly the lost answers are repeated for the next queries"
     )
     func repaired() {
         let count = 1_000
@@ -68,7 +68,7 @@ struct MulticastScaleTests {
         #expect(wire.sent(by: 0).count - first <= 10)
     }
 
-    @Test("A host that says thousands of names fills its own half, and others are found at once")
+    @Test("A host that announces thousands of names fills only its own half of the cache, and others are found at once")
     func stuffing() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
@@ -91,7 +91,7 @@ struct MulticastScaleTests {
         #expect(wire.known(1, to: 0).contains(honest))
     }
 
-    @Test("Names that nobody asked for take no room")
+    @Test("Names without a query take no cache space")
     func unwanted() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
@@ -99,7 +99,7 @@ struct MulticastScaleTests {
         #expect(wire.hosts[0].link.cachedByteCount == 0)
     }
 
-    @Test("However much is asked, a record is given once a second")
+    @Test("With any number of queries, a record is sent at most once per second")
     func flood() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records() + Printer.address(), RegistrationID(rawValue: 1), at: wire.now)
@@ -115,7 +115,7 @@ struct MulticastScaleTests {
         #expect(wire.packets.count - before <= 12)
     }
 
-    @Test("What comes in bursts goes at a pace")
+    @Test("Bursts of output are paced")
     func pace() {
         var pacer = PacketPacer()
         for number in 0..<1_000 { pacer.add([UInt8(truncatingIfNeeded: number)]) }

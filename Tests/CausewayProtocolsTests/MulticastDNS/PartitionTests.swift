@@ -3,11 +3,11 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: one name on two sides of a link that was cut")
+@Suite("Multicast DNS: one name on both sides of a partitioned link")
 struct PartitionTests {
     private static let name: DNSName = "Printer._ipp._tcp.local"
 
-    /// Two hosts that have one name each on their side of a cut link, which is whole again; `count` hosts in all.
+    /// Two hosts that have the same name, each on its side of a partitioned link that is joined again; `count` hosts in all.
     private static func healed(_ count: Int) -> VirtualLink {
         let wire = VirtualLink(count)
         wire.delivers = { [unowned wire] number, host in wire.packets[number].sender == host }
@@ -26,7 +26,7 @@ struct PartitionTests {
     }
 
     @Test(
-        "C58: a host that gets two answers by unicast which differ asks once more by multicast, so that one of the two is renamed",
+        "C58: a host that gets two different unicast answers queries again by multicast, so that one host is renamed",
         arguments: [DNSQuestion(name, .srv), DNSQuestion(Printer.type, .ptr)])
     func thirdHost(_ question: DNSQuestion) {
         let wire = Self.healed(3)
@@ -38,7 +38,7 @@ struct PartitionTests {
         #expect(again.count == 1 && again[0].time - start < .milliseconds(500))
     }
 
-    @Test("What one host says by unicast of several addresses, over one family and the other, is no contradiction")
+    @Test("Unicast answers of one host about several addresses, over both families, are not a conflict")
     func oneHost() {
         let wire = VirtualLink(2)
         wire.familyCount = 2

@@ -3,8 +3,8 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Items of the conformance list that concern who asks; `Scripts/bonjour-conformance` prints them all.
-@Suite("Multicast DNS: conformance of the asking side")
+/// Conformance items for queriers; `Scripts/bonjour-conformance` lists them all.
+@Suite("Multicast DNS: conformance of the querier")
 struct QuerierConformanceTests {
     private static let browse = DNSQuestion(Printer.type, .ptr)
     private static let id = QuestionID(rawValue: 1)
@@ -31,7 +31,7 @@ struct QuerierConformanceTests {
         return message
     }
 
-    @Test("C15: a unique answer ends the series until it grows old; when it has gone the series begins anew")
+    @Test("C15: a unique answer stops the query series until it ages; after its removal the series starts again")
     func uniqueAnswer() {
         let wire = Self.asking(DNSQuestion("alpha.local", .a))
         wire.inject(Self.answer(Printer.address()[0]))
@@ -41,11 +41,11 @@ struct QuerierConformanceTests {
         wire.run(for: .seconds(24))
         #expect(wire.packets.count == before + 4)
         wire.run(for: .seconds(9))
-        // 120 s after the answer it is gone: asked for at once, and one, three and seven seconds later.
+        // It expires 120 s after the answer, and is queried at once, and one, three and seven seconds later.
         #expect(wire.packets.count == before + 8)
     }
 
-    @Test("C16: a message with many questions is answered for each of them")
+    @Test("C16: every question of a message with several is answered")
     func manyQuestions() {
         let wire = VirtualLink(1)
         let records = (0..<3).flatMap { Printer.address("host\($0)", "10.0.0.\($0 + 1)") }
@@ -59,7 +59,7 @@ struct QuerierConformanceTests {
         #expect(wire.packets.dropFirst(before).flatMap { $0.message.answers.map(\.name) }.count == 3)
     }
 
-    @Test("C22: an answer by unicast counts only for the question that it was asked for by")
+    @Test("C22: a unicast answer counts only for the question that requested it")
     func unicastForOther() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.ask(DNSQuestion("alpha.local", .a), Self.id, at: wire.now)
@@ -72,7 +72,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(2, to: 0).count == 1)
     }
 
-    @Test("C33: who hears that there is no such record says so once, and asks no more while that holds")
+    @Test("C33: a negative answer is reported once, and stops the queries while it is valid")
     func denial() {
         let wire = Self.asking(DNSQuestion("alpha.local", .aaaa))
         let none = DNSRecord(
@@ -87,7 +87,7 @@ struct QuerierConformanceTests {
         #expect(wire.packets.count == before + 1)
     }
 
-    @Test("C35: a bitmap without the bit denies whatever its next name; a broken one spoils nothing")
+    @Test("C35: a bitmap without the bit is a denial regardless of the next name; a malformed one has no effect")
     func brokenDenial() {
         let wire = Self.asking(DNSQuestion("alpha.local", .a))
         let broken = DNSRecord("alpha.local", .nsec, flushesCache: true, timeToLive: 120, .opaque([9, 1, 2]))
@@ -100,7 +100,7 @@ struct QuerierConformanceTests {
         #expect(other.hosts[0].events == [.denied(Self.id)])
     }
 
-    @Test("C45: nobody's known answers and nobody's proposals are believed")
+    @Test("C45: known answers and proposed records of other hosts are not cached")
     func hearsay() {
         let wire = Self.asking()
         var message = Self.question()
@@ -112,9 +112,9 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    /// The question stands in a message with one known answer, and two more messages follow.
+    /// The query is in a message with one known answer, and two more messages follow.
     @Test(
-        "C47: a question whose known answers come in several messages stands for ours, if it has come whole and we know all of them",
+        "C47: a query with known answers in several messages suppresses ours, if all parts arrive and we know all of the answers",
         arguments: [("whole", 1), ("unknown at the end", 2), ("the end is missing", 2), ("another's end", 2)])
     func longDuplicate(_ kind: String, _ sent: Int) {
         let wire = Self.asking()
@@ -139,7 +139,7 @@ struct QuerierConformanceTests {
         #expect(wire.packets.count == sent)
     }
 
-    @Test("C47: a question whose answer not all will hear stands for none of ours", arguments: 0..<4)
+    @Test("C47: a query whose answer not all hosts receive does not suppress ours", arguments: 0..<4)
     func noDuplicate(_ kind: Int) {
         let wire = Self.asking()
         wire.run(for: .milliseconds(100))
@@ -156,7 +156,7 @@ struct QuerierConformanceTests {
         #expect(wire.packets.count == 2)
     }
 
-    @Test("C67: silence upon such questions tells nothing of a record", arguments: 0..<3)
+    @Test("C67: silence after such queries does not count against a record", arguments: 0..<3)
     func noMiss(_ kind: Int) {
         let wire = Self.asking()
         wire.inject(Self.answer(Printer.records()[0]))
@@ -175,7 +175,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).count == 1)
     }
 
-    @Test("C10 C67: what comes back over the second family is no question of somebody else's")
+    @Test("C10 C67: a host's own query over the second family is not another host's query")
     func twoFamilies() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.familyCount = 2
@@ -194,7 +194,7 @@ struct QuerierConformanceTests {
         #expect(zip(times, times.dropFirst()).map { $1 - $0 } == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test("C65: after the link was away everything is asked for, and what is not confirmed goes after ten seconds")
+    @Test("C65: after a link outage all records are queried, and unconfirmed ones are removed after ten seconds")
     func restart() {
         let wire = Self.asking()
         wire.inject(Self.answer(Printer.records("Here")[0]))
@@ -207,7 +207,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0) == [Printer.records("Here")[0]])
     }
 
-    @Test("C13: records of one question that age together are asked for once")
+    @Test("C13: records of one question that expire together are queried once")
     func refreshTogether() {
         let wire = Self.asking()
         for number in 0..<200 {
@@ -223,7 +223,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    @Test("C30 C74: answers with another operation, an error code or from another port do not count")
+    @Test("C30 C74: answers with another opcode, an error code or from another port are ignored")
     func strangeAnswers() {
         let wire = Self.asking()
         var message = Self.answer(Printer.records()[0])
@@ -242,7 +242,7 @@ struct QuerierConformanceTests {
     }
 
     @Test(
-        "C68: an answer by unicast from beyond the link is nobody's; one to the group is the link's, whoever it came from"
+        "C68: a unicast answer from another network is ignored; a multicast answer is accepted from any source"
     )
     func offLink() {
         let wire = Self.asking()
@@ -252,7 +252,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).count == 1)
     }
 
-    @Test("C77: a message of any bytes harms nobody, and a link that heard it works on")
+    @Test("C77: a message of any bytes has no harmful effect, and the link works afterwards")
     func noise() {
         var chance = Chance(state: 7)
         let wire = Self.asking()
@@ -271,7 +271,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).contains(Printer.records("Sane")[0]))
     }
 
-    @Test("C114: who browses asks for names alone")
+    @Test("C114: a browser queries only for names")
     func namesOnly() {
         let wire = Self.asking()
         wire.inject(Self.answer(Printer.records()[0]))
@@ -279,7 +279,7 @@ struct QuerierConformanceTests {
         #expect(wire.packets.flatMap(\.message.questions).allSatisfy { $0.type == .ptr && $0.name == Printer.type })
     }
 
-    @Test("C115: what goes and comes back within a second was never away")
+    @Test("C115: a service that disappears and returns within a second is not reported as removed")
     func flicker() {
         let wire = Self.asking()
         let record = Printer.records()[0]
@@ -296,7 +296,7 @@ struct QuerierConformanceTests {
     }
 
     @Test(
-        "C7: who asks from another port asks for no answer by unicast, gets it so all the same, and believes it for two seconds"
+        "C7: a querier on another port requests no unicast answers, gets them anyway, and accepts them for two seconds"
     )
     func oneShot() {
         let wire = VirtualLink(1)
@@ -310,7 +310,7 @@ struct QuerierConformanceTests {
         wire.inject(reply, isMulticast: false)
         #expect(wire.known(1, to: 0).count == 1)
         wire.run(for: .seconds(600))
-        // The last question was asked more than two seconds ago.
+        // The last query was sent more than two seconds ago.
         let before = wire.known(1, to: 0)
         wire.inject(Self.answer(Printer.records("Late")[0]), isMulticast: false)
         #expect(wire.known(1, to: 0) == before)

@@ -3,10 +3,10 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: records that are asked for again before they end (RFC 6762 §5.2)")
+@Suite("Multicast DNS: refresh of records before they expire (RFC 6762 §5.2)")
 struct RefreshTests {
     @Test(
-        "C13: the questions come at 80, 85, 90 and 95 per cent of short times as well, by timers that are late",
+        "C13: with short TTLs and late timers too, the queries come at 80, 85, 90 and 95 per cent",
         arguments: [UInt32(20), 120], [Duration.zero, .milliseconds(40)])
     func moments(_ time: UInt32, _ lateness: Duration) {
         let name: DNSName = "beta.local"

@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: questions that come again")
+@Suite("Multicast DNS: repeated queries")
 struct RepeatedQuestionTests {
     private static let question = DNSQuestion(Printer.type, .ptr)
     private static let first = DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)
@@ -12,17 +12,17 @@ struct RepeatedQuestionTests {
         MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_00C8 + number)), port: MulticastDNS.port)
     }
 
-    /// Multicast answers since a moment.
+    /// Multicast answers since a time.
     private static func answers(on wire: VirtualLink, since start: Duration) -> [VirtualLink.Packet] {
         wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start && $0.receiver == nil }
     }
 
-    /// Their times, in whole seconds after it.
+    /// The times of those answers, in whole seconds after it.
     private static func times(on wire: VirtualLink, since start: Duration) -> [Int64] {
         answers(on: wire, since: start).map { ($0.time - start).components.seconds }
     }
 
-    /// Asks by multicast after each gap, in seconds. Returns when the last question was asked.
+    /// Sends a multicast query after each interval, in seconds. Returns the time of the last query.
     private static func ask(_ gaps: [Double], on wire: VirtualLink) -> Duration {
         for gap in gaps {
             wire.run(for: .seconds(gap))
@@ -32,10 +32,10 @@ struct RepeatedQuestionTests {
     }
 
     @Test(
-        "A host that asks at the gaps of RFC 6762 misses the answers: each is repeated, as long as the next question is not due",
+        "A host that queries at the intervals of RFC 6762 is missing the answers: each is repeated until its next query is due",
         arguments: [
             ([1], [0, 1]), ([1, 2], [0, 1, 3]), ([1, 2, 4], [0, 1, 3, 7]), ([1, 2, 4, 8], [0, 1, 3, 7]),
-            // Questions that were lost: at 1 s; at 1 and 3 s; at 3 s.
+            // Which queries were lost: the one at 1 s; those at 1 and 3 s; the one at 3 s.
             ([3], [0, 1, 3]), ([7], [0, 1, 3, 7]), ([1, 6], [0, 1, 3, 7]),
         ])
     func series(_ gaps: [Double], _ expected: [Int64]) {
@@ -46,7 +46,7 @@ struct RepeatedQuestionTests {
         #expect(Self.times(on: wire, since: last) == expected)
     }
 
-    @Test("Where the question that begins the series was lost, two gaps show it")
+    @Test("If the first query of the series was lost, two intervals reveal it")
     func lostFirst() {
         let wire = VirtualLink.settled()
         let second = Self.ask([0, 2], on: wire)
@@ -58,7 +58,7 @@ struct RepeatedQuestionTests {
     }
 
     @Test(
-        "C127: questions at any other gaps are answered once each, after 20 to 120 ms and with everything beside it",
+        "C127: queries at any other intervals are answered once each, after 20 to 120 ms and with all additional records",
         arguments: [1.15, 1.3, 1.5, 2, 2.5, 3, 5, 10.4])
     func anyGaps(_ gap: Double) {
         let wire = VirtualLink.settled()
@@ -81,7 +81,8 @@ struct RepeatedQuestionTests {
     }
 
     @Test(
-        "C127: two quick questions get one answer each, a second apart, or one together", arguments: [0.01, 0.3, 0.7])
+        "C127: two queries in quick succession get one answer each, a second apart, or one together",
+        arguments: [0.01, 0.3, 0.7])
     func quick(_ gap: Double) {
         let wire = VirtualLink.settled()
         wire.inject(.query(Self.question), from: Self.asker(0))
@@ -93,7 +94,7 @@ struct RepeatedQuestionTests {
         #expect(Self.times(on: wire, since: start) == (gap < 0.02 ? [0] : [0, 1]))
     }
 
-    @Test("C127: a repeat that waits gives way to another host's question, which is answered in time")
+    @Test("C127: a pending repetition yields to another host's query, which is answered in time")
     func givesWay() {
         let wire = VirtualLink.settled()
         wire.inject(.query(Self.first), from: Self.asker(0))
@@ -106,7 +107,7 @@ struct RepeatedQuestionTests {
         #expect(answers.count == 1 && answers[0].time - asked < .milliseconds(120))
     }
 
-    @Test("What the asker says it knows after all is not repeated")
+    @Test("An answer that the querier lists as known is not repeated")
     func arrived() {
         let wire = VirtualLink.settled()
         wire.inject(.query(Self.first), from: Self.asker(0))
@@ -118,12 +119,12 @@ struct RepeatedQuestionTests {
         #expect(Self.times(on: wire, since: start).isEmpty)
     }
 
-    @Test("Copies of a question, other hosts' questions and those of long ago are answered once")
+    @Test("Copies of a query, queries of other hosts and old queries are answered once")
     func others() {
         let wire = VirtualLink.settled()
         let start = wire.now
         for number in 0..<3 {
-            // Over both families at once, and doubled by the wire.
+            // Over both families at once, and duplicated by the link.
             for _ in 0..<2 { wire.inject(.query(Self.question), from: Self.asker(UInt32(number))) }
             wire.run(for: .seconds(8))
         }
@@ -135,7 +136,7 @@ struct RepeatedQuestionTests {
         #expect(Self.times(on: wire, since: late) == [0])
     }
 
-    @Test("A host that is heard over one family and then over the other is one host")
+    @Test("Queries of one host over different families count as those of one host")
     func families() {
         let wire = VirtualLink.settled()
         wire.inject(.query(Self.first), from: Self.asker(0))
@@ -147,7 +148,7 @@ struct RepeatedQuestionTests {
         #expect(Self.times(on: wire, since: start) == [0, 1])
     }
 
-    @Test("Another program of a host begins a series of its own: it is answered by unicast at once, and not again")
+    @Test("Another program of a host starts its own series: it gets one unicast answer at once, and no repetition")
     func anotherProgram() {
         let wire = VirtualLink.settled()
         for _ in 0..<3 {
@@ -155,7 +156,7 @@ struct RepeatedQuestionTests {
             wire.inject(.query(Self.first), from: Self.asker(0))
             wire.run(for: .milliseconds(1_200))
             let answers = wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start }
-            // Sent twice, for it has no second way.
+            // Sent twice, because there is no other repetition.
             #expect(answers.map(\.receiver) == [Self.asker(0), Self.asker(0)])
             #expect(answers.allSatisfy { $0.time - start < .milliseconds(200) })
         }
@@ -164,7 +165,7 @@ struct RepeatedQuestionTests {
         #expect(Self.times(on: wire, since: start).isEmpty)
     }
 
-    @Test("Thousands of made-up askers are not all remembered, and get one answer a second at most")
+    @Test("Thousands of forged queriers are not all remembered, and get at most one answer per second")
     func flood() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count

@@ -3,10 +3,10 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Items of the conformance list; `Scripts/bonjour-conformance` prints them all.
-@Suite("Multicast DNS: what is answered")
+/// Conformance items; `Scripts/bonjour-conformance` lists them all.
+@Suite("Multicast DNS: content of answers")
 struct ResponderContentTests {
-    @Test("C23: what others said is not repeated")
+    @Test("C23: records of other hosts are not repeated")
     func ownOnly() {
         let wire = VirtualLink.settled()
         wire.hosts[0].link.ask(DNSQuestion("beta.local", .a), QuestionID(rawValue: 1), at: wire.now)
@@ -23,7 +23,8 @@ struct ResponderContentTests {
             })
     }
 
-    @Test("C24 C41: names match without regard to case; ANY asks for all types and classes, another class for nothing")
+    @Test(
+        "C24 C41: names match without regard to case; ANY matches all types and classes, another class matches nothing")
     func matching() {
         let wire = VirtualLink.settled()
         let name = DNSName("PRINTER", in: "_IPP._tcp.LOCAL")!
@@ -36,7 +37,9 @@ struct ResponderContentTests {
         #expect(wire.packets.count == before)
     }
 
-    @Test("C34 C36: a denial has the bitmap of what is there, the name itself as the next, and the missing type's time")
+    @Test(
+        "C34 C36: a negative answer has a bitmap of the existing types, the name itself as the next name, and the TTL of the missing type"
+    )
     func denials() {
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .a)))
@@ -48,7 +51,7 @@ struct ResponderContentTests {
         #expect(wire.packets.last!.message.answers[0].timeToLive == 4_500)
     }
 
-    @Test("C34: a name that has a type above 255 is denied nothing, for the bitmap would not hold it")
+    @Test("C34: a name with a type above 255 gets no negative answers, because the bitmap cannot represent it")
     func wideTypes() {
         var record = Printer.address()[0]
         record.type = DNSRecordType(rawValue: 300)
@@ -60,7 +63,7 @@ struct ResponderContentTests {
         #expect(wire.packets.count == before)
     }
 
-    @Test("C37 C38: one family's address brings the other's, or that there is none")
+    @Test("C37 C38: an address of one family is accompanied by those of the other, or by its denial")
     func families() {
         var records = Printer.address()
         let wire = VirtualLink.settled(records)
@@ -73,12 +76,14 @@ struct ResponderContentTests {
         #expect(both.packets.last!.message.additionals.map(\.type) == [.aaaa])
     }
 
-    @Test("C61: hosts' records hold for two minutes, others for 75")
+    @Test("C61: host records have a TTL of two minutes, others of 75 minutes")
     func times() {
         #expect(MulticastDNS.hostTimeToLive == 120 && MulticastDNS.otherTimeToLive == 4_500)
     }
 
-    @Test("C64: known answers, proposals, shared records and what simple resolvers get lack the cache-flush bit")
+    @Test(
+        "C64: known answers, proposed records, shared records and answers for simple resolvers lack the cache-flush bit"
+    )
     func flushBit() {
         let wire = VirtualLink.settled()
         let question = DNSQuestion("beta.local", .a)
@@ -101,7 +106,7 @@ struct ResponderContentTests {
         #expect(wire.packets.contains { !$0.message.answers.isEmpty && !$0.message.flags.contains(.isResponse) })
     }
 
-    @Test("C73: messages fit the link; a record that does not goes alone, in at most 9,000 bytes")
+    @Test("C73: messages fit the link's MTU; a larger record is sent alone, in at most 9,000 bytes")
     func sizes() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.messageByteLimit = 1_220
@@ -119,7 +124,7 @@ struct ResponderContentTests {
         #expect(wire.packets.contains { $0.byteCount > 4_000 })
     }
 
-    @Test("C74: headers of what is sent are all zeros but for the bits of answers")
+    @Test("C74: headers of sent messages are zero except for the bits of a response")
     func headers() {
         let wire = VirtualLink.settled()
         wire.hosts[0].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
@@ -131,7 +136,7 @@ struct ResponderContentTests {
         }
     }
 
-    @Test("C83 C92: an instance has its SRV and TXT, and whoever asks for it is told both and the address")
+    @Test("C83 C92: an instance has SRV and TXT records, and a query for it returns both and the address")
     func additionals() {
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))

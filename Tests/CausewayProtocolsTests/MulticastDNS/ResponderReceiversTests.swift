@@ -3,8 +3,8 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Items of the conformance list; `Scripts/bonjour-conformance` prints them all.
-@Suite("Multicast DNS: who is answered, and by what way")
+/// Conformance items; `Scripts/bonjour-conformance` lists them all.
+@Suite("Multicast DNS: receivers of answers")
 struct ResponderReceiversTests {
     private static let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: 5_353)
 
@@ -17,7 +17,7 @@ struct ResponderReceiversTests {
         #expect(wire.packets.last!.message.answers == Printer.address())
     }
 
-    @Test("What is taken back before its answer to one asker was due is said to nobody behind its goodbye")
+    @Test("A record that is removed before its unicast answer is due is not sent after its goodbye")
     func takenBack() {
         let wire = VirtualLink.settled()
         let start = wire.now
@@ -28,7 +28,7 @@ struct ResponderReceiversTests {
         #expect(!said.isEmpty && said.allSatisfy { $0.timeToLive == 0 }, "\(said)")
     }
 
-    @Test("C20: answers by unicast have the bit of unique records, additional ones and the delay of shared ones")
+    @Test("C20: unicast answers have the cache-flush bit, additional records and the delay of shared records")
     func unicastRules() {
         let wire = VirtualLink.settled()
         let asked = wire.now
@@ -40,7 +40,7 @@ struct ResponderReceiversTests {
         #expect(reply.message.additionals.allSatisfy(\.flushesCache) && reply.message.additionals.count >= 3)
     }
 
-    @Test("What is for one asker alone is said twice, but once only where many ask one after the other")
+    @Test("A unicast answer is sent twice, but only once if many hosts query one after the other")
     func many() {
         let wire = VirtualLink.settled()
         for (count, sent) in [(3, 6), (20, 27)] {
@@ -59,7 +59,7 @@ struct ResponderReceiversTests {
         }
     }
 
-    @Test("C21: a question to this host alone is answered alone if it is from the link, and not at all if it is not")
+    @Test("C21: a unicast query is answered by unicast if it comes from the link, and otherwise ignored")
     func directQuestion() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
@@ -70,7 +70,7 @@ struct ResponderReceiversTests {
         #expect(wire.packets.count == before + 1 && wire.packets.last!.receiver == Self.peer)
     }
 
-    @Test("C25: what is not here is answered by silence; no answer ever bears an error")
+    @Test("C25: a query for a foreign name is not answered, and no answer has an error code")
     func silence() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
@@ -80,7 +80,7 @@ struct ResponderReceiversTests {
         #expect(wire.packets.allSatisfy { $0.message.responseCode == .noError })
     }
 
-    @Test("C26 C74: a question within an answer, or with another operation or an error, is none")
+    @Test("C26 C74: a query in a response, or with another opcode or an error code, is ignored")
     func strangeQuestions() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
@@ -97,14 +97,14 @@ struct ResponderReceiversTests {
         #expect(wire.packets.count == before)
     }
 
-    @Test("C31: answers go to the group unless somebody wished otherwise")
+    @Test("C31: answers are multicast unless the querier requests unicast")
     func toAll() {
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
         #expect(wire.packets.allSatisfy { $0.receiver == nil })
     }
 
-    @Test("C43: a simple resolver's answer has no compressed SRV target")
+    @Test("C43: an answer for a simple resolver has an uncompressed SRV target")
     func legacyTarget() {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(Printer.records() + Printer.address(), Printer.id, at: wire.now)
@@ -120,7 +120,7 @@ struct ResponderReceiversTests {
         Issue.record("no reply")
     }
 
-    @Test("C69: an asker from beyond the link is answered by multicast, whatever he wished")
+    @Test("C69: a querier from another network is answered by multicast, even if it requests unicast")
     func offLink() {
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv, acceptsUnicast: true)), isOnLink: false)

@@ -3,10 +3,12 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Items of the conformance list; `Scripts/bonjour-conformance` prints them all.
-@Suite("Multicast DNS: when and how often is answered")
+/// Conformance items; `Scripts/bonjour-conformance` lists them all.
+@Suite("Multicast DNS: timing and rate of answers")
 struct ResponderTimingTests {
-    @Test("C32: additional records as well are multicast once a second only, and none goes early with others")
+    @Test(
+        "C32: additional records too are multicast at most once per second, and none is sent before its time with others"
+    )
     func additionalSpacing() {
         let wire = VirtualLink.settled()
         for step in 0..<40 {
@@ -23,7 +25,7 @@ struct ResponderTimingTests {
         }
     }
 
-    @Test("C32: in defence a record is given again after a quarter of a second, and not before")
+    @Test("C32: in defence, a record is sent again after a quarter of a second, and not before")
     func defenceSpacing() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
@@ -36,7 +38,7 @@ struct ResponderTimingTests {
         #expect(times.count >= 4 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(250) })
     }
 
-    @Test("C39: several questions are answered after 20 to 120 ms, though all of them be for unique records")
+    @Test("C39: a message with several questions is answered after 20 to 120 ms, even if all concern unique records")
     func severalQuestions() {
         let wire = VirtualLink.settled()
         let asked = wire.now
@@ -47,7 +49,7 @@ struct ResponderTimingTests {
         #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(wire.packets.last!.time - asked))
     }
 
-    @Test("C40: questions that come soon after each other are answered together")
+    @Test("C40: queries in quick succession are answered together")
     func aggregation() {
         let wire = VirtualLink.settled(Printer.records("A") + Printer.records("B", host: "alpha"))
         let before = wire.packets.count
@@ -59,7 +61,7 @@ struct ResponderTimingTests {
         #expect(wire.packets.count == before + 1)
     }
 
-    @Test("C42: who makes others forget what holds is contradicted, once a second at most")
+    @Test("C42: a host that announces our record with a TTL that is too short is corrected, at most once per second")
     func rescue() {
         let wire = VirtualLink.settled()
         var goodbye = DNSMessage()
@@ -75,7 +77,7 @@ struct ResponderTimingTests {
         #expect(wire.packets.last!.message.answers == Printer.address())
     }
 
-    @Test("C46: each part of a long list of known answers makes the answer wait for the next")
+    @Test("C46: each part of a long list of known answers delays the answer until the next")
     func longList() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count

@@ -3,12 +3,12 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Waits that are even after something that many hosts noticed, and rather short long after it.
-@Suite("Multicast DNS: waits in a crowd, and of one program alone")
+/// Delays are uniform after an event that many hosts noticed, and biased towards short later.
+@Suite("Multicast DNS: delays in a crowd, and of a single program")
 struct ResponseDelaysTests {
     private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
-    /// When hosts that each register a service send their first probe.
+    /// The times of the first probe of hosts that each register a service.
     private static func probes(after age: Duration, _ prepare: (VirtualLink) -> Void = { _ in }) -> [Duration] {
         let wire = VirtualLink(400)
         prepare(wire)
@@ -22,7 +22,7 @@ struct ResponseDelaysTests {
     }
 
     @Test(
-        "C51: the first probe comes after 0 to 250 ms: evenly where the link has just come up, rather sooner where it has not"
+        "C51: the first probe comes after 0 to 250 ms, uniformly on a new link, and rather early on an older one"
     )
     func probing() {
         let (new, old) = (Self.probes(after: .seconds(9)), Self.probes(after: .seconds(10)))
@@ -31,11 +31,11 @@ struct ResponseDelaysTests {
         }
         #expect((Duration.milliseconds(105)...Duration.milliseconds(145)).contains(Self.middle(new)))
         #expect((Duration.milliseconds(30)...Duration.milliseconds(50)).contains(Self.middle(old)))
-        // Not many at one moment.
+        // Few at one moment.
         #expect(old.count { $0 < .milliseconds(5) } < 50)
     }
 
-    @Test("C51: what its driver knows of makes a link new")
+    @Test("C51: link changes that the driver reports make a link new")
     func upheaval() {
         let times = Self.probes(after: .seconds(30)) { wire in
             for host in wire.hosts.indices { wire.hosts[host].link.upheaval = .seconds(25) }
@@ -43,7 +43,7 @@ struct ResponseDelaysTests {
         #expect((Duration.milliseconds(105)...Duration.milliseconds(145)).contains(Self.middle(times)))
     }
 
-    @Test("C51: after a conflict the next name is probed for evenly")
+    @Test("C51: after a conflict the delay of the next name's first probe is uniform")
     func conflict() {
         var times: [Duration] = []
         for seed in 0..<100 {
@@ -63,7 +63,7 @@ struct ResponseDelaysTests {
         #expect((Duration.milliseconds(90)...Duration.milliseconds(160)).contains(Self.middle(times)))
     }
 
-    /// How long answers wait, on a link where somebody else has said the records before.
+    /// The delays of answers, on a link on which another host has announced the records before.
     private static func answers(_ heard: [DNSRecord], age: Duration = .seconds(30)) -> [Duration] {
         (0..<200).map { seed in
             let wire = VirtualLink(1)
@@ -84,12 +84,12 @@ struct ResponseDelaysTests {
     }
 
     @Test(
-        "C28: a shared answer comes after 20 to 120 ms: evenly where others have such records, rather sooner where none was heard"
+        "C28: a shared answer comes after 20 to 120 ms, uniformly if other hosts have such records, and rather early if not"
     )
     func answering() {
         let alone = Self.answers([])
         let other = Self.answers([Printer.records("Other")[0]])
-        // A unique record, or one of another type, is no sign of anybody who would answer as well.
+        // A unique record, or one of another type, does not indicate other hosts that would answer too.
         let stranger = Self.answers([
             DNSRecord("_http._tcp.local", .ptr, timeToLive: 4_500, .name("x._http._tcp.local"))
         ])

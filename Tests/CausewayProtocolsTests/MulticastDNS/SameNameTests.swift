@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: one name, several registrations of one host")
+@Suite("Multicast DNS: one name in several registrations of one host")
 struct SameNameTests {
     private static func register(_ count: Int, on wire: VirtualLink, at gap: Duration) {
         for number in 1...count {
@@ -14,7 +14,7 @@ struct SameNameTests {
     }
 
     @Test(
-        "C58: the first has it and the others lose it before they send anything",
+        "C58: the first registration has the name, and the others lose it before they send anything",
         arguments: [Duration.zero, .seconds(20)])
     func services(_ gap: Duration) {
         let wire = VirtualLink(1)
@@ -34,7 +34,7 @@ struct SameNameTests {
         #expect(Set(ports) == [1])
     }
 
-    @Test("It is free again when the one that has it is gone, or has lost it")
+    @Test("The name is free again after its registration has ended or lost it")
     func freed() {
         let wire = VirtualLink(1)
         Self.register(2, on: wire, at: .seconds(1))
@@ -45,7 +45,7 @@ struct SameNameTests {
         #expect(wire.hosts[0].events.last == .established(RegistrationID(rawValue: 1)))
     }
 
-    @Test("The same records twice are no conflict, nor are two sets of a host's addresses")
+    @Test("Equal records, or two sets of a host's addresses, are not a conflict")
     func equal() {
         let wire = VirtualLink(1)
         for (number, address) in [(UInt64(1), "10.0.0.1"), (2, "10.0.0.2")] {

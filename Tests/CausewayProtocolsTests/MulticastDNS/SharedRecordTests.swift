@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Multicast DNS: records that several registrations have")
+@Suite("Multicast DNS: records shared by several registrations")
 struct SharedRecordTests {
     private static let types: DNSName = "_services._dns-sd._udp.local"
     private static let listing = DNSRecord(types, .ptr, timeToLive: 4_500, .name(Printer.type))
@@ -22,10 +22,10 @@ struct SharedRecordTests {
         return Set(wire.packets[before...].flatMap(\.message.answers).filter { $0.name == name && $0.timeToLive > 0 })
     }
 
-    /// Few records of a name are searched, many are found by content: with both, with small and large registrations, and in any order
-    /// of going.
+    /// Few records of a name are searched linearly, many by content: tests both, with small and large registrations, and any order of
+    /// removal.
     @Test(
-        "In whatever order services come and go, those that are there are told, and the type as long as one is",
+        "In any order of registration and removal, existing services are answered, and the type while there is one",
         arguments: [0, 20])
     func comeAndGo(_ others: Int) {
         var random = Chance(state: 7)
@@ -33,7 +33,7 @@ struct SharedRecordTests {
         var present: Set<Int> = []
         for step in 0..<120 {
             let number = Int.random(in: 0..<24, using: &random)
-            // It grows first and shrinks then.
+            // The number first grows and then shrinks.
             let isComing = Int.random(in: 0..<120, using: &random) > step
             let id = RegistrationID(rawValue: UInt64(number + 1))
             if isComing, !present.contains(number) {
@@ -45,7 +45,7 @@ struct SharedRecordTests {
             } else {
                 continue
             }
-            // Until what is said by itself was said.
+            // Until the announcements are complete.
             wire.run(for: .seconds(10))
             #expect(Self.answers(Printer.type, wire) == Set(present.map { Self.records($0)[0] }))
             #expect(Self.answers(Self.types, wire) == (present.isEmpty ? [] : [Self.listing]))
@@ -53,7 +53,7 @@ struct SharedRecordTests {
         #expect(present.count < 12)
     }
 
-    @Test("Thousands that begin together speak in several turns of one moment, and all of them do")
+    @Test("Thousands of registrations that start together are announced in several batches at the same time")
     func crowd() {
         let count = 2_000
         let wire = VirtualLink(1)
@@ -72,7 +72,9 @@ struct SharedRecordTests {
         #expect(wire.hosts[0].events.count == count)
     }
 
-    @Test("C11 C67: a host that does not hear itself lists what it answers as known, so that others do not miss it")
+    @Test(
+        "C11 C67: a host that does not receive its own answers lists them as known, so that others do not consider them missing"
+    )
     func ownQuestion() {
         let wire = VirtualLink(2)
         wire.hosts[0].link.hearsItself = false

@@ -2,12 +2,12 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// Hosts on one wire under a virtual clock: what one sends reaches all, itself included, unless the wire loses it.
+/// Hosts on one link under a virtual clock: each packet reaches all hosts including the sender, unless the link loses it.
 final class VirtualLink {
     struct Host {
         var link: MulticastLink
         var peer: MulticastPeer
-        /// Itself by its address in the other family.
+        /// The host's own address in the other family.
         var otherPeer: MulticastPeer
         var events: [MulticastAction] = []
         var isConnected = true
@@ -22,18 +22,18 @@ final class VirtualLink {
         var sender: Int
         var message: DNSMessage
         var byteCount: Int
-        /// `nil` for the group.
+        /// `nil` for multicast.
         var receiver: MulticastPeer?
     }
 
     private(set) var now: Duration = .zero
     var hosts: [Host]
     private(set) var packets: [Packet] = []
-    /// How often a sender hears itself: once for each family in which it sends.
+    /// The number of copies that a sender receives: one for each family in which it sends.
     var copies = 1
-    /// Whether a packet of this number reaches a host of that number. Asked once for each family in which it goes out.
+    /// Whether the packet with this number reaches the host with that number. Called once per family.
     var delivers: (Int, Int) -> Bool = { _, _ in true }
-    /// In how many families each packet to the group goes out, and reaches others if it comes in one of them.
+    /// The number of families in which each multicast packet is sent. A receiver gets it if it arrives in one of them.
     var familyCount = 1
 
     init(_ count: Int) {
@@ -47,7 +47,7 @@ final class VirtualLink {
         }
     }
 
-    /// One host that has settled its records, half a minute after it began.
+    /// One host whose records are established, half a minute after its start.
     static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(records, Printer.id, at: wire.now)
@@ -55,7 +55,7 @@ final class VirtualLink {
         return wire
     }
 
-    /// Lets time pass, with everything that happens meanwhile.
+    /// Advances the clock, with all events in this time.
     func run(for duration: Duration) {
         let end = now + duration
         settle()
@@ -67,14 +67,14 @@ final class VirtualLink {
         now = end
     }
 
-    /// Lets the clock jump: everything that was due before happens then.
+    /// Advances the clock in one step: everything that was due happens at its end.
     func skip(to time: Duration) {
         now = max(now, time)
         for index in hosts.indices { hosts[index].link.advance(to: now) }
         settle()
     }
 
-    /// Performs what hosts ask for, until nobody asks for anything.
+    /// Performs the requests of all hosts until there are none.
     func settle() {
         var isBusy = true
         while isBusy {
@@ -115,7 +115,7 @@ final class VirtualLink {
         }
     }
 
-    /// A message of somebody who is no host here.
+    /// Sends a message of a peer that is not a host of this link.
     func inject(_ message: DNSMessage, from peer: MulticastPeer? = nil, isMulticast: Bool = true, isOnLink: Bool = true)
     {
         let peer = peer ?? MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: MulticastDNS.port)
@@ -127,19 +127,19 @@ final class VirtualLink {
         settle()
     }
 
-    /// Reads what is of interest only, as drivers do: every test proves that the rest may be left out.
+    /// Decodes only messages of interest, like the drivers, so that every test proves that the others can be skipped.
     private func receive(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
         let interest = hosts[host].link.interest(in: bytes.span, arrival, isSelf: isSelf, at: now)
         if interest != .none { hosts[host].link.received(bytes.span, arrival, isSelf: isSelf, at: now) }
     }
 
-    // MARK: What happened
+    // MARK: Records
 
     func sent(by host: Int, _ isWanted: (DNSMessage) -> Bool = { _ in true }) -> [Packet] {
         packets.filter { $0.sender == host && isWanted($0.message) }
     }
 
-    /// What a question of a host is answered by now.
+    /// The answers that a host has for a query.
     func known(_ id: UInt64, to host: Int) -> Set<DNSRecord> {
         var known: Set<DNSRecord> = []
         for case .changed(QuestionID(rawValue: id), let added, let removed) in hosts[host].events {
@@ -168,7 +168,7 @@ extension DNSMessage {
     }
 }
 
-/// The same numbers each time.
+/// A random number generator with a fixed seed.
 struct Chance: RandomNumberGenerator, Sendable {
     var state: UInt64
 
@@ -181,7 +181,7 @@ struct Chance: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Records of a printer, as one host would have them.
+/// The records of a printer.
 enum Printer {
     static let type: DNSName = "_ipp._tcp.local"
     static let instance = DNSName("Printer", in: type)!

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("What a web server's answer tells of the network")
+@Suite("Interpretation of a web server's answer by the captive network probe")
 struct CaptiveProbeTests {
     private func verdict(
         _ answer: String, expecting expectation: CaptiveProbe.Expectation = .status(204), piece: Int = 1_000
@@ -17,14 +17,16 @@ struct CaptiveProbeTests {
         return probe.end()
     }
 
-    @Test("The question is one request that anybody understands")
+    @Test("The request is understood by any web server")
     func request() throws {
         let probe = try CaptiveProbe(authority: "example.com:8080", target: "/a?b", expecting: .status(204))
         let text = String(decoding: probe.request, as: UTF8.self)
         #expect(text.hasPrefix("GET /a?b HTTP/1.0\r\nHost: example.com:8080\r\n") && text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test("What would be more than one line is no request", arguments: ["", "/a b", "/a\r\nX: y", "a", "/ä"])
+    @Test(
+        "What would be more than one line is no request",
+        arguments: ["", "/a b", "A URL with a line break makes no request", "a", "/ä"])
     func unwritable(target: String) {
         #expect(throws: UpgradeError.unwritable("path")) {
             try CaptiveProbe(authority: "example.com", target: target, expecting: .status(204))
@@ -49,14 +51,14 @@ struct CaptiveProbeTests {
         #expect(try verdict("HTTP/1.1 200 OK\n\n<b>Success</b>", expecting: expected, piece: piece) == .open)
         #expect(
             try verdict("HTTP/1.1 200 OK\n\n<b>Log in</b>", expecting: expected, piece: piece) == .captive(portal: nil))
-        // Nothing is waited for that does not come.
+        // The probe does not wait for bytes that it does not need.
         #expect(
             try verdict("HTTP/1.1 200 OK\nContent-Length: 3\n\nabcdef", expecting: expected, piece: piece)
                 == .captive(portal: nil))
         #expect(try verdict("HTTP/1.1 204 No Content\n\n", expecting: expected, piece: piece) == .captive(portal: nil))
     }
 
-    @Test("A page without end is looked at up to a bound")
+    @Test("An endless page is read up to a limit")
     func bound() throws {
         var probe = try CaptiveProbe(authority: "example.com", target: "/", expecting: .text("Success"))
         #expect(probe.take(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) == nil)
@@ -65,7 +67,7 @@ struct CaptiveProbeTests {
         #expect(taken == 65_000)
     }
 
-    @Test("What is no answer tells nothing")
+    @Test("An invalid answer is inconclusive")
     func strange() throws {
         #expect(try verdict("SSH-2.0-OpenSSH\n\n") == .unclear("the answer is not HTTP"))
         #expect(try verdict("") == .unclear("the connection ended before an answer"))

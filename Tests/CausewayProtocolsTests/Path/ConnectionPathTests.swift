@@ -8,13 +8,13 @@ import Testing
 struct ConnectionPathTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
-        /// Of the connection, which was made in the rig with two paths to 10.77.9.9.
+        /// The connection, made over two paths to 10.77.9.9.
         var local = "10.77.1.2"
         var remote = "10.77.9.9"
         var mayMove = true
         var isNamed = false
         var demand: @Sendable (inout PathConstraints) -> Void = { _ in }
-        /// What happened since.
+        /// The change of the network since then.
         var change: @Sendable (inout NetworkScene) -> Void = { _ in }
         var isViable: Bool
         var hasBetter: Bool
@@ -26,24 +26,25 @@ struct ConnectionPathTests {
         Case(name: "nothing happened", isViable: true, hasBetter: false),
         Case(name: "on the worse network", local: "10.77.2.2", isViable: true, hasBetter: true, strays: true),
         Case(
-            name: "on the worse network, which was demanded", local: "10.77.2.2",
+            name: "on the worse network, which is required", local: "10.77.2.2",
             demand: { $0.requiredInterface = NetworkScene.interface("cell0") }, isViable: true, hasBetter: false),
         Case(
             name: "on the worse network, the better one is prohibited", local: "10.77.2.2",
             demand: { $0.prohibitedTypes = [.wifi] }, isViable: true, hasBetter: false, strays: true),
         Case(
-            name: "a server's side never moves", local: "10.77.2.2", mayMove: false, isViable: true, hasBetter: false,
+            name: "an accepted connection never moves", local: "10.77.2.2", mayMove: false, isViable: true,
+            hasBetter: false,
             strays: true),
         Case(name: "its link is switched off", change: { $0.switchOff("wifi0") }, isViable: false, hasBetter: true),
-        Case(name: "its cable is pulled", change: { $0.unplug("wifi0") }, isViable: false, hasBetter: true),
+        Case(name: "its link loses its carrier", change: { $0.unplug("wifi0") }, isViable: false, hasBetter: true),
         Case(
-            name: "its default route is gone, and the other one leads there",
+            name: "its default route is gone, and the other one reaches the server",
             change: { $0.removeRoutes(of: "wifi0") { $0.isDefault } }, isViable: false, hasBetter: true),
         Case(
             name: "every default route is gone", change: { $0.state.routes.removeAll(where: \.isDefault) },
             isViable: false,
             hasBetter: false),
-        Case(name: "its address is gone", change: { $0.unassign("10.77.1.2/24") }, isViable: false, hasBetter: true),
+        Case(name: "its address is removed", change: { $0.unassign("10.77.1.2/24") }, isViable: false, hasBetter: true),
         Case(
             name: "its address has changed",
             change: {
@@ -52,10 +53,10 @@ struct ConnectionPathTests {
                 $0.route("default", via: "10.77.1.1", "wifi0", metric: 100)
             }, isViable: false, hasBetter: true),
         Case(
-            name: "the network that it is not on is gone", change: { $0.switchOff("cell0") }, isViable: true,
+            name: "the other network is gone", change: { $0.switchOff("cell0") }, isViable: true,
             hasBetter: false),
         Case(
-            name: "both are gone",
+            name: "both networks are gone",
             change: {
                 $0.switchOff("wifi0")
                 $0.switchOff("cell0")
@@ -64,13 +65,13 @@ struct ConnectionPathTests {
             name: "to a neighbour, without a router", remote: "10.77.1.1",
             change: { $0.state.routes.removeAll(where: \.isDefault) }, isViable: true, hasBetter: false),
         Case(
-            name: "a cable appears", change: { $0.plugInEthernet(metric: 50) }, isViable: true, hasBetter: true,
+            name: "Ethernet is connected", change: { $0.plugInEthernet(metric: 50) }, isViable: true, hasBetter: true,
             strays: true),
         Case(
-            name: "a cable appears that is preferred less", change: { $0.plugInEthernet(metric: 300) }, isViable: true,
+            name: "a less preferred Ethernet is connected", change: { $0.plugInEthernet(metric: 300) }, isViable: true,
             hasBetter: false),
         Case(
-            name: "a tunnel takes everything", change: { $0.fullTunnel() }, isViable: true, hasBetter: true,
+            name: "a tunnel takes all traffic", change: { $0.fullTunnel() }, isViable: true, hasBetter: true,
             strays: true),
         Case(
             name: "everything is prohibited", change: { $0.route("default", kind: .prohibit) }, isViable: false,
@@ -82,26 +83,26 @@ struct ConnectionPathTests {
             name: "within the host", local: "10.77.1.2", remote: "10.77.2.2", change: { $0.switchOff("cell0") },
             isViable: true, hasBetter: false),
         Case(
-            name: "within the host, whose address goes", local: "10.77.1.2", remote: "10.77.2.2",
+            name: "within the host, whose address is removed", local: "10.77.1.2", remote: "10.77.2.2",
             change: { $0.unassign("10.77.2.2/24") }, isViable: true, hasBetter: false),
         Case(
             name: "over IPv6", local: "fd77:1::2", remote: "fd77:9::9",
             change: { $0.removeRoutes(of: "wifi0") { $0.family == .ipv6 } }, isViable: false, hasBetter: true),
         Case(
-            name: "IPv4 is not touched by IPv6", change: { $0.state.routes.removeAll { $0.family == .ipv6 } },
+            name: "IPv6 does not affect IPv4", change: { $0.state.routes.removeAll { $0.family == .ipv6 } },
             isViable: true, hasBetter: false),
         Case(
-            name: "an address is unreachable that a name gave, and the name may have others", isNamed: true,
+            name: "an address from a name becomes unreachable, and the name may have others", isNamed: true,
             change: { $0.state.routes.removeAll { $0.family == .ipv4 && $0.isDefault } }, isViable: false,
             hasBetter: true),
     ]
 
-    @Test("Viable, and whether there is a better one", arguments: cases)
+    @Test("Viability, and whether there is a better path", arguments: cases)
     func judges(_ case: Case) {
         var constraints = PathConstraints()
         `case`.demand(&constraints)
         var scene = NetworkScene.twoPaths
-        // The connection was made where its address is.
+        // The connection was established on the interface with its address.
         var connection = FollowedConnection(
             local: NetworkScene.address(`case`.local), remote: NetworkScene.address(`case`.remote),
             constraints: constraints,
@@ -117,7 +118,7 @@ struct ConnectionPathTests {
         #expect((path.interface != nil) == `case`.isViable)
     }
 
-    @Test("What was routed over another interface from the start may go on so")
+    @Test("A connection that was routed over another interface from the start may stay so")
     func foreign() {
         var scene = NetworkScene.twoPaths
         let connection = scene.model.follow(
@@ -132,7 +133,7 @@ struct ConnectionPathTests {
         #expect(!scene.model.path(of: connection).isViable)
     }
 
-    @Test("Of several subflows one that works is enough, and the oldest of those is the path")
+    @Test("One working subflow of several is enough, and the path is that of the oldest working one")
     func subflows() {
         var scene = NetworkScene.twoPaths
         let subflows = ["10.77.1.2", "10.77.2.2"].map { local in
@@ -146,7 +147,7 @@ struct ConnectionPathTests {
             return [path.interface?.name ?? "none", "\(path.isViable)", "\(path.hasBetter)"]
         }
         #expect(told(subflows) == ["wifi0", "true", "false"])
-        #expect(told([subflows[1]]) == ["cell0", "true", "true"], "alone, it would gain by a move")
+        #expect(told([subflows[1]]) == ["cell0", "true", "true"], "as a single connection, a move would improve it")
         scene.unplug("wifi0")
         #expect(told(subflows) == ["cell0", "true", "false"])
         scene.unplug("cell0")
@@ -154,7 +155,7 @@ struct ConnectionPathTests {
         #expect(told([]) == ["none", "false", "false"])
     }
 
-    @Test("A connection is renumbered when its interface has another address instead of its own, and only then")
+    @Test("A connection gets a new address only if its interface has another address instead of the old one")
     func renumbering() {
         var scene = NetworkScene.twoPaths
         let connection = scene.model.follow(
@@ -167,14 +168,14 @@ struct ConnectionPathTests {
         scene.unassign("10.77.1.2/24")
         #expect(scene.model.isRenumbered(connection))
         scene.unassign("10.77.1.3/24")
-        #expect(!scene.model.isRenumbered(connection), "it may come back")
+        #expect(!scene.model.isRenumbered(connection), "the address may return")
         scene.assign("169.254.7.7/16", to: "wifi0")
-        #expect(!scene.model.isRenumbered(connection), "what it has meanwhile leads nowhere")
+        #expect(!scene.model.isRenumbered(connection), "the replacement has no route")
         scene.assign("10.77.1.2/24", to: "wifi0")
         #expect(!scene.model.isRenumbered(connection))
     }
 
-    @Test("An address of the host itself moves with the routes")
+    @Test("An address of the host itself follows the routes")
     func virtualAddress() {
         var scene = NetworkScene.twoPaths
         scene.add("vip0", kind: "dummy", "198.51.100.1/32")
@@ -189,7 +190,7 @@ struct ConnectionPathTests {
         #expect(!scene.model.path(of: connection).isViable)
     }
 
-    @Test("Each change is told once: first the path, and that it works")
+    @Test("Each change is reported once: first the path, then viability")
     func tracker() {
         var tracker = PathTracker()
         var path = ConnectionPath.none
@@ -216,7 +217,7 @@ struct ConnectionPathTests {
         #expect(reports7.betterPath == true)
     }
 
-    @Test("Whatever happens, reports add up to the state", arguments: 0..<200 as Range<UInt64>)
+    @Test("Under any order of events, the reports add up to the state", arguments: 0..<200 as Range<UInt64>)
     func anyOrder(seed: UInt64) {
         var random = Generator(state: seed)
         var scene = NetworkScene.twoPaths
@@ -269,11 +270,11 @@ extension NetworkScene {
     }
 }
 
-@Suite("Network model: when to try again")
+@Suite("Network model: when to retry")
 struct RetryGateTests {
     private static let server = NetworkNeed.addresses([NetworkScene.address("10.77.9.9")])
 
-    @Test("Another way is a chance, its loss is none, and what does not concern the destination is none")
+    @Test("A new route to the destination triggers a retry; a lost or unrelated one does not")
     func addresses() {
         var answers: [(given: Bool, expected: Bool)] = []
         var scene = NetworkScene()
@@ -295,7 +296,7 @@ struct RetryGateTests {
         #expect(answers.map(\.given) == answers.map(\.expected))
     }
 
-    @Test("An IPv4 host is reached by way of IPv6 as well, if there is a translator: another network is a chance")
+    @Test("With a translator, an IPv4 host is also reached over IPv6: another network triggers a retry")
     func translated() {
         var scene = NetworkScene()
         scene.add("eth0", "2001:db8:77:8::1/64")
@@ -310,7 +311,7 @@ struct RetryGateTests {
         #expect(isLoss && isChance)
     }
 
-    @Test("Where a router tells of a translator that is a chance, for IPv4 hosts and for names")
+    @Test("A translator announced by a router triggers a retry, for IPv4 hosts and for names")
     func advertised() throws {
         var scene = NetworkScene()
         scene.add("eth0", "2001:db8:77:8::1/64")
@@ -323,7 +324,7 @@ struct RetryGateTests {
         #expect(answers == [true, true, false])
     }
 
-    @Test("What is demanded decides")
+    @Test("The requirements decide")
     func constraints() {
         var answers: [(given: Bool, expected: Bool)] = []
         var constraints = PathConstraints()
@@ -338,7 +339,7 @@ struct RetryGateTests {
         #expect(answers.map(\.given) == answers.map(\.expected))
     }
 
-    @Test("A name needs a way to everywhere, and another DNS server is a chance")
+    @Test("A name needs a default route, and a new DNS server triggers a retry")
     func name() {
         var answers: [(given: Bool, expected: Bool)] = []
         var scene = NetworkScene.twoPaths
@@ -351,7 +352,7 @@ struct RetryGateTests {
         #expect(answers.map(\.given) == answers.map(\.expected))
     }
 
-    @Test("A service needs a link with neighbours, and this host needs nothing")
+    @Test("A service needs a link with neighbours, and this host needs no route")
     func others() {
         var answers: [(given: Bool, expected: Bool)] = []
         var link = RetryGate(.link, PathConstraints(), in: NetworkScene().model)

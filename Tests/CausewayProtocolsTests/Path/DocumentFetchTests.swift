@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("Taking a document off a web server")
+@Suite("Fetching a document from a web server")
 struct DocumentFetchTests {
     typealias Outcome = DocumentFetch.Outcome
 
@@ -56,14 +56,14 @@ struct DocumentFetchTests {
         ("", .malformed),
     ]
 
-    @Test("In one piece, and a byte at a time", arguments: rows)
+    @Test("An answer in one piece, and byte by byte", arguments: rows)
     func answers(_ row: (String, Outcome)) throws {
         for length in [1, 2, 1 << 20] {
             #expect(try outcome(row.0, pieceLength: length, isEnded: true) == row.1, "pieces of \(length)")
         }
     }
 
-    @Test("An answer that is cut off anywhere is no document", arguments: [rows[0].0.replacing("more"), rows[3].0])
+    @Test("A truncated answer is not a document", arguments: [rows[0].0.replacing("more"), rows[3].0])
     func truncated(_ answer: String) throws {
         for count in 0..<answer.utf8.count {
             let part = String(decoding: answer.utf8.prefix(count), as: UTF8.self)
@@ -72,7 +72,7 @@ struct DocumentFetchTests {
         }
     }
 
-    @Test("The request asks for what is not compressed, once; nothing follows the outcome")
+    @Test("The request asks once for uncompressed content; nothing follows the result")
     func request() throws {
         var fetch = try make()
         let text = String(decoding: fetch.request, as: UTF8.self)
@@ -86,6 +86,6 @@ struct DocumentFetchTests {
 }
 
 extension String {
-    /// Without a word at its end.
+    /// Removes a suffix.
     fileprivate func replacing(_ end: String) -> String { hasSuffix(end) ? String(dropLast(end.count)) : self }
 }

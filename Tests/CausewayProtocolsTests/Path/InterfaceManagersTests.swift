@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("What programs that manage networks say")
+@Suite("Reports of network management programs")
 struct InterfaceManagersTests {
     private static func properties(_ name: String, metered: UInt32, kind: UInt32 = 1) -> [String: DBusValue] {
         [
@@ -13,7 +13,7 @@ struct InterfaceManagersTests {
     }
 
     @Test(
-        "NetworkManager's word and its guess that traffic costs money count, its guess that it does not says nothing",
+        "NetworkManager's settings and its guess `metered` count, its guess `not metered` does not",
         arguments: [(0, nil), (1, true), (2, false), (3, true), (4, nil), (99, nil)] as [(UInt32, Bool?)])
     func metered(_ value: UInt32, _ expected: Bool?) {
         var bus = ScriptedBus()
@@ -23,7 +23,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth1"] == .init())
     }
 
-    @Test("Signals are asked for before anything else, and nothing is asked of a name that nobody holds")
+    @Test("Signals are subscribed first, and a name without an owner is not queried")
     func order() {
         var bus = ScriptedBus()
         bus.hasNetworkManager = false
@@ -37,7 +37,7 @@ struct InterfaceManagersTests {
         #expect(bus.machine.facts == InterfaceFacts() && bus.machine.end == nil)
     }
 
-    @Test("A device changes, comes and goes")
+    @Test("A device changes, appears and disappears")
     func follows() {
         var bus = ScriptedBus()
         bus.devices = [1: Self.properties("eth0", metered: 4)]
@@ -46,7 +46,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth0"].isMetered == true)
         bus.changed(device: 1, ["State": .uint32(30)])
         #expect(bus["eth0"].isMetered == true)
-        // What is not said is asked for.
+        // Missing properties are queried.
         bus.devices[1] = Self.properties("eth0", metered: 2)
         bus.changed(device: 1, [:], gone: ["Metered"])
         #expect(bus["eth0"].isMetered == false)
@@ -59,7 +59,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth2"] == .init())
     }
 
-    @Test("A device that does not answer does not stand in the way of others")
+    @Test("A device that does not answer does not block others")
     func refusal() {
         var bus = ScriptedBus()
         bus.devices = [1: [:], 2: Self.properties("eth0", metered: 1)]
@@ -67,7 +67,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth0"].isMetered == true)
     }
 
-    @Test("A modem's packets pass another interface than the one it is controlled over")
+    @Test("A modem's data interface differs from its control interface")
     func modemDevice() {
         var bus = ScriptedBus()
         var properties = Self.properties("cdc-wdm0", metered: 3, kind: 8)
@@ -77,14 +77,14 @@ struct InterfaceManagersTests {
         #expect(bus["wwan0"] == .init(isMetered: true, isCellular: true))
     }
 
-    @Test("When NetworkManager ends, what it said counts no more; the next one is asked")
+    @Test("When NetworkManager ends, its reports are dropped; the next one is queried")
     func restart() {
         var bus = ScriptedBus()
         bus.devices = [1: Self.properties("eth0", metered: 1)]
         bus.start()
         bus.moved("org.freedesktop.NetworkManager", from: ScriptedBus.networkManager, to: "")
         #expect(bus.machine.facts == InterfaceFacts())
-        // The dead one's last words.
+        // A late signal of the old process.
         bus.changed(device: 1, ["Metered": .uint32(1)])
         #expect(bus.machine.facts == InterfaceFacts())
         bus.moved("org.freedesktop.NetworkManager", from: "", to: ":1.20")
@@ -93,7 +93,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth0"].isMetered == false)
     }
 
-    @Test("Nobody else on the bus is believed")
+    @Test("Signals of other programs on the bus are ignored")
     func impostor() {
         var bus = ScriptedBus()
         bus.devices = [1: Self.properties("eth0", metered: 2)]
@@ -111,7 +111,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth0"].isMetered == false)
     }
 
-    @Test("Network ports of modems are cellular, for as long as ModemManager shows the modem")
+    @Test("Network ports of modems are cellular, as long as ModemManager lists the modem")
     func modems() {
         var bus = ScriptedBus()
         bus.modems = [ScriptedBus.modem: [("cdc-wdm0", 6), ("usb0", 2), ("ttyUSB0", 3)]]
@@ -131,7 +131,7 @@ struct InterfaceManagersTests {
         #expect(bus.machine.facts == InterfaceFacts())
     }
 
-    @Test("Answers that make no sense are passed over")
+    @Test("Invalid answers are ignored")
     func nonsense() {
         var bus = ScriptedBus()
         bus.devices = [1: ["Interface": .uint32(3), "Metered": .string("yes")]]
@@ -146,7 +146,7 @@ struct InterfaceManagersTests {
         #expect(bus.machine.facts == InterfaceFacts() && bus.machine.end == nil)
     }
 
-    @Test("The names of very many devices are not all remembered")
+    @Test("The number of remembered device names is limited")
     func bounded() {
         var bus = ScriptedBus()
         bus.start()
@@ -158,7 +158,7 @@ struct InterfaceManagersTests {
     }
 
     @Test(
-        "Who is not let in says so and is inert",
+        "A refused authentication is reported, and the client is inert",
         arguments: ["REJECTED EXTERNAL\r\n", String(repeating: "x", count: 2_000)])
     func rejected(_ answer: String) {
         var machine = InterfaceManagers(user: 0)
@@ -169,7 +169,7 @@ struct InterfaceManagersTests {
         #expect(machine.takeOutput().isEmpty)
     }
 
-    @Test("A bus that sends what is no message is left, one byte at a time or at once")
+    @Test("A bus that sends an invalid message is closed, with any fragmentation")
     func broken() {
         var conversation = BusConversation(user: 0)
         var pieces: [DBusMessage] = []
@@ -177,7 +177,7 @@ struct InterfaceManagersTests {
         message.body = [.string("a"), .bytes([1])]
         for byte in Array("OK 1\r\n".utf8) + message.encoded { pieces += conversation.receive([byte]) }
         #expect(pieces == [message] && conversation.end == nil)
-        // Malformed within its frame: it alone is lost.
+        // A malformed body within a valid frame: only this message is dropped.
         var malformed = message.encoded
         malformed[malformed.count - 6] = 0xFF
         #expect(conversation.receive(malformed + message.encoded) == [message])
@@ -196,7 +196,7 @@ struct InterfaceManagersTests {
     }
 
     @Test(
-        "A person's word counts most, then that of programs, then the type",
+        "The user's setting has priority over programs, and programs over the interface type",
         arguments: [
             Row(fact: .init(), isExpensive: false), Row(fact: .init(isMetered: true), isExpensive: true),
             Row(fact: .init(isMetered: false), isExpensive: false),

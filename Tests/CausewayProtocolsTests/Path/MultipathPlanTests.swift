@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("Which addresses become endpoints of Multipath TCP")
+@Suite("Selection of Multipath TCP endpoints")
 struct MultipathPlanTests {
     private func named(_ plan: MultipathPlan, _ scene: NetworkScene) -> [String] {
         plan.endpoints(in: scene.model).map { endpoint in
@@ -13,7 +13,7 @@ struct MultipathPlanTests {
         }
     }
 
-    @Test("Every network carries content; for a handover all but the best are a reserve")
+    @Test("Every network carries content; for a handover all but the best are backups")
     func services() {
         let scene = NetworkScene.twoPaths
         #expect(
@@ -24,7 +24,7 @@ struct MultipathPlanTests {
         #expect(named(MultipathPlan(.everything, interfaces: ["cell0"]), scene) == ["3 10.77.2.2", "3 fd77:2::2"])
     }
 
-    @Test("Addresses that do not reach beyond the link, or are not for new connections, are left out")
+    @Test("Link-local addresses, and those not for new connections, are not used")
     func unsuitable() {
         var scene = NetworkScene()
         scene.add("eth0", "169.254.7.7/16", "fe80::1/64")
@@ -36,7 +36,7 @@ struct MultipathPlanTests {
         #expect(named(MultipathPlan(.everything), scene) == ["4 192.0.2.2"])
     }
 
-    @Test("The networks that lead everywhere come first where the kernel has no room for all")
+    @Test("Networks with a default route come first if the kernel has no room for all")
     func room() {
         var scene = NetworkScene.twoPaths
         scene.add("eth0", "192.0.2.1/24", "2001:db8:1::1/64")
@@ -47,7 +47,7 @@ struct MultipathPlanTests {
         #expect(found.prefix(4) == ["2 10.77.1.2", "2 fd77:1::2", "3 10.77.2.2", "3 fd77:2::2"])
     }
 
-    @Test("When the best network goes, the reserve is none any more, and the lost address is taken away")
+    @Test("When the best network is lost, the backup becomes active, and the lost address is removed")
     func changes() {
         var scene = NetworkScene.twoPaths
         let plan = MultipathPlan(.handover)

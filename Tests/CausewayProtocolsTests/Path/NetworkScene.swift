@@ -3,7 +3,7 @@ import CausewayWire
 
 @testable import CausewayProtocols
 
-/// A host's network, written by hand: loopback, and whatever a test adds.
+/// The network of a simulated host: loopback, and the interfaces that a test adds.
 struct NetworkScene {
     static let interfaces: [String: NWInterface] = Dictionary(
         uniqueKeysWithValues: [
@@ -21,7 +21,7 @@ struct NetworkScene {
         add("lo", "127.0.0.1/8", "::1/128")
     }
 
-    /// Two networks to the same server, as in the rig for mobility.
+    /// Two networks to the same server.
     static var twoPaths: NetworkScene {
         var scene = NetworkScene()
         scene.add("wifi0", "10.77.1.2/24", "fd77:1::2/64")
@@ -39,7 +39,7 @@ struct NetworkScene {
 
     static func address(_ text: String) -> InternetAddress {
         if let address = IPv4Address(text) { return .ipv4(address) }
-        guard let address = IPv6Address(text) else { preconditionFailure("'\(text)' is no address") }
+        guard let address = IPv6Address(text) else { preconditionFailure("'\(text)' is not an address") }
         return .ipv6(address)
     }
 
@@ -50,7 +50,7 @@ struct NetworkScene {
         return (start, halves.count > 1 ? Int(halves[1]) ?? 0 : start.family.bitWidth)
     }
 
-    /// Adds an interface that works, with addresses and the routes that come with them.
+    /// Adds a working interface with addresses and their routes.
     mutating func add(_ name: String, kind: String? = nil, _ addresses: String...) {
         let flags: NetlinkLink.Flags =
             name == "lo" ? [.up, .running, .loopback] : [.up, .running, .lowerUp, .multicast]
@@ -111,7 +111,7 @@ struct NetworkScene {
         state.rules.append(rule)
     }
 
-    /// The rules that every host begins with.
+    /// The default rules of every host.
     mutating func usualRules() {
         rule(0, table: NetlinkRoute.localTable)
         rule(32_766)
@@ -125,7 +125,7 @@ struct NetworkScene {
         }
     }
 
-    /// What `ip link set NAME down` does: routes go, IPv6 addresses too, IPv4 addresses stay.
+    /// The effect of `ip link set NAME down`: routes and IPv6 addresses are removed, IPv4 addresses stay.
     mutating func switchOff(_ name: String) {
         setFlags(of: name, [.multicast])
         removeRoutes(of: name) { $0.kind != .local || $0.family == .ipv6 }
@@ -133,7 +133,7 @@ struct NetworkScene {
         state.addresses.removeAll { $0.interfaceIndex == index && $0.address.family == .ipv6 }
     }
 
-    /// What a pulled cable does: routes and addresses stay.
+    /// The effect of a lost carrier: routes and addresses stay.
     mutating func unplug(_ name: String) {
         setFlags(of: name, [.up, .multicast])
         let index = Self.interface(name).index

@@ -38,7 +38,7 @@ struct PathEvaluationTests {
         } build: {
             $0.switchOff("wifi0")
         },
-        Case("the better one is unplugged", "cell0 46$") { _ in
+        Case("the better one loses its carrier", "cell0 46$") { _ in
         } build: {
             $0.unplug("wifi0")
         },
@@ -46,7 +46,7 @@ struct PathEvaluationTests {
         } build: {
             $0.removeRoutes(of: "wifi0") { $0.isDefault }
         },
-        Case("one family is left on it", "wifi0,cell0 46") { _ in
+        Case("it has only one family left", "wifi0,cell0 46") { _ in
         } build: {
             $0.removeRoutes(of: "wifi0") { $0.isDefault && $0.family == .ipv4 }
         },
@@ -54,7 +54,7 @@ struct PathEvaluationTests {
         } build: {
             $0.state.routes.removeAll(where: \.isDefault)
         },
-        Case("nothing but loopback", "unsatisfied") { _ in
+        Case("only loopback", "unsatisfied") { _ in
         } build: {
             $0 = NetworkScene()
         },
@@ -68,12 +68,12 @@ struct PathEvaluationTests {
         },
         Case("of one family", "wifi0,cell0 6") { $0.family = .ipv6 },
         Case("a required type", "cell0 46$") { $0.requiredType = .cellular },
-        Case("a required type that is not there", "unsatisfied") { $0.requiredType = .wiredEthernet },
+        Case("a required type that is absent", "unsatisfied") { $0.requiredType = .wiredEthernet },
         Case("a prohibited type", "cell0 46$") { $0.prohibitedTypes = [.wifi] },
         Case("a required interface", "cell0 46$") { $0.requiredInterface = NetworkScene.interface("cell0") },
         Case("a prohibited interface", "wifi0 46") { $0.prohibitedInterfaces = [NetworkScene.interface("cell0")] },
         Case("no expensive paths", "wifi0 46") { $0.prohibitsExpensive = true },
-        Case("no expensive paths, and no other one", "unsatisfied") {
+        Case("no expensive paths, and there is no other", "unsatisfied") {
             $0.prohibitsExpensive = true
         } build: {
             $0.switchOff("wifi0")
@@ -83,11 +83,11 @@ struct PathEvaluationTests {
         } build: {
             $0.overrides = "wifi0=constrained"
         },
-        Case("a path that is metered by word", "wifi0,cell0 46$") { _ in
+        Case("a path that is configured as metered", "wifi0,cell0 46$") { _ in
         } build: {
             $0.overrides = "wifi*=expensive"
         },
-        Case("a telephone that costs nothing", "cell0 46") { _ in
+        Case("a cellular network without cost", "cell0 46") { _ in
         } build: {
             $0.overrides = "cell0=inexpensive"
             $0.switchOff("wifi0")
@@ -107,27 +107,27 @@ struct PathEvaluationTests {
             $0.route("0.0.0.0/1", via: "10.8.0.1", "tun0")
             $0.route("128.0.0.0/1", via: "10.8.0.1", "tun0")
         },
-        Case("half of the Internet is not everywhere", "wifi0,cell0 46") { _ in
+        Case("half of the address space is not a default route", "wifi0,cell0 46") { _ in
         } build: {
             $0.add("tun0", kind: "tun", "10.8.0.2/24")
             $0.route("0.0.0.0/1", via: "10.8.0.1", "tun0")
         },
-        Case("a tunnel over cellular costs money", "tun0,cell0 46$") { _ in
+        Case("a tunnel over a cellular network is expensive", "tun0,cell0 46$") { _ in
         } build: {
             $0.switchOff("wifi0")
             $0.fullTunnel()
         },
-        Case("a switch that cuts everything off", "wifi0,cell0 6") { _ in
+        Case("an unreachable route blocks everything", "wifi0,cell0 6") { _ in
         } build: {
             $0.route("default", kind: .unreachable)
         },
-        Case("behind the routes that work, it does not matter", "wifi0,cell0 46") { _ in
+        Case("an unreachable route after the working ones has no effect", "wifi0,cell0 46") { _ in
         } build: {
             $0.route("default", metric: 9_999, kind: .unreachable)
         },
     ]
 
-    @Test("The path to everywhere", arguments: everywhere)
+    @Test("The path to any destination", arguments: everywhere)
     func general(_ case: Case) {
         var scene = NetworkScene.twoPaths
         `case`.build(&scene)
@@ -135,7 +135,7 @@ struct PathEvaluationTests {
     }
 
     static let toServer: [Case] = [
-        Case("both networks lead there", "wifi0,cell0 46"),
+        Case("both networks have a route", "wifi0,cell0 46"),
         Case("not over a prohibited one", "cell0 46$") { $0.prohibitedTypes = [.wifi] },
         Case("not over one without a route", "wifi0 46") { _ in
         } build: {
@@ -145,7 +145,7 @@ struct PathEvaluationTests {
         } build: {
             $0.unplug("wifi0")
         },
-        Case("an address that was asked for belongs to its network", "cell0,wifi0 46$") {
+        Case("a required address selects its network", "cell0,wifi0 46$") {
             $0.localAddress = NetworkScene.address("10.77.2.2")
         },
     ]
@@ -158,7 +158,7 @@ struct PathEvaluationTests {
         #expect(Self.describe(path) == `case`.expected)
     }
 
-    @Test("The kernel's own way is known, and every other one has to be bound to its interface")
+    @Test("The interface that the kernel would choose is known, and any other requires binding to it")
     func kernelChoice() {
         let ways = NetworkScene.twoPaths.model.ways(to: NetworkScene.address("10.77.9.9"), PathConstraints())
         #expect(ways.map(\.isKernelChoice) == [true, false])
@@ -179,7 +179,7 @@ struct PathEvaluationTests {
         #expect(!model.path(to: NetworkScene.address("127.0.0.1"), constraints).isSatisfied)
     }
 
-    @Test("Routers and name servers are told")
+    @Test("Routers and name servers are listed")
     func details() {
         var scene = NetworkScene.twoPaths
         #expect(!scene.model.path().hasNameServers)

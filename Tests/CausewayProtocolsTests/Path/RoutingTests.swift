@@ -11,7 +11,7 @@ struct RoutingTests {
         var destination: String
         var source: String?
         var interface: String?
-        /// `INTERFACE via GATEWAY from SOURCE`, or why not.
+        /// `INTERFACE via GATEWAY from SOURCE`, or the reason for failure.
         var expected: String
         var build: @Sendable (inout NetworkScene) -> Void = { _ in }
         var testDescription: String { name }
@@ -37,7 +37,7 @@ struct RoutingTests {
     }
 
     static let cases: [Case] = [
-        Case(name: "the least metric wins", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2"),
+        Case(name: "the lowest metric wins", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2"),
         Case(name: "a neighbour needs no router", destination: "10.77.2.1", expected: "cell0 from 10.77.2.2"),
         Case(name: "the host itself", destination: "10.77.2.2", expected: "local cell0 from 10.77.2.2"),
         Case(name: "all of 127/8", destination: "127.3.4.5", expected: "local lo from 127.0.0.1"),
@@ -46,7 +46,9 @@ struct RoutingTests {
         Case(
             name: "bound to an interface", destination: "10.77.9.9", interface: "cell0",
             expected: "cell0 via 10.77.2.1 from 10.77.2.2"),
-        Case(name: "bound to one that leads nowhere", destination: "10.77.9.9", interface: "eth0", expected: "none") {
+        Case(
+            name: "bound to an interface without a route", destination: "10.77.9.9", interface: "eth0", expected: "none"
+        ) {
             $0.add("eth0", "192.0.2.1/24")
         },
         Case(
@@ -54,13 +56,13 @@ struct RoutingTests {
             expected: "cell0 via 10.77.2.1 from 10.77.2.2"
         ) { $0.route("198.51.100.0/24", via: "10.77.2.1", "cell0", metric: 900) },
         Case(
-            name: "a dead hop is passed over", destination: "10.77.9.9", expected: "cell0 via 10.77.2.1 from 10.77.2.2"
+            name: "a dead next hop is skipped", destination: "10.77.9.9", expected: "cell0 via 10.77.2.1 from 10.77.2.2"
         ) {
             $0.state.routes[$0.state.routes.firstIndex { $0.isDefault && $0.family == .ipv4 }!].nextHops[0].flags =
                 .dead
         },
         Case(
-            name: "a route of a TOS is not for us", destination: "10.77.9.9",
+            name: "a route for a TOS is ignored", destination: "10.77.9.9",
             expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
         ) {
             $0.route("10.77.9.9", via: "10.77.2.1", "cell0")
@@ -89,7 +91,7 @@ struct RoutingTests {
             $0.route("default", via: "10.77.2.1", "cell0", table: 200)
         },
         Case(
-            name: "a source rule is not for other sources", destination: "10.77.9.9",
+            name: "a source rule does not apply to other sources", destination: "10.77.9.9",
             expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
         ) {
             $0.usualRules()
@@ -102,8 +104,10 @@ struct RoutingTests {
         ) {
             $0.fullTunnel()
         },
-        Case(name: "beside it, neighbours stay neighbours", destination: "10.77.2.1", expected: "cell0 from 10.77.2.2")
-        {
+        Case(
+            name: "with it, the local network stays reachable", destination: "10.77.2.1",
+            expected: "cell0 from 10.77.2.2"
+        ) {
             $0.fullTunnel()
         },
         Case(name: "a jump over a rule", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2") {
@@ -112,13 +116,14 @@ struct RoutingTests {
             $0.rule(20) { $0.action = .prohibit }
             $0.rule(1_000) { $0.action = .nothing }
         },
-        Case(name: "a jump to a rule that is not there", destination: "10.77.9.9", expected: "refused 8") {
+        Case(name: "a jump to a rule that does not exist", destination: "10.77.9.9", expected: "refused 8") {
             $0.usualRules()
             $0.rule(10) { ($0.action, $0.target) = (.jump, 1_000) }
             $0.rule(20) { $0.action = .prohibit }
         },
         Case(
-            name: "over an interface without an address, another's, though it is down", destination: "198.51.100.7",
+            name: "on an interface without an address, that of another, even if it is down",
+            destination: "198.51.100.7",
             expected: "tun0 from 10.77.1.2"
         ) {
             $0.state.links[1].flags = []
@@ -141,19 +146,22 @@ struct RoutingTests {
             $0.usualRules()
             $0.rule(20) { ($0.action, $0.outgoing) = (.unreachable, "cell0") }
         },
-        Case(name: "a table that passes on", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2") {
+        Case(
+            name: "a table that continues with the next rule", destination: "10.77.9.9",
+            expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
+        ) {
             $0.usualRules()
             $0.rule(20, table: 7)
             $0.route("default", table: 7, kind: .nextTable)
         },
     ]
 
-    @Test("Packets go where the kernel sends them", arguments: cases)
+    @Test("Routes match those of the kernel", arguments: cases)
     func answers(_ case: Case) {
         #expect(Self.describe(`case`) == `case`.expected)
     }
 
-    @Test("Rules that jump in circles end")
+    @Test("Rules that jump in a loop end")
     func circle() {
         var scene = NetworkScene.twoPaths
         scene.rule(10) { ($0.action, $0.target) = (.jump, 10) }
@@ -196,7 +204,7 @@ struct RoutingTests {
             destination: "2600::1", expected: "2001:db8::3"),
     ]
 
-    @Test("An IPv6 source is chosen as RFC 6724 §5 says", arguments: sourceCases)
+    @Test("An IPv6 source is selected as in RFC 6724 §5", arguments: sourceCases)
     func sources(_ case: SourceCase) {
         var scene = NetworkScene()
         scene.add("eth0")
@@ -212,7 +220,7 @@ struct RoutingTests {
         #expect(model.source(for: destination, route, hop)?.unscoped.description == `case`.expected)
     }
 
-    @Test("Of an interface's IPv4 addresses, the one that shares the router's network")
+    @Test("Of an interface's IPv4 addresses, the one in the router's network is selected")
     func ipv4Source() {
         var scene = NetworkScene()
         scene.add("eth0", "192.0.2.2/24", "198.51.100.2/24")
@@ -223,7 +231,7 @@ struct RoutingTests {
 }
 
 extension NetworkScene {
-    /// A tunnel that takes everything but its own packets, as wg-quick(8) sets it up.
+    /// A tunnel for all packets except its own, as wg-quick(8) configures it.
     mutating func fullTunnel() {
         usualRules()
         add("tun0", kind: "wireguard", "10.8.0.2/32")

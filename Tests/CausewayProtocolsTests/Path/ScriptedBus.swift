@@ -2,7 +2,7 @@ import CausewayWire
 
 @testable import CausewayProtocols
 
-/// A message bus as a test writes it, with the programs that manage networks on it.
+/// A scripted message bus with network management programs.
 struct ScriptedBus: ~Copyable {
     static let networkManager = ":1.4"
     static let modemManager = ":1.9"
@@ -10,18 +10,18 @@ struct ScriptedBus: ~Copyable {
     static let modem = "/org/freedesktop/ModemManager1/Modem/0"
 
     var machine = InterfaceManagers(user: 1_000)
-    /// By number: what NetworkManager says of its devices. Empty for one that answers with an error.
+    /// NetworkManager's properties of devices, by number. A device with no properties answers with an error.
     var devices: [Int: [String: DBusValue]] = [:]
-    /// By path, names of ports with their kinds; `nil` where there is no ModemManager.
+    /// The ports of modems and their kinds, by path; `nil` without ModemManager.
     var modems: [String: [(String, UInt32)]]?
     var hasNetworkManager = true
-    /// What the machine has asked, but for matches.
+    /// The method calls so far, without match rules.
     private(set) var calls: [String] = []
     private(set) var rules: [String] = []
     private var heard: [UInt8] = []
     private var serial: UInt32 = 0
 
-    /// Lets the machine in, and answers until it has no more questions.
+    /// Authenticates the client, and answers until it makes no more calls.
     mutating func start() {
         let greeting = machine.takeOutput()
         precondition(greeting == [0] + Array("AUTH EXTERNAL 31303030\r\n".utf8))
@@ -43,7 +43,7 @@ struct ScriptedBus: ~Copyable {
         }
     }
 
-    /// What the machine knows of an interface.
+    /// The facts about an interface.
     subscript(name: String) -> InterfaceFacts.Entry { machine.facts[name] }
 
     mutating func deliver(_ kind: DBusMessage.Kind, from sender: String, _ change: (inout DBusMessage) -> Void) {

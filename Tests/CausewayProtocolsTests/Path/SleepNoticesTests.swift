@@ -3,12 +3,12 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("What logind says of the machine's sleep")
+@Suite("Sleep signals of logind")
 struct SleepNoticesTests {
     private static let bus = "org.freedesktop.DBus"
     private static let logind = ":1.3"
 
-    /// A bus on which logind has its name, or nobody, and which has heard what is asked.
+    /// A bus on which logind, or no program, has its name, with the client's calls recorded.
     private static func started(holder: String? = logind) -> SleepNotices {
         var notices = SleepNotices(user: 0)
         _ = notices.takeOutput()
@@ -40,7 +40,7 @@ struct SleepNoticesTests {
         signal("PrepareForSleep", from: sender, .boolean(isBeginning))
     }
 
-    @Test("logind says that the machine will sleep, and that it woke")
+    @Test("The signals for sleep and wake-up")
     func sleeps() {
         var notices = Self.started()
         #expect(notices.news == .awake)
@@ -50,7 +50,7 @@ struct SleepNoticesTests {
         #expect(notices.news == .awake && notices.end == nil)
     }
 
-    @Test("Nobody else is believed, and nothing that is no such signal")
+    @Test("Signals of other programs, and other signals, are ignored")
     func strangers() {
         var notices = Self.started()
         notices.receive(Self.prepare(true, from: ":1.99"))
@@ -62,7 +62,7 @@ struct SleepNoticesTests {
         #expect(alone.news == .awake)
     }
 
-    @Test("When logind comes, it is believed; when it goes, nobody would say that the machine woke")
+    @Test("A logind that starts is followed; when it ends, the machine counts as awake")
     func holders() {
         var notices = Self.started(holder: nil)
         let name = "org.freedesktop.login1"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("Which destinations a proxy is for")
+@Suite("Destinations of a proxy")
 struct ProxyRuleTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var rule: String
@@ -48,14 +48,14 @@ struct ProxyRuleTests {
     }
 
     @Test(
-        "Words that make no sense are no rule",
+        "Invalid words are not rules",
         arguments: ["", "10.0.0.0/33", "fd00::/129", "10.0.0.0/-1", "a:b", "[::1", "[::1]x", "x/8", "a b", "."])
     func nonsense(_ word: String) {
         #expect(ProxyRule(word) == nil)
     }
 }
 
-@Suite("Proxies as people write them")
+@Suite("Proxies in text form")
 struct ProxyAddressTests {
     @Test("Schemes, ports and credentials")
     func reads() throws {
@@ -72,19 +72,19 @@ struct ProxyAddressTests {
     }
 
     @Test(
-        "What names no proxy is refused",
+        "Text without a proxy is refused",
         arguments: ["", "http://", "http://:80", "http://a:0", "http://a:x", "http://u%2@h"])
     func malformed(_ text: String) {
         #expect(throws: ProxyAddress.Problem.malformed) { try ProxyAddress(text) }
     }
 
-    @Test("A kind that does not exist is told from a mistake")
+    @Test("An unknown scheme is distinguished from a syntax error")
     func unknown() {
         #expect(throws: ProxyAddress.Problem.unknownKind("socks4")) { try ProxyAddress("socks4://a") }
     }
 
     @Test(
-        "A script of proxy auto-configuration is no proxy, and neither is the server that has it",
+        "The URL of a PAC script is not a proxy, and neither is its server",
         arguments: [
             "http://wpad.example/proxy.pac", "https://u:p@h/a/b.PAC?x#y", "http://wpad/wpad.dat", "h/proxy.pac",
             "http://h/wpad.dat#x",
@@ -92,10 +92,10 @@ struct ProxyAddressTests {
     func scripts(_ text: String) throws {
         #expect(throws: ProxyAddress.Problem.unknownKind("pac")) { try ProxyAddress(text) }
         #expect(throws: ProxyAddress.Problem.unknownKind("pac+http")) { try ProxyAddress("pac+http://h/x") }
-        #expect(try ProxyAddress("http://proxy.pac:3128").host == "proxy.pac", "a host may be called so")
+        #expect(try ProxyAddress("http://proxy.pac:3128").host == "proxy.pac", "a host may have this name")
     }
 
-    @Test("A credential is printed nowhere")
+    @Test("A credential is never printed")
     func secrecy() throws {
         let address = try ProxyAddress("http://user:hunter2@proxy.example")
         var dumped = ""
@@ -106,7 +106,7 @@ struct ProxyAddressTests {
     }
 }
 
-@Suite("Proxies of the environment")
+@Suite("Proxies from the environment")
 struct ProxyEnvironmentTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -129,17 +129,19 @@ struct ProxyEnvironmentTests {
             expected: "a"),
         Row(testDescription: "all", scheme: "ftp", variables: ["ALL_PROXY": "x", "HTTP_PROXY": "p"], expected: "x"),
         Row(
-            testDescription: "own before all", scheme: "http", variables: ["ALL_PROXY": "x", "http_proxy": "p"],
+            testDescription: "the own variable before all_proxy", scheme: "http",
+            variables: ["ALL_PROXY": "x", "http_proxy": "p"],
             expected: "p"),
         Row(
-            testDescription: "empty is none", scheme: "http", variables: ["http_proxy": "", "ALL_PROXY": "x"],
+            testDescription: "an empty value means none", scheme: "http",
+            variables: ["http_proxy": "", "ALL_PROXY": "x"],
             expected: "x"),
         Row(
-            testDescription: "a header of a web server's client", scheme: "http",
+            testDescription: "HTTP_PROXY of a CGI program is ignored", scheme: "http",
             variables: ["HTTP_PROXY": "evil", "REQUEST_METHOD": "GET"], expected: nil),
         Row(testDescription: "a script", scheme: "https", variables: ["auto_proxy": "u"], expected: "u"),
         Row(
-            testDescription: "a proxy before a script", scheme: "https",
+            testDescription: "a proxy before a PAC script", scheme: "https",
             variables: ["auto_proxy": "u", "ALL_PROXY": "x"], expected: "x"),
     ]
 
@@ -148,13 +150,13 @@ struct ProxyEnvironmentTests {
         #expect(ProxyEnvironment(row.variables).choice(forScheme: row.scheme)?.value == row.expected)
     }
 
-    @Test("A script is told from a proxy")
+    @Test("A PAC script is distinguished from a proxy")
     func scripts() {
         #expect(ProxyEnvironment(["auto_proxy": "u"]).choice(forScheme: "http")?.isScript == true)
         #expect(ProxyEnvironment(["all_proxy": "u"]).choice(forScheme: "http")?.isScript == false)
     }
 
-    @Test("Exceptions are split at commas and blanks, and nonsense is left out")
+    @Test("Exceptions are split at commas and blanks, and invalid ones are dropped")
     func exceptions() {
         let environment = ProxyEnvironment(["NO_PROXY": "a.test, .b.test 10.0.0.0/8,,10.0.0.0/99", "no_proxy": ""])
         #expect(environment.exceptions == ["a.test", ".b.test", "10.0.0.0/8"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("Datagrams by way of a SOCKS 5 proxy (RFC 1928 §7)")
+@Suite("Datagrams through a SOCKS 5 proxy (RFC 1928 §7)")
 struct RelayStageTests {
     private static let address = TunnelDestination(.address(.ipv4(IPv4Address(bits: 0xC000_0207))), port: 53)
     private static let name = TunnelDestination(.name("inner.test"), port: 53)
@@ -23,7 +23,7 @@ struct RelayStageTests {
         return all
     }
 
-    @Test("A header goes before each datagram, and none before its further pieces")
+    @Test("Each datagram gets one header, before its first part")
     func outbound() {
         var stage = Self.open()
         #expect(stage.status == .ready)
@@ -31,7 +31,7 @@ struct RelayStageTests {
             let isTaken = stage.send(MessageChunk(Array(text.utf8), endsMessage: endsMessage), at: .zero)
             #expect(isTaken)
         }
-        // The end of the sending side is no datagram.
+        // The end of the sending direction is not a datagram.
         let isTaken = stage.send(.end, at: .zero)
         #expect(isTaken)
         var datagrams: [[UInt8]] = [[]]
@@ -44,7 +44,7 @@ struct RelayStageTests {
         #expect(RelayStage.headerByteCount(to: Self.address) == header.count)
     }
 
-    @Test("A name goes to the proxy as it is, an IPv6 address with its sixteen bytes")
+    @Test("A name is passed to the proxy unchanged, an IPv6 address as sixteen bytes")
     func places() {
         let address = TunnelDestination(.address(.ipv6(IPv6Address(high: 0x2001_0DB8 << 32, low: 9))), port: 258)
         let rows: [(TunnelDestination, [UInt8])] = [
@@ -70,7 +70,7 @@ struct RelayStageTests {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 7]
 
     @Test(
-        "What comes in",
+        "Received datagrams",
         arguments: [
             Row(testDescription: "from the destination", header: [0, 0, 0, 1, 192, 0, 2, 7, 0, 53], isDelivered: true),
             Row(testDescription: "zeros for the source", header: [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], isDelivered: true),
@@ -87,13 +87,13 @@ struct RelayStageTests {
         #expect(Self.delivered(row.header) == (row.isDelivered ? [[]] : []))
     }
 
-    @Test("For a name the address is the proxy's to know, the port is not")
+    @Test("For a name, any source address is accepted, but not any port")
     func inboundForName() {
         #expect(Self.delivered([0, 0, 0, 1, 10, 0, 0, 1, 0, 53, 7], to: Self.name) == [[7]])
         #expect(Self.delivered([0, 0, 0, 1, 10, 0, 0, 1, 0, 54, 7], to: Self.name).isEmpty)
     }
 
-    @Test("What is cut off anywhere in its header is dropped, and nothing traps", arguments: 0..<300)
+    @Test("A truncated header is dropped, without a trap", arguments: 0..<300)
     func truncated(seed: Int) {
         let whole: [UInt8] = [0, 0, 0, 3, 255] + [UInt8](repeating: 0x61, count: 255) + [0, 53]
         #expect(Self.delivered(Array(whole.prefix(min(seed, whole.count - 1)))).isEmpty)
@@ -102,7 +102,7 @@ struct RelayStageTests {
         _ = Self.delivered(noise, to: Self.name)
     }
 
-    @Test("A datagram in pieces is one, and no pieces make more than a datagram can hold")
+    @Test("A datagram in parts is one datagram, up to the maximum size")
     func pieces() {
         var stage = Self.open()
         for byte in [0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 1, 2] as [UInt8] {
@@ -119,7 +119,7 @@ struct RelayStageTests {
         #expect(stage.nextInbound(atMost: .max)?.bytes.bytes == [9])
     }
 
-    @Test("Closed, it takes nothing, and what it took still leaves")
+    @Test("After closing, the stage accepts nothing, and accepted datagrams are still sent")
     func closing() {
         var stage = Self.open()
         let isTaken = stage.send(MessageChunk([1]), at: .zero)
@@ -134,7 +134,7 @@ struct RelayStageTests {
         #expect(stage.nextInbound(atMost: .max) == nil)
     }
 
-    // MARK: Asking for it
+    // MARK: Association
 
     private static func associate(
         _ replies: [[UInt8]], isIPv6: Bool = false, credential: TunnelCredential? = nil
@@ -152,7 +152,7 @@ struct RelayStageTests {
         return (said, step, handshake.bound)
     }
 
-    @Test("The association is asked for with an address of zeros, and its place is the reply's")
+    @Test("The association request has an address of zeros, and the relay's address comes from the reply")
     func association() {
         let four = Self.associate([[5, 0], [5, 0, 0, 1, 192, 0, 2, 1, 4, 1]])
         #expect(four.said == [[5, 1, 0], [5, 3, 0, 1, 0, 0, 0, 0, 0, 0]])
@@ -165,7 +165,7 @@ struct RelayStageTests {
         #expect(six.bound == TunnelDestination(.name("a"), port: 1_025))
     }
 
-    @Test("A proxy that relays no datagrams says so; a name that no host can have is none")
+    @Test("A proxy without a relay is reported; a name too long for a host is refused")
     func refusedAssociation() {
         #expect(Self.associate([[5, 0], [5, 7, 0, 1, 0, 0, 0, 0, 0, 0]]).step == .failed(.tunnelUnsupported))
         #expect(Self.associate([[5, 0], [5, 2, 0, 1, 0, 0, 0, 0, 0, 0]]).step == .failed(.tunnelDenied))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Handshakes with proxies")
 struct TunnelTests {
-    /// Feeds a handshake, in pieces of a size, and returns everything that it said.
+    /// Feeds a handshake in pieces of a size. Returns all of its output.
     private func play(
         _ handshake: some TunnelHandshake, _ words: [[UInt8]], pieces: Int = .max
     ) -> (said: [[UInt8]], status: StageStatus, rest: [UInt8]) {
@@ -35,7 +35,7 @@ struct TunnelTests {
     private let name = TunnelDestination(.name("example.com"), port: 443)
     private let credential = TunnelCredential(username: "Mufasa", password: "Circle of Life")
 
-    @Test("SOCKS without authentication: the name goes to the proxy", arguments: [1, 3, .max])
+    @Test("SOCKS without authentication: the proxy receives the name", arguments: [1, 3, .max])
     func socks(pieces: Int) {
         let reply: [UInt8] = [5, 0, 0, 1, 10, 0, 0, 1, 0x1F, 0x90]
         let result = play(
@@ -67,7 +67,7 @@ struct TunnelTests {
 
     static let refusals: [Refusal] = [
         Refusal(testDescription: "no method", words: [[5, 255]], failure: .tunnelDenied),
-        Refusal(testDescription: "not asked for", words: [[5, 2]], failure: .tunnelBroken),
+        Refusal(testDescription: "not requested", words: [[5, 2]], failure: .tunnelBroken),
         Refusal(testDescription: "another protocol", words: [Array("HTTP/1.1 400".utf8)], failure: .tunnelBroken),
         Refusal(testDescription: "not allowed", words: [[5, 0], [5, 2, 0, 1, 0]], failure: .tunnelDenied),
         Refusal(
@@ -84,7 +84,7 @@ struct TunnelTests {
         #expect(play(SOCKSHandshake(to: name, credential: nil), row.words).status == .failed(row.failure))
     }
 
-    @Test("CONNECT: the tunnel opens behind the response's head", arguments: [1, 7, .max])
+    @Test("CONNECT: the tunnel begins after the response head", arguments: [1, 7, .max])
     func connect(pieces: Int) {
         let words = Array("HTTP/1.1 200 Connection established\r\nVia: a\r\n\r\nhello".utf8)
         let result = play(ConnectHandshake(to: name, credential: nil, nonce: "n"), [words], pieces: pieces)
@@ -115,7 +115,7 @@ struct TunnelTests {
         #expect(result.status == .failed(row.failure))
     }
 
-    @Test("Basic: asked once more with the credential, behind the refusal's content", arguments: [1, .max])
+    @Test("Basic: the request is repeated with the credential, after the content of the refusal", arguments: [1, .max])
     func basic(pieces: Int) throws {
         let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 4\r\n\r\nbody"
         let credential = TunnelCredential(username: "Aladdin", password: "open sesame")
@@ -129,7 +129,7 @@ struct TunnelTests {
         #expect(second.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
     }
 
-    @Test("A refusal whose content came along is answered at once, and so is what follows an interim response")
+    @Test("A refusal with complete content is answered at once, also after an interim response")
     func atOnce() {
         let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 4\r\n\r\nbody"
         let asked = play(ConnectHandshake(to: name, credential: credential, nonce: "n"), [Array(refusal.utf8)])
@@ -139,7 +139,7 @@ struct TunnelTests {
         #expect(opened.status == .ready && opened.rest == Array("hello".utf8))
     }
 
-    @Test("A credential that is not believed ends it, and is given once")
+    @Test("A rejected credential ends the handshake, and is sent only once")
     func notBelieved() {
         let refusal = Array(
             "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n".utf8)
@@ -148,7 +148,7 @@ struct TunnelTests {
         #expect(result.status == .failed(.tunnelDenied))
     }
 
-    @Test("Digests of the standards' examples")
+    @Test("Digests match the examples in the standards")
     func digests() {
         #expect(Digests.hexadecimal(Digests.md5("")) == "d41d8cd98f00b204e9800998ecf8427e")
         #expect(Digests.hexadecimal(Digests.md5("message digest")) == "f96b697d7cb7938d525a2f31aaf161d0")
@@ -163,7 +163,7 @@ struct TunnelTests {
                 == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
     }
 
-    @Test("The strongest challenge is answered, and quotes hide commas")
+    @Test("The strongest challenge is answered, and quoted commas do not separate")
     func challenges() throws {
         let fields = [
             "Basic realm=\"a, b\", Digest realm=\"r\", nonce=\"abc\", qop=\"auth,auth-int\", algorithm=SHA-256, opaque=\"o\""
@@ -171,14 +171,14 @@ struct TunnelTests {
         let best = try #require(ProxyChallenge.best(of: fields))
         #expect(best.scheme == "digest")
         let answer = try #require(best.authorization(credential, uri: "example.com:443", clientNonce: "cn"))
-        // Computed with Python's hashlib after RFC 7616 §3.4.
+        // Computed with Python's hashlib as in RFC 7616 §3.4.
         #expect(answer.contains("response=\"2ca4d98174762f2ff19f315d8d87e1c2f4aec3de3b21632cb6347a42bf819ccc\""))
         #expect(answer.contains("qop=auth, nc=00000001, cnonce=\"cn\""))
         #expect(ProxyChallenge.parse("Negotiate, Basic realm=x").map(\.scheme) == ["negotiate", "basic"])
         #expect(ProxyChallenge.best(of: ["Negotiate"]) == nil)
     }
 
-    @Test("Garbage neither traps nor opens", arguments: 0..<200)
+    @Test("Invalid input neither traps nor opens the tunnel", arguments: 0..<200)
     func garbage(seed: Int) {
         var numbers = TestNumbers(state: UInt64(seed))
         let words = (0..<4).map { _ in

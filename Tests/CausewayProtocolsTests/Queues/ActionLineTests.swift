@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Actions, one performer at a time")
 struct ActionLineTests {
-    @Test("Who adds while somebody performs leaves his actions to that one, in order")
+    @Test("Actions added during a turn are performed by the current performer, in order")
     func order() {
         var line = ActionLine<Int>()
         let nothing = line.add([])
@@ -14,7 +14,7 @@ struct ActionLineTests {
         #expect(!second)
         while let action = line.next() { performed.append(action) }
         #expect(performed == [1, 2, 3])
-        // The turn is over: the next one performs himself.
+        // The turn is over: the next caller performs its actions itself.
         let third = line.add([4])
         #expect(third)
     }

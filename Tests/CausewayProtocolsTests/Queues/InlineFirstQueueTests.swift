@@ -37,7 +37,7 @@ struct InlineFirstQueueTests {
         #expect(queue.removeAll() == model && queue.isEmpty)
     }
 
-    @Test("Keeps one element without storage of its own")
+    @Test("One element needs no allocation")
     func oneElementInline() {
         var queue = InlineFirstQueue<Int>()
         queue.append(1)

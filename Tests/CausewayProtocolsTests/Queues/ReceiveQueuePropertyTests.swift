@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Receive queue against a model")
 struct ReceiveQueuePropertyTests {
-    /// The rules written down naively: bytes and the ends of messages in one list.
+    /// A simple reference implementation: bytes and ends of messages in one list.
     struct Model {
         enum Token: Equatable { case byte(UInt8), endOfMessage }
 
@@ -19,7 +19,7 @@ struct ReceiveQueuePropertyTests {
             if endsMessage { tokens.append(.endOfMessage) }
         }
 
-        /// What the oldest call is told, with the bytes it gets.
+        /// The result of the oldest call, with its bytes.
         mutating func next() -> (ReceiveQueue.Outcome, [UInt8])? {
             guard let demand = demands.first else { return nil }
             if tokens.isEmpty, hasEnded, endWasTold {
@@ -53,7 +53,7 @@ struct ReceiveQueuePropertyTests {
         var byteCount: Int { tokens.count { $0 != .endOfMessage } }
     }
 
-    /// The queue and the model side by side, and the buffer that the queue's owner keeps.
+    /// The queue and the model together, with the buffer of the queue's owner.
     struct Pair {
         var queue = ReceiveQueue()
         var model = Model()
@@ -62,7 +62,7 @@ struct ReceiveQueuePropertyTests {
         let hasMessages: Bool
         var given: [UInt8] = []
         var arrived: [UInt8] = []
-        /// How many calls were answered with content.
+        /// The number of calls that received content.
         var answerCount = 0
 
         init(seed: UInt64) {
@@ -103,7 +103,7 @@ struct ReceiveQueuePropertyTests {
             model.arrived(bytes, endsMessage: endsMessage)
         }
 
-        /// What goes past the queue is what the oldest call would have been told.
+        /// Bytes that bypass the queue must equal the result of the oldest call in the model.
         private mutating func pass(_ bytes: [UInt8]) -> Bool {
             guard queue.passes(bytes.count) else { return false }
             #expect(buffer.isEmpty)
@@ -154,7 +154,7 @@ struct ReceiveQueuePropertyTests {
         }
     }
 
-    @Test("Every answer is the model's, no byte is lost, none comes twice", arguments: 0..<20 as Range<UInt64>)
+    @Test("Every result equals the model's, without lost or repeated bytes", arguments: 0..<20 as Range<UInt64>)
     func agreesWithModel(_ block: UInt64) {
         var answerCount = 0
         for seed in (block * 50)..<(block * 50 + 50) {
@@ -166,7 +166,7 @@ struct ReceiveQueuePropertyTests {
             #expect(pair.given + pair.buffer == pair.arrived)
             answerCount += pair.answerCount
         }
-        // The queue and the model could agree on silence. The seeds are fixed: each block of 50 answers 479 calls or more.
+        // The queue and the model could agree on no results at all. The seeds are fixed: each block of 50 answers 479 calls or more.
         #expect(answerCount >= 400)
     }
 }

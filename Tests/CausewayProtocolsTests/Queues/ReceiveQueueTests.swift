@@ -23,32 +23,36 @@ struct ReceiveQueueTests {
     }
 
     static let streams: [Row] = [
-        Row(name: "nothing asked, nothing given", events: [.arrived(10)], outcomes: [], buffered: 10),
-        Row(name: "nothing there, the call waits", events: [.wants(1, 10)], outcomes: []),
-        Row(name: "the maximum bounds", events: [.arrived(10), .wants(1, 4)], outcomes: [.part(4)], buffered: 6),
-        Row(name: "the minimum delays", events: [.arrived(3), .wants(4, 8)], outcomes: [], buffered: 3),
+        Row(name: "no call, no result", events: [.arrived(10)], outcomes: [], buffered: 10),
+        Row(name: "no content, the call waits", events: [.wants(1, 10)], outcomes: []),
         Row(
-            name: "exact reads split one arrival", events: [.arrived(6), .wants(2, 2), .wants(4, 4)],
+            name: "the maximum limits the result", events: [.arrived(10), .wants(1, 4)], outcomes: [.part(4)],
+            buffered: 6),
+        Row(name: "the minimum delays the result", events: [.arrived(3), .wants(4, 8)], outcomes: [], buffered: 3),
+        Row(
+            name: "exact reads split the content", events: [.arrived(6), .wants(2, 2), .wants(4, 4)],
             outcomes: [.part(2), .part(4)]),
         Row(
-            name: "several calls are answered in order", events: [.wants(4, 4), .wants(1, 9), .arrived(5)],
+            name: "several calls complete in order", events: [.wants(4, 4), .wants(1, 9), .arrived(5)],
             outcomes: [.part(4), .part(1)]),
         Row(
-            name: "a later, easier call does not overtake", events: [.wants(8, 8), .wants(1, 1), .arrived(7)],
+            name: "a later call with a smaller minimum does not overtake",
+            events: [.wants(8, 8), .wants(1, 1), .arrived(7)],
             outcomes: [],
             buffered: 7),
         Row(name: "a minimum of zero waits for one byte", events: [.wants(0, 5)], outcomes: []),
         Row(name: "a minimum of zero takes one byte", events: [.wants(0, 5), .arrived(1)], outcomes: [.part(1)]),
         Row(
-            name: "never more than the maximum, also where the minimum is above it",
+            name: "never more than the maximum, even if the minimum exceeds it",
             events: [.wants(3, 1), .wants(10, 2), .arrived(1), .arrived(4)], outcomes: [.part(1), .part(2)],
             buffered: 2),
         Row(
-            name: "a maximum of zero is one", events: [.wants(3, 0), .arrived(5)], outcomes: [.part(1)], buffered: 4),
+            name: "a maximum of zero counts as one", events: [.wants(3, 0), .arrived(5)], outcomes: [.part(1)],
+            buffered: 4),
         Row(name: "negative numbers", events: [.wants(-9, -9), .arrived(5)], outcomes: [.part(1)], buffered: 4),
         Row(name: "the largest numbers", events: [.wants(.max, .max), .arrived(5)], outcomes: [], buffered: 5),
         Row(
-            name: "an end cuts the minimum short", events: [.wants(10, 10), .arrived(4), .ended], outcomes: [.last(4)]),
+            name: "the end overrides the minimum", events: [.wants(10, 10), .arrived(4), .ended], outcomes: [.last(4)]),
         Row(name: "the end without content", events: [.wants(1, 9), .ended], outcomes: [.last(0)]),
         Row(
             name: "nothing after the end", events: [.ended, .wants(1, 1), .wants(1, 1), .wantsMessage],
@@ -60,14 +64,14 @@ struct ReceiveQueueTests {
             name: "the end waits for the last bytes", events: [.arrived(4), .ended, .wants(1, 3), .wants(1, 9)],
             outcomes: [.part(3), .last(1)]),
         Row(
-            name: "all bytes taken before the end", events: [.arrived(4), .wants(4, 4), .ended, .wants(1, 9)],
+            name: "all bytes read before the end", events: [.arrived(4), .wants(4, 4), .ended, .wants(1, 9)],
             outcomes: [.part(4), .last(0)]),
         Row(name: "a stream is one message", events: [.arrived(4), .wantsMessage], outcomes: [], buffered: 4),
         Row(
             name: "the whole stream as a message", events: [.wantsMessage, .arrived(4), .arrived(2), .ended],
             outcomes: [.last(6)]),
         Row(
-            name: "bytes after the end are not there", events: [.ended, .arrived(3), .wants(1, 9)],
+            name: "bytes after the end are ignored", events: [.ended, .arrived(3), .wants(1, 9)],
             outcomes: [.last(0)]),
     ]
 
@@ -77,23 +81,25 @@ struct ReceiveQueueTests {
             name: "messages are not merged", events: [.message(5), .message(6), .wantsMessage, .wantsMessage],
             outcomes: [.whole(5), .whole(6)]),
         Row(name: "an empty message", events: [.message(0), .wantsMessage], outcomes: [.whole(0)]),
-        Row(name: "an empty message answers a minimum", events: [.message(0), .wants(5, 9)], outcomes: [.whole(0)]),
+        Row(
+            name: "an empty message completes a call with a minimum", events: [.message(0), .wants(5, 9)],
+            outcomes: [.whole(0)]),
         Row(
             name: "a message ends below the minimum", events: [.message(3), .message(3), .wants(5, 9)],
             outcomes: [.whole(3)], buffered: 3),
         Row(
-            name: "a long message comes in pieces, the last of them marked",
+            name: "a long message comes in parts, and the last is marked",
             events: [.message(10), .wants(1, 4), .wants(1, 4), .wants(1, 4)],
             outcomes: [.part(4), .part(4), .whole(2)]),
         Row(
-            name: "a message that arrives in pieces", events: [.wantsMessage, .arrived(3), .message(4)],
+            name: "a message that arrives in parts", events: [.wantsMessage, .arrived(3), .message(4)],
             outcomes: [.whole(7)]),
         Row(
-            name: "the end follows the last whole message",
+            name: "the end follows the last complete message",
             events: [.message(3), .ended, .wantsMessage, .wantsMessage, .wantsMessage],
             outcomes: [.whole(3), .last(0), .nothingMore]),
         Row(
-            name: "the end cuts a message short",
+            name: "the end truncates a message",
             events: [.message(3), .arrived(2), .ended, .wantsMessage, .wantsMessage],
             outcomes: [.whole(3), .last(2)]),
     ]
@@ -116,7 +122,7 @@ struct ReceiveQueueTests {
         #expect(queue.buffered == row.buffered)
     }
 
-    @Test("A stream that never ends gives its message in bounded, incomplete pieces")
+    @Test("A stream without an end returns its message in bounded, incomplete parts")
     func messageLimit() {
         var queue = ReceiveQueue()
         queue.demandMessage()
@@ -130,7 +136,7 @@ struct ReceiveQueueTests {
         #expect(queue.next() == .last(7))
     }
 
-    @Test("Says how much would answer the oldest call")
+    @Test("Returns the number of bytes that completes the oldest call")
     func wanted() {
         var queue = ReceiveQueue()
         #expect(queue.wanted == 0 && !queue.hasDemand && queue.oldest == nil)
@@ -144,7 +150,7 @@ struct ReceiveQueueTests {
         #expect(queue.wanted == ReceiveQueue.messageLimit - 14 && queue.oldest?.maximum == .max)
     }
 
-    @Test("Bytes pass by only where they are all of an answer")
+    @Test("Bytes bypass the queue only if they are a complete result")
     func passes() {
         var queue = ReceiveQueue()
         func pass(_ counts: Int...) -> [Bool] { counts.map { queue.passes($0) } }
@@ -163,7 +169,7 @@ struct ReceiveQueueTests {
         #expect(queue.next() == .last(1) && !queue.isIdle)
     }
 
-    @Test("Forgets one call and keeps its bytes for the next")
+    @Test("Removes one call and keeps its bytes for the next")
     func forgets() {
         var queue = ReceiveQueue()
         for count in 1...3 { queue.demand(minimum: count, maximum: count) }
@@ -175,7 +181,7 @@ struct ReceiveQueueTests {
         #expect(queue.buffered == 1)
     }
 
-    @Test("Drops all calls at once")
+    @Test("Removes all calls at once")
     func abandons() {
         var queue = ReceiveQueue()
         for _ in 0..<4 { queue.demandMessage() }

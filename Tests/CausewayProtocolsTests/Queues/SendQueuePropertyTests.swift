@@ -6,7 +6,7 @@ import Testing
 struct SendQueuePropertyTests {
     typealias Queue = SendQueue<Int>
 
-    /// The queue with everything known about what is in it.
+    /// The queue with all knowledge about its content.
     struct Run {
         var queue = Queue()
         var random: SplitMix64
@@ -14,11 +14,11 @@ struct SendQueuePropertyTests {
         var waiting: [Queue.Entry] = []
         var lastPayload = 0
         var out: [Int] = []
-        /// Messages that have begun and not ended; at most one.
+        /// The started message that is not complete; at most one.
         var open: MessageTicket?
-        /// Messages whose parts are still being submitted.
+        /// Messages with further parts to submit.
         var unfinished: [MessageTicket] = []
-        /// Messages that failed and whose last part has not been answered.
+        /// Failed messages whose last part has not completed.
         var dropped: [MessageTicket] = []
         var finished: [MessageTicket] = []
 
@@ -30,7 +30,7 @@ struct SendQueuePropertyTests {
             case 4: now += .milliseconds(random.integer(in: 0...30))
             case 5:
                 if let ticket = finished.randomElement(using: &random), ticket.progress == .unfinished {
-                    // A message of another connection, for all the queue knows.
+                    // The queue treats this like a message of another connection.
                     ticket.progress = random.chance(oneIn: 4) ? .failed : .sent
                 }
             default: take()
@@ -94,7 +94,7 @@ struct SendQueuePropertyTests {
         private mutating func note(_ entry: Queue.Entry) {
             out.append(entry.payload)
             let index = waiting.firstIndex { $0.payload == entry.payload }
-            #expect(index != nil, "came out twice, or never went in")
+            #expect(index != nil, "returned twice, or never added")
             if let index { waiting.remove(at: index) }
         }
 
@@ -121,7 +121,7 @@ struct SendQueuePropertyTests {
                 let isBetter =
                     other.priority > entry.priority
                     || (other.priority == entry.priority && other.payload < entry.payload)
-                #expect(!isBetter, "\(other.payload) should have left before \(entry.payload)")
+                #expect(!isBetter, "\(other.payload) should have been sent before \(entry.payload)")
             }
         }
 
@@ -137,7 +137,7 @@ struct SendQueuePropertyTests {
         }
     }
 
-    @Test("Every entry comes out once, at its turn, or is given back", arguments: 0..<20 as Range<UInt64>)
+    @Test("Every entry is returned once, in its order, or withdrawn", arguments: 0..<20 as Range<UInt64>)
     func everyEntryOnce(_ block: UInt64) {
         for seed in (block * 50)..<(block * 50 + 50) {
             var run = Run(seed: seed)

@@ -6,7 +6,7 @@ import Testing
 struct SendQueueTests {
     typealias Queue = SendQueue<String>
 
-    /// Everything that may leave now, by name; what will not leave is marked.
+    /// The names of all entries that can be sent now; failed entries are marked.
     static func drain(_ queue: inout Queue, at now: Duration = .zero) -> [String] {
         var names: [String] = []
         while let step = queue.next(at: now) {
@@ -29,7 +29,7 @@ struct SendQueueTests {
         if let step = queue.nextLost(at: now) { Issue.record("\(step)") }
     }
 
-    @Test("Plain messages leave in the order given")
+    @Test("Messages without options are sent in the given order")
     func plain() {
         var queue = Queue()
         #expect(queue.letsPlainPass && queue.isEmpty)
@@ -39,7 +39,7 @@ struct SendQueueTests {
         #expect(queue.letsPlainPass)
     }
 
-    @Test("A higher priority leaves first, equal ones in the order given")
+    @Test("A higher priority is sent first, equal priorities in the given order")
     func priority() {
         var queue = Queue()
         for (name, priority) in [("low", 0.1), ("plain", 0.5), ("high 1", 0.9), ("high 2", 0.9), ("plain 2", 0.5)] {
@@ -48,14 +48,14 @@ struct SendQueueTests {
         #expect(Self.drain(&queue) == ["high 1", "high 2", "plain", "plain 2", "low"])
     }
 
-    @Test("Nothing comes between the parts of one message")
+    @Test("The parts of one message are not interrupted")
     func openMessage() {
         var queue = Queue()
         let ticket = MessageTicket()
         queue.append(.init("a1", ticket: ticket, endsMessage: false))
         queue.append(.init("b", priority: 1))
         queue.append(.init("c"))
-        // Urgent content goes first, for the message has not begun.
+        // Urgent content is sent first, because the message has not started.
         #expect(Self.drain(&queue) == ["b", "a1"])
         #expect(!queue.letsPlainPass)
         queue.append(.init("urgent", priority: 1))
@@ -67,7 +67,7 @@ struct SendQueueTests {
         #expect(queue.letsPlainPass && queue.isEmpty)
     }
 
-    @Test("The parts of one message keep their order whatever their priorities")
+    @Test("The parts of one message keep their order with any priorities")
     func orderWithinTicket() {
         var queue = Queue()
         let ticket = MessageTicket()
@@ -77,7 +77,7 @@ struct SendQueueTests {
         #expect(Self.drain(&queue) == ["1", "2", "3"])
     }
 
-    @Test("A message follows its antecedent, and does not hold up others meanwhile")
+    @Test("A message follows its antecedent, and does not delay others meanwhile")
     func antecedent() {
         var queue = Queue()
         let (first, second) = (MessageTicket(), MessageTicket())
@@ -89,7 +89,7 @@ struct SendQueueTests {
         #expect(Self.drain(&queue) == ["second", "third"])
     }
 
-    @Test("A message whose antecedent failed fails, and takes its own followers along")
+    @Test("A message whose antecedent failed fails too, with its own followers")
     func failedAntecedent() {
         var queue = Queue()
         let (first, second) = (MessageTicket(), MessageTicket())
@@ -100,7 +100,7 @@ struct SendQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("What has not begun in time does not begin", arguments: [(4, ["a", "b"]), (5, ["expired b", "a"])])
+    @Test("An expired message does not start", arguments: [(4, ["a", "b"]), (5, ["expired b", "a"])])
     func expiry(_ seconds: Int, _ names: [String]) {
         var queue = Queue()
         queue.append(.init("a"))
@@ -108,7 +108,7 @@ struct SendQueueTests {
         #expect(Self.drain(&queue, at: .seconds(seconds)) == names)
     }
 
-    @Test("What has begun is finished, however late")
+    @Test("A started message is completed, however late")
     func noExpiryOnceBegun() {
         var queue = Queue()
         let ticket = MessageTicket()
@@ -122,7 +122,7 @@ struct SendQueueTests {
         #expect(Self.drain(&queue, at: .seconds(9)) == ["2"])
     }
 
-    @Test("A message that failed at its beginning has no later parts")
+    @Test("A message that failed at its start has no further parts")
     func noTruncatedMessages() {
         var queue = Queue()
         let (late, orphan, failed) = (MessageTicket(), MessageTicket(), MessageTicket())
@@ -135,13 +135,13 @@ struct SendQueueTests {
         queue.append(.init("orphan 2", ticket: orphan))
         queue.append(.init("other"))
         #expect(Set(Self.drain(&queue, at: .seconds(6))) == ["expired late 3", "orphaned orphan 2", "other"])
-        // The context may be used for another message.
+        // The context can be used for another message.
         queue.append(.init("again", ticket: late, deadline: .seconds(20)))
         #expect(Self.drain(&queue, at: .seconds(6)) == ["again"])
         #expect(queue.letsPlainPass)
     }
 
-    @Test("Gives back all that has not begun, and is as new")
+    @Test("Withdraws all entries that have not started, and is then like a new queue")
     func removeAll() {
         var queue = Queue()
         let ticket = MessageTicket()
@@ -154,7 +154,7 @@ struct SendQueueTests {
         #expect(Self.drain(&queue) == ["3"])
     }
 
-    @Test("The clock is not read for plain messages")
+    @Test("Messages without options need no clock")
     func readsNoClock() {
         var queue = Queue()
         queue.append(.init("a"))
@@ -170,7 +170,7 @@ struct SendQueueTests {
         #expect(reads == 1)
     }
 
-    @Test("What is lost can be asked for while nothing may leave, and nothing begins by it")
+    @Test("Expired entries can be queried while nothing can be sent, without starting a message")
     func lostWithoutSending() {
         var queue = Queue()
         let ticket = MessageTicket()
@@ -190,7 +190,7 @@ struct SendQueueTests {
         #expect(queue.nextDeadline == nil)
     }
 
-    @Test("A message that has begun does not expire, and only the oldest part of one that has not counts")
+    @Test("A started message does not expire, and of one that has not started only the oldest part counts")
     func deadlineOfParts() {
         var queue = Queue()
         let (begun, waiting) = (MessageTicket(), MessageTicket())

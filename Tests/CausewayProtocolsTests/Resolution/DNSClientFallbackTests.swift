@@ -5,8 +5,8 @@ import Testing
 
 @testable import CausewayProtocols
 
-/// What a question is reduced to where a server answers only the simplest form of it.
-@Suite("DNS client and servers of limited ability")
+/// Fallbacks for servers that support only a simple form of queries.
+@Suite("DNS client and servers with limited support")
 struct DNSClientFallbackTests {
     let name: DNSName = "www.example.com"
 
@@ -14,7 +14,7 @@ struct DNSClientFallbackTests {
         try DNSRig.message(sent.bytes).extensions != nil
     }
 
-    @Test("A server that drops questions with EDNS is asked without after a second", arguments: [1, 2, 3])
+    @Test("A server that drops queries with EDNS is queried without it after a second", arguments: [1, 2, 3])
     func dropsExtensions(_ attempts: Int) throws {
         let desk = DNSDesk { $0.attempts = attempts }
         let id = desk.ask(name)
@@ -24,7 +24,7 @@ struct DNSClientFallbackTests {
         #expect(try !isExtended(desk.sent[1]))
         desk.answer(.noError, [DNSRig.a(name, 1)])
         #expect(desk.answers[id]?.records == [DNSRig.a(name, 1)])
-        // Remembered: the next question is asked in that form at once, and with EDNS again after ten minutes.
+        // The result is remembered: the next query uses this form at once, and EDNS again after ten minutes.
         _ = desk.ask("b.example")
         #expect(try !isExtended(#require(desk.sent.last)))
         desk.answer(.nameError)
@@ -33,7 +33,7 @@ struct DNSClientFallbackTests {
         #expect(try isExtended(#require(desk.sent.last)))
     }
 
-    @Test("Each of two servers that drop EDNS gets its question without in the second round")
+    @Test("Each of two servers that drop EDNS gets its query without it in the second round")
     func twoServers() throws {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])
         _ = desk.ask(name)
@@ -41,7 +41,7 @@ struct DNSClientFallbackTests {
         #expect(try desk.sent.map { try isExtended($0) } == [true, true, false, false])
     }
 
-    @Test("A server that has answered with EDNS keeps it when a datagram is lost")
+    @Test("A server that has answered with EDNS is queried with it after a lost datagram")
     func keepsExtensions() throws {
         let desk = DNSDesk()
         _ = desk.ask(name)
@@ -52,7 +52,7 @@ struct DNSClientFallbackTests {
         #expect(try desk.sent.dropFirst(count).map { try isExtended($0) } == [true, true])
     }
 
-    @Test("With one attempt a server that fails is not asked again")
+    @Test("With one attempt, a failing server is not queried again")
     func failsOnce() {
         let desk = DNSDesk { $0.attempts = 1 }
         let id = desk.ask(name)
@@ -61,7 +61,7 @@ struct DNSClientFallbackTests {
         #expect(desk.answers[id]?.finding == .failed(.code(2)))
     }
 
-    @Test("Addresses of a truncated answer are used where the server has no TCP, and are not remembered")
+    @Test("Addresses of a truncated answer are used if the server has no TCP, and are not cached")
     func truncatedAddresses() {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -76,7 +76,7 @@ struct DNSClientFallbackTests {
     }
 
     @Test(
-        "A truncated answer without use is reported as such, whether TCP is refused or silent",
+        "A truncated answer without addresses is reported as truncated, whether TCP is refused or silent",
         arguments: [DNSRecordType.a, .txt], [true, false])
     func truncated(_ type: DNSRecordType, _ isRefused: Bool) {
         let desk = DNSDesk()
@@ -97,7 +97,7 @@ struct DNSClientFallbackTests {
         #expect(desk.answers[id]?.server == DNSRig.first)
     }
 
-    @Test("A truncated answer gives way to the whole one over TCP")
+    @Test("The complete answer over TCP replaces a truncated one")
     func whole() {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -120,7 +120,8 @@ struct DNSClientFallbackTests {
         #expect(desk.sent.count == 2)
     }
 
-    @Test("A server that changes the case of names and has no TCP is believed without that proof", arguments: [1, 2])
+    @Test(
+        "A server that changes the case of names and has no TCP is trusted without that protection", arguments: [1, 2])
     func changesCase(_ attempts: Int) {
         let desk = DNSDesk { $0.attempts = attempts }
         let id = desk.ask(name)

@@ -3,11 +3,11 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("DNS client and servers in trouble")
+@Suite("DNS client and failing servers")
 struct DNSClientServerTests {
     let name: DNSName = "www.example.com"
 
-    @Test("The next server is asked after a second of silence, and a late answer still counts")
+    @Test("The next server is queried after a second of silence, and a late answer still counts")
     func asksNext() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])
         let id = desk.ask(name)
@@ -22,13 +22,13 @@ struct DNSClientServerTests {
         #expect(desk.openCount == 0)
     }
 
-    @Test("A server that was silent is asked last for a while, then given a short second chance")
+    @Test("A silent server is queried last for a while, then tried again with a short timeout")
     func backsOff() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])
         _ = desk.ask(name)
         desk.advance(to: .seconds(1))
         desk.answer(.noError, [DNSRig.a(name, 1)])
-        // Within five seconds the second one is asked at once.
+        // Within five seconds, the second server is queried at once.
         _ = desk.ask("b.example")
         #expect(desk.sent.last?.server == DNSRig.second)
         desk.answer(.noError, [DNSRig.a("b.example", 1)])
@@ -42,7 +42,7 @@ struct DNSClientServerTests {
         #expect(desk.sent.last?.server == DNSRig.second)
     }
 
-    @Test("A known server is waited for as its times suggest")
+    @Test("The timeout of a known server depends on its response times")
     func adapts() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])
         for number in 0..<20 {
@@ -60,7 +60,7 @@ struct DNSClientServerTests {
     }
 
     @Test(
-        "A server that cannot help is left at once",
+        "A server that reports a failure is left at once",
         arguments: [DNSResponseCode.serverFailure, .refused, .notImplemented])
     func leaves(_ code: DNSResponseCode) {
         let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.attempts = 1 }
@@ -72,7 +72,9 @@ struct DNSClientServerTests {
         #expect(desk.answers[id]?.finding == .failed(.code(code.rawValue)))
     }
 
-    @Test("Silence of all ends the question: every server as often as configured, the last one with its whole time")
+    @Test(
+        "Silence of all servers ends the query: each is tried as often as configured, the last one with its full timeout"
+    )
     func timesOut() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second]) { options in
             options.attempts = 2
@@ -82,12 +84,12 @@ struct DNSClientServerTests {
         desk.advance(to: .seconds(60))
         #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second, DNSRig.first, DNSRig.second])
         #expect(desk.answers[id]?.finding == .failed(.timedOut))
-        // One second each, two in the second round, and three for the last.
+        // One second each, two in the second round, and three for the last server.
         #expect(desk.answers[id]?.duration == .seconds(1 + 1 + 2 + 3))
         #expect(desk.openCount == 0)
     }
 
-    @Test("Servers that cannot be reached are passed over, and named as the reason")
+    @Test("Unreachable servers are skipped, and named as the reason")
     func unreachable() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.attempts = 1 }
         let id = desk.ask(name)
@@ -97,14 +99,14 @@ struct DNSClientServerTests {
         #expect(desk.answers[id]?.finding == .failed(.unreachable))
     }
 
-    @Test("No server at all is an answer")
+    @Test("Without servers the query fails at once")
     func noServers() {
         let desk = DNSDesk([])
         let id = desk.ask(name)
         #expect(desk.answers[id]?.finding == .failed(.unreachable))
     }
 
-    @Test("Questions are spread where the configuration wants it")
+    @Test("Queries rotate over the servers if configured")
     func rotates() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second]) { $0.rotates = true }
         for number in 0..<4 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
@@ -112,7 +114,7 @@ struct DNSClientServerTests {
         #expect(desk.sent[0].server != desk.sent[1].server)
     }
 
-    @Test("Ten thousand questions at once: messages under way are bounded, and all are answered")
+    @Test("Ten thousand concurrent queries: the number of open exchanges is limited, and all are answered")
     func bounded() {
         let desk = DNSDesk()
         for number in 0..<10_000 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
@@ -127,7 +129,7 @@ struct DNSClientServerTests {
         #expect(desk.isIdle)
     }
 
-    @Test("Questions that wait for room are cancelled like others, and those behind them go on")
+    @Test("Waiting queries can be cancelled, and those after them continue")
     func cancelledWhileWaiting() {
         let desk = DNSDesk()
         let ids = (0..<1_000).map { desk.ask(DNSName("n\($0).example") ?? .root) }
@@ -141,7 +143,7 @@ struct DNSClientServerTests {
         #expect(desk.isIdle && desk.nextDeadline == nil)
     }
 
-    @Test("A server that says nothing holds questions back a moment each, and is never sent more than the bound")
+    @Test("A silent server delays each query a moment, and never gets more queries than the limit")
     func silence() {
         let desk = DNSDesk()
         for number in 0..<10_000 { _ = desk.ask(DNSName("n\(number).example") ?? .root) }
@@ -158,7 +160,7 @@ struct DNSClientServerTests {
         #expect(desk.answers.count == 10_000)
     }
 
-    @Test("In any order of events every question is answered once, and nothing is left over", arguments: 0..<300)
+    @Test("In any order of events, every query completes once, and no state is left over", arguments: 0..<300)
     func property(seed: Int) {
         var numbers = TestNumbers(state: UInt64(seed) &* 77)
         let desk = DNSDesk([DNSRig.first, DNSRig.second], seed: UInt64(seed))

@@ -7,7 +7,7 @@ import Testing
 struct DNSClientTests {
     let name: DNSName = "www.example.com"
 
-    @Test("An answer ends the question, and nothing stays awaited")
+    @Test("An answer ends the query, and no exchange stays open")
     func answers() {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -40,7 +40,7 @@ struct DNSClientTests {
         #expect(spellings.count > 32)
     }
 
-    @Test("Equal questions are asked once")
+    @Test("Equal queries are sent once")
     func joins() {
         let desk = DNSDesk()
         let one = desk.ask(name)
@@ -54,7 +54,7 @@ struct DNSClientTests {
         #expect(desk.answers[other] == nil)
     }
 
-    @Test("A question is given up when its last asker is gone")
+    @Test("A query is cancelled with its last caller")
     func cancels() {
         let desk = DNSDesk()
         let one = desk.ask(name)
@@ -68,7 +68,7 @@ struct DNSClientTests {
         #expect(desk.answers.isEmpty)
     }
 
-    // MARK: What is no answer
+    // MARK: Invalid answers
 
     struct Forgery: CustomTestStringConvertible, Sendable {
         var testDescription: String
@@ -85,7 +85,7 @@ struct DNSClientTests {
         Forgery(testDescription: "another operation") { $0.operation = 5 },
     ]
 
-    @Test("What answers another question is passed over", arguments: forgeries)
+    @Test("An answer to another question is ignored", arguments: forgeries)
     func passesOver(_ forgery: Forgery) {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -96,7 +96,7 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.records == [DNSRig.a(name, 1)])
     }
 
-    @Test("Garbage is passed over", arguments: 0..<200)
+    @Test("Invalid data is ignored", arguments: 0..<200)
     func survivesGarbage(seed: Int) {
         let desk = DNSDesk()
         _ = desk.ask(name)
@@ -112,7 +112,7 @@ struct DNSClientTests {
         #expect(desk.isIdle)
     }
 
-    @Test("An answer in other letters is asked for again over TCP, where nobody can guess")
+    @Test("An answer in which the case of the name differs is repeated over TCP, which cannot be forged easily")
     func fallsBackToTCPForCase() {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -123,7 +123,7 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.carrier == .tcp)
     }
 
-    @Test("A flood of forgeries costs nothing, and the right answer behind it counts")
+    @Test("A flood of forged answers has no effect, and the right answer after it counts")
     func flooded() {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -140,7 +140,7 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.records == [DNSRig.a(name, 1)])
     }
 
-    @Test("Names that point at the question come back in the letters of whoever asked")
+    @Test("Names that point to the question are returned in the case that the caller used")
     func respells() throws {
         let desk = DNSDesk()
         let zone: DNSName = "Made.eXample"
@@ -156,10 +156,10 @@ struct DNSClientTests {
         #expect(records.map(\.name.description) == ["Made.eXample.", "Made.eXample."])
         #expect(records.map(\.data) == [.name(compressed), .name(whole)])
         let targets = records.compactMap { if case .name(let name) = $0.data { name.description } else { nil } }
-        #expect(targets == ["NS1.Made.eXample.", "NS2.MADE.EXAMPLE."], "the server's own letters stay")
+        #expect(targets == ["NS1.Made.eXample.", "NS2.MADE.EXAMPLE."], "the server's own case is kept")
     }
 
-    @Test("A truncated answer is asked for again over TCP at the same server")
+    @Test("A truncated answer is repeated over TCP at the same server")
     func fallsBackToTCP() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])
         let id = desk.ask(name)
@@ -170,14 +170,14 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.records.count == 40)
     }
 
-    @Test("Only TCP where the configuration wants it")
+    @Test("Only TCP is used if configured")
     func usesTCP() {
         let desk = DNSDesk { $0.usesTCP = true }
         _ = desk.ask(name)
         #expect(desk.sent.map(\.carrier) == [.tcp])
     }
 
-    @Test("A server that does not know EDNS(0) is asked without, now and later")
+    @Test("A server without EDNS(0) is queried without it, now and later")
     func withoutExtensions() throws {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -193,7 +193,7 @@ struct DNSClientTests {
 
     // MARK: Aliases
 
-    @Test("Aliases are followed within a message, and the shortest time to live counts")
+    @Test("Aliases within a message are followed, and the lowest TTL counts")
     func followsAliases() {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -209,7 +209,7 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.aliases.count == 2)
     }
 
-    @Test("An alias whose end the server leaves out is asked for")
+    @Test("An alias target that the server omits is queried")
     func asksForAliases() throws {
         let desk = DNSDesk()
         let id = desk.ask(name)
@@ -221,7 +221,7 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.timeToLive == .seconds(20))
     }
 
-    @Test("Aliases in a circle, in one message or over several, end")
+    @Test("Loops of aliases, in one message or several, end")
     func endsCircles() throws {
         let desk = DNSDesk()
         let one = desk.ask(name)
@@ -237,9 +237,9 @@ struct DNSClientTests {
         #expect(desk.sent.count <= 12)
     }
 
-    // MARK: Nothing there
+    // MARK: Negative answers
 
-    @Test("A name that is not there may be remembered as long as its zone says (RFC 2308 §5)")
+    @Test("A negative answer may be cached as long as the SOA record allows (RFC 2308 §5)")
     func negative() {
         let desk = DNSDesk()
         let gone = desk.ask(name)
@@ -257,7 +257,7 @@ struct DNSClientTests {
         #expect(desk.answers[unsure]?.timeToLive == .zero)
     }
 
-    @Test("A referral is no answer")
+    @Test("A referral is not an answer")
     func referral() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])
         _ = desk.ask(name)

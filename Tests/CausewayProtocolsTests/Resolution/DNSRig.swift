@@ -29,7 +29,7 @@ enum DNSRig {
                     server: zone, mailbox: zone, serial: 1, refresh: 2, retry: 3, expire: 4, minimum: minimum)))
     }
 
-    /// An answer that somebody sends who does not know the question's ID.
+    /// A forged answer with an unknown ID.
     static let forged: [UInt8] = {
         var message = DNSMessage()
         message.flags = [.isResponse, .recursionAvailable]
@@ -40,7 +40,7 @@ enum DNSRig {
 
     static func message(_ bytes: [UInt8]) throws -> DNSMessage { try DNSMessage(parsing: bytes.span) }
 
-    /// The response of a recursive server to a query as it was sent.
+    /// The response of a recursive server to a sent query.
     static func response(
         to query: [UInt8], _ code: DNSResponseCode = .noError, answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
         change: (inout DNSMessage) -> Void = { _ in }
@@ -58,7 +58,7 @@ enum DNSRig {
     }
 }
 
-/// A client with what it has sent and answered.
+/// A client with a record of its messages and results.
 final class DNSDesk {
     struct Sent: Equatable {
         var exchange: DNSClient.ExchangeID
@@ -92,7 +92,7 @@ final class DNSDesk {
         take(client.received(bytes, for: exchange, at: now))
     }
 
-    /// The server of the last message answers it.
+    /// Answers from the server of the last message.
     func answer(
         _ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
         change: (inout DNSMessage) -> Void = { _ in }
@@ -103,7 +103,7 @@ final class DNSDesk {
             for: last.exchange)
     }
 
-    /// Lets time pass until nothing is due before `end`.
+    /// Advances the clock until nothing is due before `end`.
     func advance(to end: Duration) {
         while let deadline = client.nextDeadline, deadline <= end {
             now = max(now, deadline)
@@ -126,7 +126,7 @@ final class DNSDesk {
     var isIdle: Bool { client.isIdle }
     var nextDeadline: Duration? { client.nextDeadline }
 
-    /// Messages whose answer is still awaited.
+    /// The number of exchanges that still wait for an answer.
     var openCount: Int { sent.count { !forgotten.contains($0.exchange) } }
 }
 

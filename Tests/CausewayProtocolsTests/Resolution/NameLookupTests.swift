@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-@Suite("Looking a name up")
+@Suite("Name lookup")
 struct NameLookupTests {
     typealias Action = NameLookup.Action
 
@@ -90,14 +90,14 @@ struct NameLookupTests {
         Row(name: String(repeating: "x", count: 64), first: [.end(.invalidName)]),
     ]
 
-    @Test("C1 C5 C6: what happens first", arguments: rows)
+    @Test("C1 C5 C6: the first action for a name", arguments: rows)
     func begins(_ row: Row) {
         var lookup = NameLookup(
             row.name, families: row.families, in: Self.context(row.resolv, hosts: row.hosts, order: row.order))
         #expect(lookup.begin() == row.first)
     }
 
-    @Test("Each family is reported as it comes, and the look-up ends with the second")
+    @Test("Each family is reported as it arrives, and the lookup ends with the second")
     func reportsFamilies() {
         let name: DNSName = "www.example.com"
         var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.context())
@@ -126,7 +126,7 @@ struct NameLookupTests {
         #expect(lookup.answered("www", .a, with: Self.answer("www", []), from: .cache) == [.end(.notFound)])
     }
 
-    @Test("Silent servers are not asked about other names")
+    @Test("Silent servers get no queries for other names")
     func endsWithSilence() {
         var lookup = NameLookup("www", families: [.ipv4], in: Self.context("search a.example"))
         _ = lookup.begin()
@@ -141,7 +141,7 @@ struct NameLookupTests {
     }
 
     @Test(
-        "Failures keep their meaning",
+        "Failures keep their codes",
         arguments: [
             ProblemRow(failure: .timedOut, problem: .timedOut),
             ProblemRow(failure: .unreachable, problem: .unreachable),
@@ -157,7 +157,7 @@ struct NameLookupTests {
         #expect(lookup.answered(name, .a, with: failed, from: .query(.udp)) == [.end(row.problem)])
     }
 
-    @Test("One family's failure does not spoil the other")
+    @Test("A failure of one family does not affect the other")
     func halfFailure() {
         let name: DNSName = "www.example.com"
         var lookup = NameLookup("www.example.com", families: [.ipv4, .ipv6], in: Self.context())
@@ -167,7 +167,7 @@ struct NameLookupTests {
         #expect(four == [.found([v4("198.51.100.1")], .ipv4, .query(.udp)), .settled(.ipv4), .end(nil)])
     }
 
-    @Test("Expired answers are of use at once, and the fresh ones follow")
+    @Test("Expired answers are used at once, and fresh ones follow")
     func expired() {
         let name: DNSName = "www.example.com"
         var lookup = NameLookup(
@@ -179,7 +179,7 @@ struct NameLookupTests {
         #expect(new == [.found([v4("198.51.100.2")], .ipv4, .query(.udp)), .settled(.ipv4), .end(nil)])
     }
 
-    @Test("Families one after the other, where the configuration wants it")
+    @Test("Families are queried one after the other if configured")
     func sequential() {
         let name: DNSName = "www.example.com"
         var lookup = NameLookup(

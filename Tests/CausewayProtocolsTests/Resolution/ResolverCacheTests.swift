@@ -13,7 +13,7 @@ struct ResolverCacheTests {
         return answer
     }
 
-    @Test("An answer lives as long as it says, and tells what is left")
+    @Test("An answer is cached for its TTL, and reports the remaining time")
     func lives() {
         var cache = ResolverCache()
         cache.store(answer(), for: .init(name, .a), at: .seconds(10))
@@ -23,7 +23,7 @@ struct ResolverCacheTests {
         #expect(cache.find(.init(name, .a, partition: 1), at: .seconds(11)) == nil)
     }
 
-    @Test("Expired answers come where they are welcome, for a day")
+    @Test("Expired answers are returned on request, for a day")
     func expired() {
         var cache = ResolverCache()
         cache.store(answer(), for: .init(name, .a), at: .zero)
@@ -33,7 +33,7 @@ struct ResolverCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Failures neither enter nor remove; news without a time to live remove")
+    @Test("Failures neither add nor remove entries; an answer with a TTL of zero removes")
     func failures() {
         var cache = ResolverCache()
         cache.store(answer(), for: .init(name, .a), at: .zero)
@@ -45,7 +45,7 @@ struct ResolverCacheTests {
         #expect(cache.find(.init(name, .a), at: .seconds(32))?.answer.finding == .noSuchName)
     }
 
-    @Test("Entries are bounded, and those that are used stay")
+    @Test("The number of entries is limited, and used ones stay")
     func bounded() {
         var cache = ResolverCache(limit: 64)
         for number in 0..<1_000 {
@@ -56,7 +56,7 @@ struct ResolverCacheTests {
         }
     }
 
-    @Test("A partition is forgotten without the others")
+    @Test("A partition is cleared separately")
     func partitions() {
         var cache = ResolverCache()
         for partition in [0, 1, 2] as [UInt64] {

@@ -9,7 +9,7 @@ struct ServiceTargetOrderTests {
         ServiceTarget(priority: priority, weight: weight, port: 80, host: host)
     }
 
-    @Test("Lower priorities come first, whatever the weights", arguments: 0..<20)
+    @Test("Lower priorities come first with any weights", arguments: 0..<20)
     func priorities(_ seed: UInt64) {
         var random = TestNumbers(state: seed)
         let targets = [target("c", 20, 9), target("a", 0, 0), target("b", 10, 1), target("d", 20, 0)]
@@ -18,7 +18,7 @@ struct ServiceTargetOrderTests {
         #expect(Set(order) == Set(targets) && order.count == 4)
     }
 
-    @Test("Of one priority, hosts come first in proportion to their weights")
+    @Test("Among equal priorities, hosts come first in proportion to their weights")
     func weights() {
         var random = TestNumbers(state: 7)
         let targets = [target("a", 0, 10), target("b", 0, 30), target("c", 0, 0)]
@@ -28,7 +28,7 @@ struct ServiceTargetOrderTests {
         #expect((800...1_150).contains(a) && (2_700...3_200).contains(b) && (1...250).contains(c), "\(firsts)")
     }
 
-    @Test("A target of the root is no host")
+    @Test("A target of the root domain means no host")
     func none() {
         let record = DNSRecord(
             "x._http._tcp.example", .srv, timeToLive: 60, .service(priority: 0, weight: 0, port: 0, target: .root))

@@ -11,7 +11,7 @@ struct SleepProxyClientTests {
     private static let best = "10-35-60-63.1 Best"
     private static let second = "70-34-60-63.1 Second"
 
-    /// A client that knows some proxies: each on a host of its own, 10.0.1.0 and further.
+    /// A client that knows some proxies, each on its own host: 10.0.1.0 and following.
     private static func client(_ names: [String]) -> SleepProxyClient {
         var client = SleepProxyClient(random: Chance(state: 7))
         client.start()
@@ -54,7 +54,7 @@ struct SleepProxyClientTests {
         return message.encoded()
     }
 
-    @Test("C109: proxies are looked for, and where they are, as they come, move and go")
+    @Test("C109: proxies and their addresses are browsed, and followed as they appear, move and disappear")
     func searches() {
         var client = SleepProxyClient(random: Chance(state: 7))
         client.start()
@@ -79,14 +79,14 @@ struct SleepProxyClientTests {
             ])
     }
 
-    @Test("C109: the proxy with the least metrics is asked, whatever the order; names without metrics are none")
+    @Test("C109: the proxy with the lowest metrics is used, in any order; names without metrics are ignored")
     func ranks() {
         let names = ["70-35-60-63.1 C", Self.second, "nonsense", "7x-00-00-00.0 D", Self.best, "70-35-59-99.1 B"]
         let client = Self.client(names)
         #expect(client.reachable == [4, 1, 5, 0].map(Self.peer))
     }
 
-    @Test("C108 C109: the update that gives a record away, byte by byte")
+    @Test("C108 C109: the update that registers a record, byte by byte")
     func message() throws {
         var client = Self.client([Self.best])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
@@ -105,7 +105,7 @@ struct SleepProxyClientTests {
         #expect(client.nextDeadline == nil)
     }
 
-    @Test("C109: what is not answered is said three times, then the next best is asked, then it is over within 600 ms")
+    @Test("C109: an unanswered update is sent three times, then to the next best proxy, and ends within 600 ms")
     func silence() {
         var client = Self.client([Self.best, Self.second, "90-00-00-00.0 Third"])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
@@ -119,7 +119,7 @@ struct SleepProxyClientTests {
         #expect(told.last?.1 == .failed)
     }
 
-    @Test("C109: who refuses is not asked again; without a proxy it is over at once")
+    @Test("C109: a proxy that refuses is not tried again; without a proxy the client finishes at once")
     func refusals() {
         var client = Self.client([Self.best, Self.second])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
@@ -127,7 +127,7 @@ struct SleepProxyClientTests {
         client.received(Self.reply(to: first.bytes, code: .refused).span, from: first.peer, at: .milliseconds(1))
         let next = Self.sent(client.takeActions())[0]
         #expect(next.peer == Self.peer(1))
-        // One who does not name a time takes it as it was asked.
+        // A proxy that states no lease accepts the requested one.
         client.received(Self.reply(to: next.bytes, lease: nil).span, from: next.peer, at: .milliseconds(2))
         #expect(client.takeActions() == [.registered(leaseSeconds: SleepProxyClient.leaseSeconds)])
         var alone = Self.client([])
@@ -135,7 +135,7 @@ struct SleepProxyClientTests {
         #expect(alone.takeActions() == [.failed])
     }
 
-    @Test("C109: strangers' words and broken ones count for nothing")
+    @Test("C109: messages of other hosts and malformed ones are ignored")
     func strangers() {
         var client = Self.client([Self.best])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
@@ -155,7 +155,7 @@ struct SleepProxyClientTests {
         #expect(client.takeActions() == [.registered(leaseSeconds: 7_200)])
     }
 
-    @Test("C109: who wakes before the proxy's word says and awaits nothing more")
+    @Test("C109: a wake-up before the proxy's reply ends the exchange")
     func wakes() {
         var client = Self.client([Self.best])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
@@ -167,7 +167,7 @@ struct SleepProxyClientTests {
         #expect(client.takeActions() == [])
     }
 
-    @Test("C109: many records go in several updates, each of which must be taken; none is larger than the link carries")
+    @Test("C109: many records need several updates, which must all be accepted; none exceeds the link's MTU")
     func several() throws {
         var client = Self.client([Self.best])
         let records = (0..<200).flatMap { Printer.records("Printer \($0)") } + [Self.host]
@@ -191,7 +191,7 @@ struct SleepProxyClientTests {
     }
 
     @Test(
-        "C108 C109: who is represented sleeps without goodbyes; awake, its probes and announcements say whose they are")
+        "C108 C109: a represented host sleeps without goodbyes; awake, its probes and announcements name their owner")
     func link() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count

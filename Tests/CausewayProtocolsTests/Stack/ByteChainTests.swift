@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Byte chain")
 struct ByteChainTests {
-    @Test("Whatever is appended and taken, the bytes are those of an array", arguments: 0..<50)
+    @Test("After any appends and reads, the bytes equal those of an array", arguments: 0..<50)
     func likeAnArray(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         var chain = ByteChain()
@@ -43,7 +43,7 @@ struct ByteChainTests {
         #expect(chain.bytes == model)
     }
 
-    @Test("Large pieces stay in their arrays; small ones are gathered")
+    @Test("Large pieces keep their arrays; small ones are merged")
     func pieces() {
         var chain = ByteChain([UInt8](repeating: 1, count: 10_000))
         chain.append([UInt8](repeating: 2, count: 10_000))
@@ -53,7 +53,7 @@ struct ByteChainTests {
         #expect(counts == [10_000, 10_000, 100])
     }
 
-    @Test("Limits that make no sense take nothing")
+    @Test("Invalid limits take nothing")
     func limits() {
         var chain = ByteChain([1, 2])
         let pieces = [chain.popPiece(atMost: 0), chain.popPiece(atMost: -1)]
@@ -63,7 +63,7 @@ struct ByteChainTests {
         #expect(chain.bytes == [1, 2])
     }
 
-    @Test("A chunk that is cut ends its message with its last piece only")
+    @Test("When a chunk is split, only its last piece ends the message")
     func chunks() {
         var queue = MessageChunkQueue()
         queue.append(MessageChunk([1, 2, 3], endsMessage: true))

@@ -3,9 +3,9 @@ import CausewayTestKit
 import CausewayTypes
 import Testing
 
-@Suite("Protocol stack, in any order of events")
+@Suite("Protocol stack under any order of events")
 struct ProtocolStackPropertyTests {
-    @Test("One end, nothing after it, and a cleanup for every framer that began", arguments: 0..<200)
+    @Test("One end, nothing after it, and a cleanup for every started framer", arguments: 0..<200)
     func holdsInvariants(seed: Int) {
         var pair =
             seed % 2 == 0

@@ -31,7 +31,7 @@ struct ProtocolStackTests {
         return StackPair(end(), end(), seed: seed)
     }
 
-    /// Sends the messages from one end to the other, while that one reads now and then.
+    /// Sends the messages from one end to the other, which reads occasionally.
     private func transfer(_ count: Int, over pair: inout StackPair, metadata: [any StageMetadata]) {
         var random = SplitMix64(seed: 99)
         var expected: [[UInt8]] = []
@@ -45,7 +45,7 @@ struct ProtocolStackTests {
                     [UInt8](repeating: UInt8(sent & 255), count: length / 2) + random.bytes(length - length / 2)
                 expected.append(bytes)
                 sent += 1
-                // Some leave in two pieces.
+                // Some are sent in two parts.
                 let cut = random.chance(oneIn: 10) ? length / 3 : 0
                 if cut > 0 { pair.ends[0].send(Array(bytes[..<cut]), metadata: metadata, endsMessage: false) }
                 pair.ends[0].send(Array(bytes[cut...]), metadata: metadata)
@@ -59,7 +59,7 @@ struct ProtocolStackTests {
         #expect(pair.ends.allSatisfy { $0.failure == nil && !$0.hasEnd })
     }
 
-    @Test("10,000 messages through two framers, cut anywhere")
+    @Test("10,000 messages through two framers, with any fragmentation")
     func twoFramers() {
         var pair = Self.framerPair()
         while !pair.ends[0].isReady || !pair.ends[1].isReady { pair.step() }
@@ -67,7 +67,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].metadata.allSatisfy { ($0.first as? LengthMetadata)?.tag == 42 })
     }
 
-    @Test("10,000 messages through WebSocket over records, cut anywhere")
+    @Test("10,000 messages through WebSocket over records, with any fragmentation")
     func webSocketOverRecords() {
         var pair = Self.webSocketPair()
         while !pair.ends[0].isReady || !pair.ends[1].isReady { pair.step() }
@@ -86,7 +86,7 @@ struct ProtocolStackTests {
         pair.run()
         #expect(pair.ends[0].isClosed)
         #expect(pair.ends[0].failure == nil)
-        // The other program gets the message, the close frame and the end.
+        // The other program receives the message, the close frame and the end.
         #expect(pair.ends[1].messages == [[1, 2, 3], []])
         #expect(
             pair.ends[1].metadata.last?.first as? WebSocketMetadata
@@ -94,7 +94,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].hasEnd)
         let log = pair.log?[0] ?? []
         #expect(log.starts(with: [0x48, 0x45, 0x4C, 0x4F]))
-        // Records: the request, the message, the close frame, the goodbye last.
+        // The records: the request, the message, the close frame, and the closing record last.
         #expect(log[5] == ~UInt8(ascii: "G"))
         #expect(log.last == 0)
         pair.ends[1].close()
@@ -102,7 +102,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].isClosed)
     }
 
-    @Test("A request that found nothing is repeated after the next event")
+    @Test("A request that could not be met is repeated after the next event")
     func nothingPending() {
         let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
         var stack = ProtocolStack([RecordStage()])
@@ -135,7 +135,7 @@ struct ProtocolStackTests {
         #expect(stack.mayHaveEvent)
     }
 
-    @Test("Nothing is taken before every stage is ready, nor after closing has begun")
+    @Test("Nothing is accepted before every stage is ready, nor after closing has begun")
     func refuses() {
         var pair = Self.webSocketPair()
         #expect(pair.ends[0].stack.outboundRoom == 0)
@@ -148,7 +148,7 @@ struct ProtocolStackTests {
         #expect(!isTakenLate)
     }
 
-    @Test("Half-closing: the end travels behind the content, and the other direction stays open")
+    @Test("Half-close: the end follows the content, and the other direction stays open")
     func halfClose() {
         var pair = Self.framerPair()
         pair.run()
@@ -171,7 +171,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].messages == [[8, 9]])
     }
 
-    @Test("A program that does not read stops the sender, and nobody holds more than a bounded amount")
+    @Test("A program that does not read stops the sender, and every stage holds a bounded amount")
     func backPressure() {
         for var pair in [Self.webSocketPair(), Self.framerPair()] {
             pair.run()
@@ -185,7 +185,7 @@ struct ProtocolStackTests {
             }
             #expect(pair.ends[0].stack.outboundRoom == 0)
             #expect(pair.ends[1].stack.inboundRoom == 0)
-            // Four buffers of a stage each, and what is on the wire.
+            // Four stage buffers each, and the bytes in transit.
             #expect(sent * 1000 < 9 * FramerStage.bufferLimit)
             var steps = 0
             while pair.ends[1].messages.count < sent, steps < 100_000 {
@@ -197,7 +197,7 @@ struct ProtocolStackTests {
         }
     }
 
-    @Test("A stage that fails says so to the program once, and its last words can still be sent")
+    @Test("A failing stage is reported to the program once, and its last output can still be sent")
     func failure() {
         var pair = Self.webSocketPair()
         pair.run()
@@ -215,7 +215,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].failure == nil)
     }
 
-    @Test("A server that refuses: both ends fail, and the client learns the status")
+    @Test("A refusing server: both ends fail, and the client receives the status")
     func refusal() {
         var pair = Self.webSocketPair()
         pair.ends[1].acceptsClients = false
@@ -226,7 +226,7 @@ struct ProtocolStackTests {
         #expect(!pair.ends[0].isReady && !pair.ends[1].isReady)
     }
 
-    @Test("After the peer's close frame nothing is taken any more, and nothing traps")
+    @Test("After the peer's close frame nothing is accepted, without a trap")
     func peerCloses() {
         var pair = Self.webSocketPair()
         pair.run()
@@ -244,7 +244,7 @@ struct ProtocolStackTests {
     }
 
     @Test(
-        "After the peer's close frame what a framer sends waits for the end: it never looks sent, and closing still ends"
+        "After the peer's close frame a framer's output waits for the end: it never counts as sent, and closing completes"
     )
     func closedBeneathFramer() {
         func end(_ isServer: Bool) -> StackEnd {
@@ -260,7 +260,7 @@ struct ProtocolStackTests {
             pair.ends[0].send([UInt8](repeating: 1, count: 100))
             sent += 1
         }
-        // What it takes is bounded, and none of it leaves.
+        // The accepted amount is limited, and nothing of it is sent.
         #expect(sent > 1 && sent < 2_000)
         let nothing = pair.ends[0].take()
         #expect(nothing == nil || nothing?.isFinal == true)
@@ -269,7 +269,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].isClosed && pair.ends[1].isClosed)
     }
 
-    @Test("The transport fails: framers are cleaned up once")
+    @Test("If the transport fails, framers are cleaned up once")
     func abort() {
         var pair = Self.framerPair()
         pair.run()
@@ -297,7 +297,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[0].failure == nil)
     }
 
-    @Test("A stage inserted above one that is opening starts when that one is ready")
+    @Test("A stage that is inserted above an opening stage starts when that one is ready")
     func inserts() {
         var end = StackEnd([FramerStage()], framers: [LengthFramer(usesHandshake: true)])
         end.start()
@@ -314,7 +314,7 @@ struct ProtocolStackTests {
         #expect(end.take()?.bytes.bytes == [0, 0, 0, 2, 1, 0, 1, 0x7E])
     }
 
-    @Test("Over datagrams a framed message is one datagram, and each datagram is parsed by itself")
+    @Test("Over datagrams a framed message is one datagram, and each datagram is parsed separately")
     func datagrams() {
         var end = StackEnd([FramerStage()], framers: [LengthFramer()])
         end.start()
@@ -324,7 +324,7 @@ struct ProtocolStackTests {
         #expect(first?.bytes.bytes == [0, 0, 0, 3, 1, 0, 1, 2, 3])
         #expect(first?.endsMessage == true)
         #expect(end.take()?.bytes.bytes == [0, 0, 0, 1, 1, 0, 4])
-        // The second one is too short to be anything, and is not in the way of the third.
+        // The second one is too short to be valid, and does not affect the third.
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 9]), endsMessage: true)
         end.receive(ByteChain([0, 0]), endsMessage: true)
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 8]), endsMessage: true)

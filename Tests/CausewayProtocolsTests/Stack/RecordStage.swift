@@ -1,10 +1,9 @@
 import CausewayProtocols
 import CausewayTypes
 
-/// A protocol for tests that has what TLS has: a handshake, bytes changed on the way, and a goodbye.
+/// A test protocol with the properties of TLS: a handshake, changed bytes, and a closing message.
 ///
-/// Both ends say hello with four bytes. Then come records: a length from 1 to 255 and as many bytes, each inverted; length 0 says
-/// goodbye.
+/// Both ends send a four-byte greeting. Records follow: a length from 1 to 255 and that number of inverted bytes; length 0 closes.
 struct RecordStage: ProtocolStage {
     private static let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
 
@@ -16,7 +15,7 @@ struct RecordStage: ProtocolStage {
     private var saidGoodbye = false
     private var isClosing = false
     private var hasEnded = false
-    /// Bytes held in each direction.
+    /// The maximum number of bytes held in each direction.
     let limit: Int
 
     init(limit: Int = 700) { self.limit = limit }

@@ -3,19 +3,19 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// One end of a connection: a stack, the program's framers, and what came of it.
+/// One end of a connection: a stack, the program's framers, and the results.
 struct StackEnd {
     var stack: ProtocolStack
     var framers: [ProtocolStack.StageID: any TestFramer] = [:]
     var news: [String] = []
-    /// What a WebSocket server answers.
+    /// Whether a WebSocket server accepts clients.
     var acceptsClients = true
     var isReady = false
     var failure: Failure?
     var isClosed = false
-    /// How often an end was told.
+    /// The number of reported ends.
     var endings = 0
-    /// Whole messages.
+    /// Complete messages.
     var messages: [[UInt8]] = []
     var metadata: [[any StageMetadata]] = []
     var hasEnd = false
@@ -80,7 +80,7 @@ struct StackEnd {
         return chunk
     }
 
-    /// The program reads a piece.
+    /// Reads a piece, as the program would.
     @discardableResult
     mutating func read(atMost limit: Int = .max) -> Bool {
         guard let chunk = stack.nextInbound(atMost: limit, at: now) else { return false }
@@ -105,9 +105,9 @@ struct StackEnd {
 /// Two ends and the bytes between them.
 struct StackPair {
     var ends: [StackEnd]
-    /// Bytes on their way to each end.
+    /// Bytes in transit to each end.
     var wires = [ByteChain(), ByteChain()]
-    /// The bytes that each end sent, if they are kept.
+    /// The bytes that each end sent, if recorded.
     var log: [[UInt8]]?
     var random: SplitMix64
 
@@ -119,7 +119,7 @@ struct StackPair {
         ends[1].start()
     }
 
-    /// Each end sends a little, in one step out of a few byte by byte, and each gets a little of what is on the way.
+    /// Each end sends a little, in one step of several byte by byte, and each receives a part of the bytes in transit.
     mutating func step(longest: Int = 3000) {
         for end in 0..<2 {
             let limit = random.chance(oneIn: 8) ? 1 : random.integer(in: 1...longest)
@@ -139,7 +139,7 @@ struct StackPair {
         }
     }
 
-    /// Until nothing moves.
+    /// Runs until nothing moves.
     mutating func run() {
         var moved = true
         while moved {

@@ -1,6 +1,6 @@
 import CausewayProtocols
 
-/// The code of a program's framer, for tests.
+/// The code of a program's framer.
 protocol TestFramer {
     mutating func start(_ stage: inout FramerStage) -> Bool
     mutating func input(_ stage: inout FramerStage) -> Int
@@ -12,7 +12,7 @@ extension TestFramer {
     mutating func start(_ stage: inout FramerStage) -> Bool { true }
     mutating func wakeUp(_ stage: inout FramerStage) {}
 
-    /// Does what the stage asks for.
+    /// Handles a request of the stage.
     mutating func answer(_ call: FramerCall, _ stage: inout FramerStage) {
         switch call.kind {
         case .start: stage.startEnded(isReady: start(&stage))
@@ -31,7 +31,7 @@ extension TestFramer {
 
 struct LengthMetadata: StageMetadata, Equatable { var tag: UInt8 }
 
-/// Four bytes of length, one for the end of the message, one of metadata; content is passed on without a copy.
+/// Four bytes of length, one that marks the end of the message, and one of metadata; content is passed on without a copy.
 struct LengthFramer: TestFramer {
     static let headerLength = 6
     var usesHandshake = false
@@ -73,7 +73,7 @@ struct LengthFramer: TestFramer {
     }
 }
 
-/// A message ends with 0x7E; 0x7D stands before a byte that is one of the two. Everything is copied and changed.
+/// 0x7E ends a message, and 0x7D escapes these two bytes. All content is copied and changed.
 struct EscapeFramer: TestFramer {
     private var isEscaped = false
 

@@ -41,7 +41,7 @@ struct TLVStageTests {
         ),
     ]
 
-    @Test("Both numbers are in network order, and the length is the value's alone", arguments: layouts)
+    @Test("Both numbers are in network byte order, and the length excludes the header", arguments: layouts)
     func layout(header: TLVHeader, type: UInt64, bytes: [UInt8]) {
         var stage = Self.ready(header)
         let isTaken = stage.send(MessageChunk([97, 98], metadata: [TLVMetadata(type: type)]), at: .zero)
@@ -51,7 +51,7 @@ struct TLVStageTests {
         #expect(Self.take(&stage) == ["\(type)/2 'ab'"])
     }
 
-    @Test("A message that comes byte by byte is delivered as it comes, and ends once")
+    @Test("A message that arrives byte by byte is delivered as it arrives, and ends once")
     func drip() {
         var stage = Self.ready(TLVHeader(typeWidth: 1, lengthWidth: 1))
         var lines: [String] = []
@@ -65,7 +65,7 @@ struct TLVStageTests {
         #expect(stage.status == .ready)
     }
 
-    @Test("The last message says so if the end is there with it")
+    @Test("The last message is marked if the end has arrived with it")
     func lastMessage() {
         var stage = Self.ready(TLVHeader(typeWidth: 1, lengthWidth: 1))
         stage.receive(MessageChunk([7, 1, 97], isFinal: true), at: .zero)
@@ -73,13 +73,13 @@ struct TLVStageTests {
     }
 
     static let failing: [(name: String, bytes: [UInt8], isFinal: Bool, failure: Failure)] = [
-        ("cut off in the header", [0, 0], true, .endedEarly),
-        ("cut off in the value", [0, 0, 0, 2, 97], true, .endedEarly),
+        ("truncated header", [0, 0], true, .endedEarly),
+        ("truncated value", [0, 0, 0, 2, 97], true, .endedEarly),
         ("longer than the limit", [0, 0, 0, 101], false, .tooLong),
-        ("as long as can be", [255, 255, 255, 255], false, .tooLong),
+        ("as long as allowed", [255, 255, 255, 255], false, .tooLong),
     ]
 
-    @Test("What a peer must not send fails the stage", arguments: failing)
+    @Test("Invalid input from a peer fails the stage", arguments: failing)
     func fails(name: String, bytes: [UInt8], isFinal: Bool, failure: Failure) {
         var stage = Self.ready(TLVHeader(typeWidth: 0), limit: 100)
         stage.receive(MessageChunk(bytes, isFinal: isFinal), at: .zero)
@@ -87,7 +87,7 @@ struct TLVStageTests {
         #expect(stage.status == .failed(failure))
     }
 
-    @Test("Numbers that no integer holds are refused")
+    @Test("Lengths that exceed the integer type are refused")
     func hugeNumbers() {
         for header in [TLVHeader(typeWidth: 8), TLVHeader(typeWidth: 0, lengthWidth: 16)] {
             var stage = Self.ready(header)
@@ -97,7 +97,7 @@ struct TLVStageTests {
         }
     }
 
-    @Test("Room shrinks with what nobody takes")
+    @Test("Room shrinks with content that is not taken")
     func room() {
         var stage = Self.ready(TLVHeader(typeWidth: 0))
         let before = stage.inboundRoom
@@ -108,7 +108,7 @@ struct TLVStageTests {
         #expect(stage.outboundRoom == 0)
     }
 
-    @Test("A datagram that is no message of this kind is dropped, a message fails the stage")
+    @Test("An invalid datagram is dropped, an invalid message fails the stage")
     func messages() {
         let good: [UInt8] = [5, 1, 97]
         for (carrier, status): (TLVStage.Carrier, StageStatus) in [
@@ -126,7 +126,7 @@ struct TLVStageTests {
         }
     }
 
-    @Test("Over datagrams each message is one, and there is no end to send")
+    @Test("Over datagrams each message is one datagram, and there is no end to send")
     func outboundDatagrams() {
         var stage = Self.ready(TLVHeader(typeWidth: 1, lengthWidth: 1), over: .datagrams)
         stage.send(MessageChunk([97], metadata: [TLVMetadata(type: 5)], isFinal: true), at: .zero)
@@ -138,7 +138,7 @@ struct TLVStageTests {
     }
 
     @Test(
-        "Whatever arrives in whatever pieces: no trap, one outcome, and no more held than allowed", arguments: 0..<200)
+        "Any input in any fragmentation: no trap, one result, and no more held than allowed", arguments: 0..<200)
     func random(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let header = TLVHeader(
@@ -164,7 +164,7 @@ struct TLVStageTests {
 
     private struct Mark: StageMetadata {}
 
-    @Test("What lower protocols tell of the message that carried one stands behind its own metadata")
+    @Test("Metadata of lower protocols for a message follow its own metadata")
     func lowerMetadata() {
         for carrier in [TLVStage.Carrier.messages, .datagrams] {
             var stage = Self.ready(TLVHeader(typeWidth: 1, lengthWidth: 1), over: carrier)

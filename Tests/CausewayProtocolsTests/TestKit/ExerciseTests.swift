@@ -2,10 +2,10 @@ import CausewayTestKit
 import CausewayWire
 import Testing
 
-/// The fuzzers' promises, with random bytes. A broken one stops the process.
+/// The invariants of the fuzzers, with random bytes. A violation stops the process.
 @Suite("Exercises")
 struct ExerciseTests {
-    @Test("WebSocket machines meet mutated frames", arguments: 0..<40)
+    @Test("WebSocket with mutated frames", arguments: 0..<40)
     func webSocket(seed: Int) {
         let opcodes: [UInt8] = [0, 1, 2, 8, 9, 10]
         var random = SplitMix64(seed: UInt64(seed))
@@ -23,7 +23,7 @@ struct ExerciseTests {
         }
     }
 
-    @Test("Upgrade heads meet anything", arguments: 0..<20)
+    @Test("The upgrade with random heads", arguments: 0..<20)
     func heads(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let words = [
@@ -40,16 +40,16 @@ struct ExerciseTests {
         }
     }
 
-    @Test("Framers meet any order of calls", arguments: 0..<200)
+    @Test("Framers with any order of calls", arguments: 0..<200)
     func framers(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         for _ in 0..<20 { Exercise.framer(random.bytes(random.integer(in: 0...300))) }
     }
 
-    @Test("DNS messages are mutated, and links of multicast DNS hear them", arguments: 0..<40)
+    @Test("Mutated DNS messages, sent to multicast DNS links", arguments: 0..<40)
     func dns(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        // An answer of one service: its name, its place, its text.
+        // The answer of one service: name, SRV record, TXT record.
         let answer: [UInt8] =
             [0, 0, 0x84, 0, 0, 0, 0, 3, 0, 0, 0, 0, 2, 95, 116, 4, 95, 116, 99, 112, 5, 108, 111, 99, 97, 108, 0]
             + [0, 12, 0, 1, 0, 0, 17, 148, 0, 4, 1, 66, 0xc0, 12]
@@ -70,20 +70,20 @@ struct ExerciseTests {
         }
     }
 
-    @Test("A bridge between two links is told anything at any time", arguments: 0..<50)
+    @Test("A bridge between two links with any events at any time", arguments: 0..<50)
     func linkBridge(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         Exercise.linkBridge((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) })
     }
 
-    @Test("A client of sleep proxies hears anything at any time", arguments: 0..<50)
+    @Test("A sleep proxy client with any messages at any time", arguments: 0..<50)
     func sleepProxyClient(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         Exercise.sleepProxyClient((0..<4_000).map { _ in UInt8(random.integer(in: 0...255)) })
     }
 
     @Test(
-        "Messages of the system's bus are mutated, and whoever follows its managers of networks hears them",
+        "Mutated messages of the system bus, sent to the clients of network management programs",
         arguments: 0..<20)
     func bus(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))

@@ -13,7 +13,7 @@ struct SimulatedLinkTests {
         for number in 0..<100 { link.send([UInt8(number)], to: number % 2, at: .milliseconds(number)) }
     }
 
-    @Test("A perfect link delays, and does nothing else")
+    @Test("A perfect link only delays")
     func perfect() {
         var link = SimulatedLink(seed: 1)
         link.send([1], to: 4, at: .milliseconds(5))
@@ -24,7 +24,7 @@ struct SimulatedLinkTests {
         #expect(link.nextArrival == nil && link.popArrival(notPast: .seconds(9)) == nil)
     }
 
-    @Test("Loses and doubles as often as told, and loses count of nothing", arguments: [0, 0.3, 1])
+    @Test("Loses and duplicates at the given rates, and counts correctly", arguments: [0, 0.3, 1])
     func countsAddUp(_ probability: Double) {
         var link = SimulatedLink(seed: 3, conditions: .init(lossProbability: probability, duplicationProbability: 0.5))
         Self.sendHundred(&link)
@@ -37,7 +37,7 @@ struct SimulatedLinkTests {
         }
     }
 
-    @Test("Jitter alone never changes the order; reordering does")
+    @Test("Jitter alone keeps the order; reordering does not")
     func order() {
         var link = SimulatedLink(seed: 5, conditions: .init(jitter: .milliseconds(50)))
         Self.sendHundred(&link)
@@ -52,7 +52,7 @@ struct SimulatedLinkTests {
         #expect(link.reorderedCount > 0 && numbers != numbers.sorted() && numbers.sorted() == Array(0..<100))
     }
 
-    @Test("Arrivals come in order of time, and the same seed gives the same arrivals")
+    @Test("Arrivals are ordered by time, and equal seeds give equal arrivals")
     func replay() {
         let conditions = SimulatedLink.Conditions(
             jitter: .milliseconds(9), lossProbability: 0.1, duplicationProbability: 0.1, reorderingProbability: 0.1)

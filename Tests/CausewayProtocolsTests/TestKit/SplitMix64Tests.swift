@@ -4,7 +4,7 @@ import Testing
 @Suite("Seeded random numbers")
 struct SplitMix64Tests {
     /// The first numbers of the reference implementation for seed 1234567.
-    @Test("Gives the published sequence")
+    @Test("Returns the published sequence")
     func vector() {
         var random = SplitMix64(seed: 1_234_567)
         let numbers = (0..<5).map { _ in random.next() }
@@ -15,7 +15,7 @@ struct SplitMix64Tests {
             ])
     }
 
-    @Test("Stays in its range and reaches all of it")
+    @Test("Stays in its range and reaches all values in it")
     func ranges() {
         var random = SplitMix64(seed: 1)
         let seen = Set((0..<200).map { _ in random.integer(in: -1...2) })

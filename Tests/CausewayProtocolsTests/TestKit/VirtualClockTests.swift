@@ -10,7 +10,7 @@ struct VirtualClockTests {
         func note(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    @Test("Closures run in order of deadline, each at its own time")
+    @Test("Closures run in the order of their deadlines, each at its own time")
     func order() {
         let clock = VirtualClock()
         let log = Log()
@@ -27,7 +27,7 @@ struct VirtualClockTests {
         #expect(!clock.advanceToNextDeadline() && clock.now.offset == .seconds(3))
     }
 
-    @Test("What a closure schedules within the time runs in the same advance")
+    @Test("A closure scheduled by another within the time runs in the same advance")
     func nested() {
         let clock = VirtualClock()
         let log = Log()
@@ -48,7 +48,7 @@ struct VirtualClockTests {
         #expect(log.all.isEmpty)
     }
 
-    @Test("A task sleeps until the clock is moved", .timeLimit(.minutes(1)))
+    @Test("A task sleeps until the clock is advanced", .timeLimit(.minutes(1)))
     func sleeping() async throws {
         let clock = VirtualClock()
         let sleeper = Task { try await clock.sleep(for: .seconds(60)) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Arrival pace")
 struct ArrivalPaceTests {
-    /// A pace after some reads of `count` datagrams each, `gap` apart.
+    /// A pace after reads of `count` datagrams each, `gap` apart.
     static func pace(afterReads reads: Int, of count: Int, every gap: Duration) -> (ArrivalPace, Duration) {
         var pace = ArrivalPace()
         var now = Duration.seconds(1)
@@ -22,14 +22,14 @@ struct ArrivalPaceTests {
         #expect(pace.arrived(at: now) == .read)
     }
 
-    @Test("Large trains are read at once, however close together")
+    @Test("Large trains are read at once, at any distance")
     func trains() {
         let (paced, now) = Self.pace(afterReads: 1_000, of: 64, every: .microseconds(60))
         var pace = paced
         #expect(pace.arrived(at: now) == .read)
     }
 
-    @Test("Single datagrams that come close together are waited for")
+    @Test("Single datagrams in quick succession are collected")
     func single() {
         let (paced, now) = Self.pace(afterReads: 100, of: 1, every: .microseconds(10))
         var pace = paced
@@ -40,7 +40,7 @@ struct ArrivalPaceTests {
         #expect(pause >= .microseconds(100) && pause <= .microseconds(500))
     }
 
-    @Test("Pauses that bring many follow each other, and grow up to a limit while they bring fewer than wanted")
+    @Test("Pauses that collect several datagrams continue, and grow up to a limit while they collect too few")
     func stream() {
         var (pace, now) = Self.pace(afterReads: 100, of: 1, every: .microseconds(10))
         guard case .wait(var pause) = pace.arrived(at: now) else {
@@ -50,7 +50,7 @@ struct ArrivalPaceTests {
         for _ in 0..<10 {
             now += pause
             guard case .wait(let next) = pace.wasRead(100, at: now) else {
-                Issue.record("listened although many came")
+                Issue.record("read at once although many arrived")
                 return
             }
             #expect(next >= pause && next <= .microseconds(500))
@@ -59,7 +59,7 @@ struct ArrivalPaceTests {
         #expect(pause == .microseconds(500))
     }
 
-    @Test("Pauses that bring nothing are given up")
+    @Test("Pauses that collect nothing are abandoned")
     func useless() {
         var (pace, now) = Self.pace(afterReads: 100, of: 1, every: .microseconds(10))
         var pauses = 0
@@ -72,7 +72,7 @@ struct ArrivalPaceTests {
         #expect(pauses == 1)
     }
 
-    @Test("Who sends is not made to wait for an answer")
+    @Test("A program that sends does not wait for its answer")
     func sending() {
         let (paced, now) = Self.pace(afterReads: 100, of: 1, every: .microseconds(10))
         var pace = paced
@@ -80,7 +80,7 @@ struct ArrivalPaceTests {
         #expect(pace.arrived(at: now) == .read)
     }
 
-    @Test("Sending ends pauses that are under way")
+    @Test("Sending ends a pause")
     func sendingDuringPause() {
         let (paced, now) = Self.pace(afterReads: 100, of: 1, every: .microseconds(10))
         var pace = paced

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Timer heap")
 struct TimerHeapTests {
-    @Test("Fires in order of deadline, each timer once, and never a cancelled one", arguments: 0..<50 as Range<UInt64>)
+    @Test(
+        "Timers fire once each in the order of their deadlines, and never after cancellation",
+        arguments: 0..<50 as Range<UInt64>)
     func agreesWithSorting(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var heap = TimerHeap<Int>()
@@ -33,7 +35,7 @@ struct TimerHeapTests {
         }
     }
 
-    @Test("Timers of one deadline fire in the order in which they were set")
+    @Test("Timers with equal deadlines fire in the order in which they were added")
     func orderOfSetting() {
         var heap = TimerHeap<Int>()
         for body in 0..<100 { _ = heap.add(at: .seconds(1), body) }
@@ -43,7 +45,7 @@ struct TimerHeapTests {
         #expect(fired == Array(0..<100))
     }
 
-    @Test("Cancelling what has fired, or what never was, is harmless")
+    @Test("Cancelling a timer that has fired, or an unknown one, has no effect")
     func lateCancel() {
         var heap = TimerHeap<Int>()
         let id = heap.add(at: .zero, 1)
@@ -52,7 +54,7 @@ struct TimerHeapTests {
         #expect(heap.count == 0 && heap.nextDeadline() == nil)
     }
 
-    @Test("A body dies when its timer is cancelled, whatever stones lie about")
+    @Test("Cancelling a timer releases its body, regardless of other cancelled entries")
     func releasesBodies() {
         final class Body {}
         weak var weakBody: Body?

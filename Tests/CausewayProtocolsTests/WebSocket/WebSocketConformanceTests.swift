@@ -2,10 +2,10 @@ import CausewayProtocols
 import CausewayWire
 import Testing
 
-/// What a peer does, and what must come of it: RFC 6455 §5 to §8, in rows.
+/// A peer's input and the expected result, by RFC 6455 §5 to §8.
 ///
-/// Rows are written as a server sends them. Each is run against a client in one piece, byte by byte and in halves, and masked
-/// against a server.
+/// Rows are written as a server sends them. Each is run against a client in one piece, byte by byte and in halves, and masked against a
+/// server.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     struct Frame: Sendable {
         var opcode: UInt8
@@ -18,7 +18,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     var name: String
     var input: [Frame]
     var told: [Told]
-    /// The frames that must be answered, in order.
+    /// The expected answer frames, in order.
     var answer: [Answer] = []
     var repliesToPings = true
     var maximumMessageSize = 0
@@ -52,7 +52,7 @@ private func letters(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(0x61 + $
 enum ConformanceTable {
     static let protocolError = Row.Answer.close(1002)
 
-    /// Lengths at which the form of the length changes.
+    /// Lengths at which the encoding of the length changes.
     static let lengths: [Row] = [
         0, 1, 2, 7, 8, 9, 124, 125, 126, 127, 128, 255, 256, 4096, 65535, 65536, 65537, 131_073,
     ]
@@ -76,7 +76,7 @@ enum ConformanceTable {
                     told: [.ping(pattern(count))],
                     repliesToPings: false),
                 Row(
-                    "pong of \(count) for no ping", [F(opcode: 10, payload: pattern(count))],
+                    "pong of \(count) without a ping", [F(opcode: 10, payload: pattern(count))],
                     told: [.pong(pattern(count))]),
             ]
         }
@@ -99,20 +99,20 @@ enum ConformanceTable {
         + ([3, 4, 5, 6, 7, 11, 12, 13, 14, 15] as [UInt8]).flatMap { opcode in
             [[], pattern(3)].map { payload in
                 Row(
-                    "opcode \(opcode) with \(payload.count) bytes behind a message",
+                    "opcode \(opcode) with \(payload.count) bytes after a message",
                     [F(opcode: 1, payload: text("ok")), F(opcode: opcode, payload: payload)],
                     told: [.message(.text, text("ok")), .ended(.protocolError("opcode"))], answer: [protocolError])
             }
         }
         + [
             Row(
-                "2 bytes in the form for 16 bits", [F(opcode: 2, payload: [1, 2], length: .two)],
+                "2 bytes in the 16-bit form", [F(opcode: 2, payload: [1, 2], length: .two)],
                 told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
             Row(
-                "2 bytes in the form for 64 bits", [F(opcode: 2, payload: [1, 2], length: .eight)],
+                "2 bytes in the 64-bit form", [F(opcode: 2, payload: [1, 2], length: .eight)],
                 told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
             Row(
-                "300 bytes in the form for 64 bits", [F(opcode: 2, payload: pattern(300), length: .eight)],
+                "300 bytes in the 64-bit form", [F(opcode: 2, payload: pattern(300), length: .eight)],
                 told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
         ]
 
@@ -130,7 +130,7 @@ enum ConformanceTable {
                 "empty fragments", [F(opcode: 1, fin: false), F(opcode: 0, fin: false), F(opcode: 0)],
                 told: [.message(.text, [])]),
             Row(
-                "content in the middle of empty fragments",
+                "content between empty fragments",
                 [F(opcode: 1, fin: false), F(opcode: 0, payload: text("x"), fin: false), F(opcode: 0)],
                 told: [.message(.text, text("x"))]),
             Row(
@@ -159,13 +159,13 @@ enum ConformanceTable {
                 ],
                 told: [.closed(1000, ""), .unfinished(.text, text("a"))], answer: [.close(1000)]),
             Row(
-                "a continuation of nothing", [F(opcode: 0, payload: text("a"))],
+                "a continuation without a message", [F(opcode: 0, payload: text("a"))],
                 told: [.ended(.protocolError("continuation of nothing"))], answer: [protocolError]),
             Row(
-                "a first continuation of nothing", [F(opcode: 0, payload: text("a"), fin: false)],
+                "a first continuation without a message", [F(opcode: 0, payload: text("a"), fin: false)],
                 told: [.ended(.protocolError("continuation of nothing"))], answer: [protocolError]),
             Row(
-                "a continuation behind a whole message",
+                "a continuation after a complete message",
                 [F(opcode: 1, payload: text("a")), F(opcode: 0, payload: text("b"))],
                 told: [.message(.text, text("a")), .ended(.protocolError("continuation of nothing"))],
                 answer: [protocolError]),
@@ -183,7 +183,7 @@ enum ConformanceTable {
                 told: [.ended(.protocolError("fragmented control frame"))], answer: [protocolError])
         }
 
-    /// Text that is UTF-8, whole and cut inside of characters.
+    /// Text in valid UTF-8, complete and split inside characters.
     static let goodText: [Row] = [
         "Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\u{0}", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}",
         "\u{FFFD}",
@@ -193,7 +193,7 @@ enum ConformanceTable {
         return [
             Row("good text \(index)", [F(opcode: 1, payload: bytes)], told: [.message(.text, bytes)]),
             Row(
-                "good text \(index) in a frame for each byte",
+                "good text \(index) with one byte per frame",
                 bytes.enumerated().map {
                     F(opcode: $0 == 0 ? 1 : 0, payload: [$1], fin: $0 == bytes.count - 1)
                 }, told: [.message(.text, bytes)]),
@@ -209,7 +209,7 @@ enum ConformanceTable {
         [0xF0, 0x9F, 0x28, 0x80],
     ]
 
-    /// The whole frame is a mistake; so is an unfinished character where the message ends.
+    /// The whole frame is invalid, or a character is incomplete at the end of the message.
     static let badText: [Row] =
         badSequences.enumerated().map { index, bytes in
             Row(
@@ -222,7 +222,7 @@ enum ConformanceTable {
                     "text that ends inside a character of \(bytes.count + 1)", [F(opcode: 1, payload: bytes)],
                     told: [.ended(.invalidText)], answer: [.close(1007)]),
                 Row(
-                    "binary that is no text, \(bytes.count)", [F(opcode: 2, payload: bytes)],
+                    "binary that is not text, \(bytes.count)", [F(opcode: 2, payload: bytes)],
                     told: [.message(.binary, bytes)]),
             ]
         }
@@ -240,21 +240,21 @@ enum ConformanceTable {
                 "close with the longest reason", [F(opcode: 8, payload: closing(1000, letters(123)))],
                 told: [.closed(1000, String(decoding: letters(123), as: UTF8.self))], answer: [.close(1000)]),
             Row(
-                "close with a reason that is no text",
+                "close with a reason that is not UTF-8",
                 [F(opcode: 8, payload: closing(1000, [0xCE, 0xBA, 0xE1, 0xED, 0xA0]))],
                 told: [.ended(.invalidText)], answer: [.close(1007)]),
             Row(
-                "close with a reason cut inside a character", [F(opcode: 8, payload: closing(1000, [0xC3]))],
+                "close with a reason that ends inside a character", [F(opcode: 8, payload: closing(1000, [0xC3]))],
                 told: [.ended(.invalidText)], answer: [.close(1007)]),
             Row(
-                "frames behind a close",
+                "frames after a close",
                 [F(opcode: 8, payload: closing(1000)), F(opcode: 1, payload: text("x")), F(opcode: 9)],
                 told: [.closed(1000, "")], answer: [.close(1000)]),
             Row(
                 "two closes", [F(opcode: 8, payload: closing(1001)), F(opcode: 8, payload: closing(1000))],
                 told: [.closed(1001, "")], answer: [.close(1001)]),
             Row(
-                "nonsense behind a close", [F(opcode: 8, payload: closing(1000)), F(opcode: 15, rsv: 7)],
+                "invalid bytes after a close", [F(opcode: 8, payload: closing(1000)), F(opcode: 15, rsv: 7)],
                 told: [.closed(1000, "")], answer: [.close(1000)]),
             Row(
                 "message, ping, close",
@@ -291,10 +291,10 @@ enum ConformanceTable {
                 told: [.ended(.messageTooBig), .unfinished(.binary, pattern(600))], answer: [.close(1009)],
                 maximumMessageSize: 1000),
             Row(
-                "many messages, none too long", (0..<5).map { _ in F(opcode: 2, payload: pattern(1000)) },
+                "many messages below the limit", (0..<5).map { _ in F(opcode: 2, payload: pattern(1000)) },
                 told: (0..<5).map { _ in .message(.binary, pattern(1000)) }, maximumMessageSize: 1000),
             Row(
-                "a ping longer than messages may be", [F(opcode: 9, payload: pattern(100))], told: [],
+                "a ping longer than the message limit", [F(opcode: 9, payload: pattern(100))], told: [],
                 answer: [.pong(pattern(100))], maximumMessageSize: 10),
             Row(
                 "without a limit, 1 MiB in 16 fragments",
@@ -309,16 +309,16 @@ enum ConformanceTable {
 struct WebSocketConformanceTests {
     enum Segmentation: CaseIterable { case whole, drip, halves }
 
-    @Test("The table has its rows, and no two of one name")
+    @Test("The table is complete, and its names are unique")
     func table() {
         #expect(ConformanceTable.all.count >= 200)
         #expect(Set(ConformanceTable.all.map(\.name)).count == ConformanceTable.all.count)
     }
 
-    @Test("A client's answer", arguments: ConformanceTable.all)
+    @Test("The answers of a client", arguments: ConformanceTable.all)
     func client(_ row: ConformanceCase) { run(row, isServer: false) }
 
-    @Test("A server's answer", arguments: ConformanceTable.all)
+    @Test("The answers of a server", arguments: ConformanceTable.all)
     func server(_ row: ConformanceCase) { run(row, isServer: true) }
 
     private func run(_ row: ConformanceCase, isServer: Bool) {
@@ -327,7 +327,7 @@ struct WebSocketConformanceTests {
                 $0.opcode, $0.payload, fin: $0.fin, rsv: $0.rsv, mask: isServer ? 0x5AF0_0FA7 : nil, length: $0.length)
         }
         var told = row.told
-        // A server ends once both close frames are there; a client waits for the server to end the stream.
+        // A server ends after both close frames; a client waits for the server to end the stream.
         if isServer, row.closes, !told.contains(.ended(nil)) {
             told.insert(.ended(nil), at: told.lastIndex { if case .closed = $0 { true } else { false } }! + 1)
         }
@@ -337,7 +337,7 @@ struct WebSocketConformanceTests {
                 $0.maximumMessageSize = row.maximumMessageSize
             }
             feed(bytes, to: &peer, segmentation)
-            // How much of bad text was good is a matter of how it came.
+            // The valid part of invalid text depends on the fragmentation.
             let actual = told == [.ended(.invalidText)] ? peer.told : peer.everything
             #expect(actual == told, "\(segmentation)")
             #expect(answers(in: peer.sent) == row.answer, "\(segmentation)")
@@ -364,6 +364,6 @@ struct WebSocketConformanceTests {
 }
 
 extension ConformanceCase {
-    /// Whether the peer closes as it should.
+    /// Whether the peer closes as expected.
     fileprivate var closes: Bool { told.contains { if case .closed = $0 { true } else { false } } }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("WebSocket machine")
 struct WebSocketMachineTests {
-    /// A client and a server that have not begun.
+    /// A client and a server before their handshake.
     private func pair(
         subprotocols: [String] = [], fields: [HeaderField] = [],
         _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
@@ -25,7 +25,7 @@ struct WebSocketMachineTests {
         return (client, server)
     }
 
-    /// Carries what each sent to the other until nothing moves.
+    /// Passes the output of each to the other until nothing moves.
     private func exchange(_ client: inout WebSocketPeer, _ server: inout WebSocketPeer) {
         client.settle()
         server.settle()
@@ -48,7 +48,7 @@ struct WebSocketMachineTests {
         return (client, server)
     }
 
-    @Test("The opening handshake: asked, decided, opened")
+    @Test("The opening handshake: request, decision, open")
     func handshake() {
         var (client, server) = pair(subprotocols: ["a", "b"], fields: [HeaderField("X-Token", "t")])
         exchange(&client, &server)
@@ -61,7 +61,7 @@ struct WebSocketMachineTests {
         #expect(client.machine.isOpen && server.machine.isOpen)
     }
 
-    @Test("The handshake survives every cut, with a frame right behind it")
+    @Test("The handshake works with any fragmentation, with a frame directly after it")
     func handshakeCut() {
         var (client, server) = pair()
         client.machine.send(.text, ByteChain(Array("early".utf8)))
@@ -81,7 +81,7 @@ struct WebSocketMachineTests {
         #expect(server.told == [.requested, .opened, .message(.text, Array("early".utf8))])
     }
 
-    @Test("A server that says no ends both")
+    @Test("A refusing server ends both")
     func rejected() {
         var (client, server) = pair()
         exchange(&client, &server)
@@ -92,7 +92,7 @@ struct WebSocketMachineTests {
         #expect(server.machine.isFinished && client.machine.isFinished)
     }
 
-    @Test("An answer that cannot be written refuses")
+    @Test("An invalid decision of the program refuses the client")
     func unwritableAnswer() {
         var (client, server) = pair(subprotocols: ["a"])
         exchange(&client, &server)
@@ -103,7 +103,7 @@ struct WebSocketMachineTests {
     }
 
     @Test(
-        "A request that is none is refused with the status that fits",
+        "An invalid request is refused with the matching status",
         arguments: [
             ("POST / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost: h\n", "400"),
             (
@@ -120,7 +120,7 @@ struct WebSocketMachineTests {
         #expect(server.machine.isFinished)
     }
 
-    @Test("A program's mistake in the request ends before anything is sent")
+    @Test("An invalid request of the program fails before anything is sent")
     func badTarget() {
         let request = UpgradeRequest(target: "/\r\nX: y", authority: "h")
         var client = WebSocketPeer(WebSocketMachine(.client(request), random: SplitMix64(seed: 1)))
@@ -140,7 +140,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.ended(.endedEarly)])
     }
 
-    @Test("Messages go both ways; a client's frames are masked with keys that change")
+    @Test("Messages in both directions; a client's frames are masked with changing keys")
     func messages() {
         var (client, server) = opened()
         client.machine.send(.text, ByteChain(Array("one".utf8)))
@@ -156,7 +156,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.message(.binary, [])])
     }
 
-    @Test("A message sent in pieces becomes fragments, and a ping may come in between")
+    @Test("A message sent in parts becomes fragments, and a ping may be sent between them")
     func pieces() {
         var peer = WebSocketPeer.upgraded(isServer: true)
         peer.machine.send(.text, ByteChain(Array("a".utf8)), endsMessage: false)
@@ -169,7 +169,7 @@ struct WebSocketMachineTests {
         #expect(frames(in: peer.sent).map(\.fin) == [false, true, false, true, true])
     }
 
-    @Test("Long messages are cut where the configuration says")
+    @Test("Long messages are fragmented as configured")
     func fragmentSize() {
         var peer = WebSocketPeer.upgraded(isServer: false) { $0.fragmentSize = 100 }
         let payload = (0..<250).map { UInt8($0) }
@@ -182,7 +182,7 @@ struct WebSocketMachineTests {
         #expect(sent.flatMap(\.payload) == payload)
     }
 
-    @Test("Pongs are told in the order of the pings; one answers all before it")
+    @Test("Pongs are reported in the order of the pings; one answers all before it")
     func pings() {
         var peer = WebSocketPeer.upgraded(isServer: false)
         for token in 1...4 { peer.machine.sendPing([UInt8(token)], token: UInt64(token)) }
@@ -194,7 +194,7 @@ struct WebSocketMachineTests {
         #expect(peer.told.suffix(2) == [.pingLost(4), .ended(.endedUnclosed)])
     }
 
-    @Test("Pings that nobody answers are given up beyond a limit")
+    @Test("Unanswered pings are dropped above a limit")
     func pingLimit() {
         var peer = WebSocketPeer.upgraded(isServer: false)
         for token in 0..<1030 { peer.machine.sendPing(token: UInt64(token)) }
@@ -202,7 +202,7 @@ struct WebSocketMachineTests {
         #expect(peer.told == (0..<6).map { .pingLost($0) })
     }
 
-    /// What is sent after that many pings, each with its number, arrived behind the beginning of a long frame.
+    /// The output after a number of numbered pings that arrived during the output of a long frame.
     private func sent(afterPings count: Int, of length: Int) -> [[UInt8]] {
         var peer = WebSocketPeer.upgraded(isServer: true) { $0.repliesToPings = true }
         peer.machine.send(.binary, ByteChain([UInt8](repeating: 5, count: 5000)))
@@ -218,12 +218,12 @@ struct WebSocketMachineTests {
         return all.dropFirst().map { Array($0.payload.prefix(2)) }
     }
 
-    @Test("Each of many pings gets one pong, in order, behind a frame that has begun")
+    @Test("Each ping of many gets one pong, in order, after a started frame")
     func pingBurst() {
         #expect(sent(afterPings: 1000, of: 2) == (0..<1000).map { [UInt8($0 >> 8), UInt8($0 & 255)] })
     }
 
-    @Test("A flood of pings while nothing is taken holds a bounded number of pongs, of the latest pings")
+    @Test("A flood of pings with blocked output keeps a bounded number of pongs, for the latest pings")
     func pingFlood() {
         let pongs = sent(afterPings: 10_000, of: 125)
         let kept = (64 << 10) / 126
@@ -239,7 +239,7 @@ struct WebSocketMachineTests {
         #expect(frames(in: peer.sent).prefix(2).map(\.payload) == [[1], [2]])
     }
 
-    @Test("The stream ends between messages, in a message between its fragments, and in the header of a frame")
+    @Test("The stream ends between messages, between fragments, and inside a frame header")
     func endings() {
         let rows: [([UInt8], WebSocketMachine.Failure)] = [
             (frame(2, [1]), .endedUnclosed), (frame(2, [1], fin: false), .endedEarly),
@@ -253,7 +253,7 @@ struct WebSocketMachineTests {
         }
     }
 
-    @Test("What is not pulled stays undecoded, and the room ends")
+    @Test("Input that is not pulled stays undecoded, and the room decreases")
     func backPressure() {
         var machine = WebSocketPeer.upgraded(isServer: false).machine
         let one = frame(2, [UInt8](repeating: 1, count: 1000))
@@ -265,7 +265,7 @@ struct WebSocketMachineTests {
         #expect(machine.inputRoom == WebSocketMachine.inputLimit)
     }
 
-    @Test("Content is told in pieces no longer than asked for")
+    @Test("Content is delivered in parts up to the requested length")
     func limitedPieces() {
         var machine = WebSocketPeer.upgraded(isServer: true).machine
         let payload = (0..<1000).map { UInt8($0 & 255) }
@@ -282,7 +282,7 @@ struct WebSocketMachineTests {
         #expect(ends == 1)
     }
 
-    @Test("Bad text is refused at its first wrong byte, long before its frame is there")
+    @Test("Invalid text is refused at its first invalid byte, before its frame is complete")
     func failsFast() {
         var peer = WebSocketPeer.upgraded(isServer: false)
         peer.receive([0x81, 0x7E, 0x10, 0x00, 0x41, 0xFF])
@@ -290,7 +290,7 @@ struct WebSocketMachineTests {
         #expect(frames(in: peer.sent).map(\.payload) == [closing(1007)])
     }
 
-    @Test("A mask where none belongs, and none where one does")
+    @Test("A mask on a server's frame, and a missing one on a client's")
     func masks() {
         var client = WebSocketPeer.upgraded(isServer: false)
         client.receive(frame(1, [0x41], mask: 5))
@@ -301,7 +301,7 @@ struct WebSocketMachineTests {
         #expect(frames(in: server.sent).map(\.payload) == [closing(1002)])
     }
 
-    @Test("The program closes: what it sent before arrives, and both end")
+    @Test("The program closes: earlier messages arrive, and both sides end")
     func closesFirst() {
         var (client, server) = opened()
         client.machine.send(.text, ByteChain(Array("last".utf8)))
@@ -314,7 +314,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.closed(1001, ""), .ended(nil)])
     }
 
-    @Test("Both close at once")
+    @Test("Both sides close at once")
     func closesTogether() {
         var (client, server) = opened()
         client.machine.close(WebSocketClosing(code: .normalClosure))
@@ -324,7 +324,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.closed(1001, "")])
     }
 
-    @Test("While closing, messages of the peer still arrive, and the peer's end is enough")
+    @Test("While closing, the peer's messages still arrive, and the peer's end completes the close")
     func halfClosed() {
         var peer = WebSocketPeer.upgraded(isServer: false)
         peer.machine.close(WebSocketClosing(code: .normalClosure))
@@ -333,7 +333,7 @@ struct WebSocketMachineTests {
         #expect(peer.told == [.message(.binary, [1]), .ended(nil)])
     }
 
-    @Test("The stream ends in the middle of a message, and everything before is delivered")
+    @Test("The stream ends inside a message, and everything before is delivered")
     func cutOff() {
         var peer = WebSocketPeer.upgraded(isServer: false)
         peer.receive(frame(2, [1]) + frame(2, [2, 3, 4]).dropLast())
@@ -341,7 +341,7 @@ struct WebSocketMachineTests {
         #expect(peer.everything == [.message(.binary, [1]), .ended(.endedEarly), .unfinished(.binary, [2, 3])])
     }
 
-    @Test("A close before the connection is open gives up")
+    @Test("A close before the handshake completes aborts the connection")
     func closeEarly() {
         var client = pair().client
         client.machine.close(WebSocketClosing(code: .normalClosure))

@@ -2,12 +2,12 @@ import CausewayProtocols
 import CausewayTestKit
 import CausewayWire
 
-/// What a machine told, as values that can be compared.
+/// The events of a WebSocket peer as comparable values.
 enum Told: Equatable, Sendable {
     case requested
     case opened
     case message(WebSocketOpcode, [UInt8])
-    /// A piece of a message that was never ended.
+    /// A part of a message that did not end.
     case unfinished(WebSocketOpcode, [UInt8])
     case ping([UInt8])
     case pong([UInt8])
@@ -17,7 +17,7 @@ enum Told: Equatable, Sendable {
     case ended(WebSocketMachine.Failure?)
 }
 
-/// A machine, what it told and what it sent.
+/// A WebSocket peer with its events and its output.
 struct WebSocketPeer {
     var machine: WebSocketMachine
     var told: [Told] = []
@@ -26,7 +26,7 @@ struct WebSocketPeer {
 
     init(_ machine: WebSocketMachine) { self.machine = machine }
 
-    /// An end that was upgraded elsewhere.
+    /// A peer after an upgrade by other means.
     static func upgraded(
         isServer: Bool, seed: UInt64 = 1, _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
     ) -> WebSocketPeer {
@@ -52,14 +52,14 @@ struct WebSocketPeer {
         settle()
     }
 
-    /// Takes everything the machine has.
+    /// Pulls all available events.
     mutating func settle() {
         while let event = machine.nextEvent() { note(event) }
         while let bytes = machine.nextOutput() { sent += bytes.bytes }
         while let event = machine.nextEvent() { note(event) }
     }
 
-    /// Everything told, with a message that did not end.
+    /// All events, including an unfinished message.
     var everything: [Told] { told + (open.map { [.unfinished($0.opcode, $0.bytes)] } ?? []) }
 
     private mutating func note(_ event: WebSocketMachine.Event) {
@@ -80,7 +80,7 @@ struct WebSocketPeer {
     }
 }
 
-/// The bytes of one frame, right or wrong.
+/// The bytes of one frame, valid or not.
 func frame(
     _ opcode: UInt8, _ payload: [UInt8] = [], fin: Bool = true, rsv: UInt8 = 0, mask: UInt32? = nil,
     length: LengthForm = .shortest
@@ -105,7 +105,7 @@ enum LengthForm: Sendable { case shortest, two, eight }
 /// The payload of a close frame.
 func closing(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] + reason }
 
-/// The frames in some bytes, unmasked.
+/// The frames in a byte sequence, unmasked.
 func frames(in bytes: [UInt8]) -> [(opcode: WebSocketOpcode, payload: [UInt8], fin: Bool, masked: Bool)] {
     var found: [(WebSocketOpcode, [UInt8], Bool, Bool)] = []
     var reader = ByteReader(bytes.span)

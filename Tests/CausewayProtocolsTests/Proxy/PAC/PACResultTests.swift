@@ -4,11 +4,11 @@ import Testing
 
 @testable import CausewayProtocols
 
-@Suite("What a proxy script says")
+@Suite("Parsing of a PAC script's result")
 struct PACResultTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var text: String
-        /// `http h:1`, with the bytes of an IPv6 address as they are.
+        /// `http h:1`, with the bytes of an IPv6 address unchanged.
         var ways: [String]
         var unusable: [String]
         var testDescription: String { text.isEmpty ? "(empty)" : text }
@@ -50,14 +50,14 @@ struct PACResultTests {
         #expect(result.unusable == row.unusable)
     }
 
-    @Test("However many there are, few are kept")
+    @Test("The number of results is limited")
     func bounded() {
         let result = PACResult((0..<1_000).map { "PROXY h\($0):1; x\($0)" }.joined(separator: ";"))
         #expect(result.entries.count == PACResult.entryLimit && result.unusable.count == PACResult.entryLimit)
     }
 }
 
-@Suite("What a proxy script is told")
+@Suite("The URL and host that a PAC script receives")
 struct PACSubjectTests {
     static let rows: [(String, String, String)] = [
         ("https://www.example/secret?q#f", "https://www.example/", "www.example"),
@@ -80,7 +80,7 @@ struct PACSubjectTests {
         #expect(PACSubject(url: text) == nil)
     }
 
-    @Test("A host and port is an encrypted place")
+    @Test("A host and port count as an encrypted destination")
     func places() throws {
         let name = PACSubject(TunnelDestination(.name("Www.example"), port: 8_443))
         #expect(name.url == "https://www.example:8443/" && name.host == "www.example")
@@ -91,11 +91,11 @@ struct PACSubjectTests {
     }
 }
 
-@Suite("Talking with a script's process")
+@Suite("Protocol with a script process")
 struct PACConversationTests {
     private func message(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test("A look-up, something written down, and the result; then nothing")
+    @Test("A lookup, a log line and the result, then the end")
     func whole() {
         var conversation = PACConversation()
         #expect(conversation.received(message("Lhello")) == .none)
@@ -108,7 +108,7 @@ struct PACConversationTests {
         #expect(conversation.lookups.first?.addresses == ["192.0.2.1", "2001:db8::1"])
     }
 
-    @Test("What makes no sense ends it", arguments: ["", "X", "A192.0.2.1", "\u{0}"])
+    @Test("An invalid message ends the process", arguments: ["", "X", "A192.0.2.1", "\u{0}"])
     func nonsense(_ text: String) {
         var conversation = PACConversation()
         #expect(conversation.received(message(text)) == .end(.failure(.broken)))
@@ -128,7 +128,7 @@ struct PACConversationTests {
         #expect(long.received(message("Rx")) == .none)
     }
 
-    @Test("Who does not wait for an answer, asks too much or talks too much is stopped")
+    @Test("A script that does not wait for an answer, or exceeds the limits, is stopped")
     func bounds() {
         var hasty = PACConversation()
         _ = hasty.received(message("Qa"))
@@ -145,7 +145,7 @@ struct PACConversationTests {
         #expect(step == .end(.failure(.broken)) && noisy.alerts.count <= 32)
     }
 
-    @Test("Any bytes are text")
+    @Test("Any bytes are converted to text")
     func bytes() {
         for byte in UInt8.min...UInt8.max {
             var conversation = PACConversation()
