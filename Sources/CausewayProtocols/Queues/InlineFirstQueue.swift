@@ -5,23 +5,31 @@ public import DequeModule
 /// Most connections wait with exactly one pending receive, so ten thousand connections save ten thousand buffers. The type is `public` only
 /// because the compiler does not specialize `package` types across modules; no product contains this module.
 @frozen public struct InlineFirstQueue<Element> {
+    /// The first element; `nil` if the queue is empty.
     public var first: Element?
+    /// The elements after the first.
     public var rest: Deque<Element> = []
 
+    /// Creates an empty queue.
     @inlinable public init() {}
 
+    /// Whether the queue has no elements.
     @inlinable public var isEmpty: Bool { first == nil }
+    /// The number of elements.
     @inlinable public var count: Int { first == nil ? 0 : 1 + rest.count }
 
+    /// Adds an element to the end.
     @inlinable public mutating func append(_ element: Element) {
         if first == nil { first = element } else { rest.append(element) }
     }
 
+    /// Adds an element to the front.
     @inlinable public mutating func prepend(_ element: Element) {
         if let head = first { rest.prepend(head) }
         first = element
     }
 
+    /// Removes and returns the first element; `nil` if the queue is empty.
     @inlinable public mutating func popFirst() -> Element? {
         let element = first.take()
         if element != nil { first = rest.popFirst() }

@@ -2,14 +2,14 @@ internal import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// How long the end of the process waits for the goodbyes at most. They take a moment, unless the machine is so busy that the
-    /// loop's thread does not get its turn.
+    /// The maximum time to wait for the goodbyes at the end of the process. They usually take a moment, but the loop's thread may have to
+    /// wait for the CPU.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
-    /// A process that ends without withdrawing its services would be looked for by others for up to 75 minutes.
+    /// Sends goodbyes when the process exits. Without them other hosts would keep the services in their caches for up to 75 minutes.
     static let exitGoodbyes: Void = System.atExit { BonjourEngine.shared.farewell() }
 
-    /// Says goodbye for everything that is advertised, or was withdrawn just now, and returns when that is out. Handlers hear nothing.
+    /// Sends goodbyes for all services, including those just withdrawn, and returns when they are sent. Handlers are not called.
     package func farewell() {
         guard !loop.isCurrent else { return leave() }
         let done = DispatchSemaphore(value: 0)
@@ -22,13 +22,13 @@ extension BonjourEngine {
 
     private static let endings = LockedValue<Set<CInt>>([])
 
-    /// From now on a signal that ends the process lets it say goodbye first. The process ends by the signal all the same.
+    /// Makes a signal that ends the process send goodbyes first. The process then still ends by that signal.
     package static func farewell(before number: CInt) {
         guard endings.withLock({ $0.insert(number).inserted }) else { return }
         System.ignore(number)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {
-            // The handler keeps its source.
+            // Keep the source alive in its handler.
             withExtendedLifetime(source) { shared.farewell() }
             System.end(by: number)
         }

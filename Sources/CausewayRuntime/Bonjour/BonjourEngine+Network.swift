@@ -3,7 +3,7 @@ package import CausewaySystem
 internal import CausewayTypes
 
 extension BonjourEngine {
-    /// Begins to follow the network, if it is not followed.
+    /// Starts to monitor the network, if it is not monitored yet.
     func follow() {
         guard state.value.watch == nil else { return }
         state.value.sharesPort = MulticastSocket.isPortTaken
@@ -12,7 +12,7 @@ extension BonjourEngine {
         look()
     }
 
-    /// Nobody uses multicast DNS any more: nothing is held.
+    /// Closes everything when multicast DNS is no longer used.
     func rest() {
         state.value.watch = nil
         state.value.hasLooked = false
@@ -22,7 +22,7 @@ extension BonjourEngine {
         state.value.links = [:]
     }
 
-    /// The kernel is asked elsewhere: that may take a moment, and a loop never waits.
+    /// Takes a snapshot of the network on another loop, because the kernel may take some time.
     private func look() {
         Engine.networkLoop.execute {
             guard let snapshot = try? NetworkSnapshot.current() else { return }
@@ -32,7 +32,7 @@ extension BonjourEngine {
 
     private func adopt(_ snapshot: NetworkSnapshot) {
         guard !isIdle else {
-            // What is known of another network is of no use.
+            // The cache contents of another network are useless.
             if state.value.restDue != nil { rest() }
             return
         }
@@ -78,15 +78,15 @@ extension BonjourEngine {
 
 extension BonjourEngine: MulticastSocket.Receiver {
     func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastSocket.Origin) {
-        // A socket of IPv6 hears its group on every interface that another one has joined it on: a host's own links are not one
-        // link, else it would give way to itself.
+        // An IPv6 socket receives multicast from every interface on which any socket has joined the group. Packets from another interface
+        // must be ignored, because otherwise the host would see its own records on the other links as conflicts.
         guard !origin.isMulticast || origin.interface == origin.link || origin.interface == 0 else { return }
-        // Of several sockets on one port the kernel gives what comes by unicast to any.
+        // If several sockets share the port, the kernel delivers a unicast packet to any of them.
         state.value.links[origin.isMulticast ? origin.link : origin.interface]?
             .take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Questions that came are answered, then some of the answers that came are read; the rest when the sockets had another turn.
+    /// Answers the queries, then reads some of the responses. The rest is read after the sockets had another turn.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }
@@ -103,8 +103,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
 }
 
 extension NetworkSnapshot {
-    /// Interfaces on which services are looked for and offered: those that reach others. Loopback counts only where there is
-    /// no other, and ports of bridges not at all, for the bridge itself is there.
+    /// The interfaces for browsing and advertising: those with a link to other hosts. Loopback counts only if there is no other interface.
+    /// Ports of bridges do not count, because the bridge itself does.
     package var multicastInterfaces: [Interface] {
         let running = interfaces.filter { facts in
             facts.isUp && facts.isRunning && facts.supportsMulticast && !facts.isLoopback && !facts.isPointToPoint
@@ -114,7 +114,7 @@ extension NetworkSnapshot {
         return running.isEmpty ? interfaces.filter { $0.isLoopback && $0.isUp && !$0.addresses.isEmpty } : running
     }
 
-    /// Those of a choice that can multicast now.
+    /// The interfaces with these indices that support multicast now.
     fileprivate func interfaces(of indices: Set<Int>) -> [Interface] {
         interfaces.filter { facts in
             indices.contains(facts.interface.index) && facts.isUp && facts.isRunning && facts.supportsMulticast
@@ -122,7 +122,7 @@ extension NetworkSnapshot {
         }
     }
 
-    /// Bridges that containers and virtual machines of this host stand behind: nobody there looks for its services.
+    /// Whether the interface is a bridge to containers or virtual machines on this host. Services are not advertised there.
     private static func isVirtualBridge(_ name: String) -> Bool {
         ["docker", "br-", "virbr", "podman", "cni"].contains { name.hasPrefix($0) }
     }

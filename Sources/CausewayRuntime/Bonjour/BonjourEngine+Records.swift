@@ -3,10 +3,10 @@ internal import CausewaySystem
 package import CausewayWire
 
 extension BonjourEngine {
-    /// Answers for records under whatever names until ``withdraw(_:_:)``: on one interface, and as one. Those that are unique are
-    /// probed for together.
+    /// Registers any records on one interface until ``withdraw(_:_:)``. All of them form one registration, and the unique ones are probed
+    /// together.
     ///
-    /// - Parameter loss: Told which of the names is somebody else's. All records are off then.
+    /// - Parameter loss: Called with the name that another host has. All records are then withdrawn.
     package func answer(
         _ records: [DNSRecord], on interfaceIndex: Int, _ handler: @escaping @Sendable (ServiceEvent) -> Void,
         loss: @escaping @Sendable (DNSName) -> Void
@@ -20,7 +20,7 @@ extension BonjourEngine {
         return id
     }
 
-    /// Exchanges records that are answered for.
+    /// Replaces the records of a registration.
     package func update(_ id: RegistrationID, _ records: [DNSRecord]) {
         loop.execute {
             guard let advertising = self.state.value.advertising[id] else { return }

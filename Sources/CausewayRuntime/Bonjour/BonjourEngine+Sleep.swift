@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 
 extension BonjourEngine {
-    /// Begins to hear of the machine's sleep: of its end by the kernel's clock, and of its beginning where logind runs.
+    /// Starts to monitor sleep and wake-up: the wake-up with the kernel's clock, the beginning of sleep with logind, if it runs.
     func followSleep() {
         state.value.slept = System.sleepTime
         state.value.resumption = ResumptionWatch(on: loop) { self.settle() }
@@ -15,7 +15,7 @@ extension BonjourEngine {
         state.value.isAsleep = false
     }
 
-    /// - Parameter news: `nil` when nothing more will be heard: then nobody would tell that the machine woke.
+    /// - Parameter news: `nil` if there will be no more notices. The wake-up would then be missed, so the machine counts as awake.
     private func told(_ news: SleepNotices.State?) {
         guard state.value.watch != nil, state.value.isAsleep != (news == .asleep) else { return }
         state.value.isAsleep = news == .asleep
@@ -25,11 +25,11 @@ extension BonjourEngine {
             rouse()
         }
         settle()
-        // There is no time for a pace: the machine stops within a moment.
+        // The machine is about to stop: send without rate limit.
         if state.value.isAsleep { for link in state.value.links.values { link.flush(all: true) } }
     }
 
-    /// After sleep the links are others, perhaps: everything is asked, probed and announced anew (RFC 6762 §8, §10.3).
+    /// Queries, probes and announces everything again after sleep, because the links may have changed (RFC 6762 §8, §10.3).
     func wakeUp() {
         let slept = System.sleepTime
         defer { state.value.slept = slept }

@@ -4,9 +4,9 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension BonjourEngine {
-    /// From now on sleep proxies are looked for wherever something is advertised, and given it when the machine sleeps.
+    /// Uses sleep proxies on all links with registrations: the records are transferred to a proxy when the machine sleeps.
     ///
-    /// To be called by programs whose host can be woken by a packet: nobody who asks for their services will know that it sleeps.
+    /// For programs on hosts that a packet can wake: other hosts cannot tell that this host sleeps.
     package func useSleepProxies() {
         loop.execute {
             guard !self.state.value.usesSleepProxies else { return }
@@ -26,14 +26,14 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Who this host is on a link, and how it is woken there.
+    /// The owner option for a link. It says which host this is and how to wake it.
     private func owner(on link: LinkDriver) -> DNSOwner? {
         link.hardwareAddress.map { DNSOwner(sequence: state.value.wakeups, primary: $0) }
     }
 
     // MARK: Sleep
 
-    /// Says goodbye on a link, unless somebody else answers there from now on.
+    /// Transfers the records of a link to a sleep proxy. If there is none, sends goodbyes.
     func fallAsleep(_ link: LinkDriver) {
         let records = link.machine.answeredRecords
         guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else { return link.machine.sleep() }
@@ -42,7 +42,7 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// The host answers for itself again, and lets whoever did so meanwhile know.
+    /// Answers for the records again, and tells the proxy with the owner option.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
         link.sleepProxy?.client.wake()

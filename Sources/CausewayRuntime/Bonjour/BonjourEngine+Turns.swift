@@ -2,13 +2,13 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// What the links' machines want done, and when they are looked at again.
+/// Performs the actions of the links and sets the timer.
 extension BonjourEngine {
     var isIdle: Bool { state.value.asking.isEmpty && state.value.advertising.isEmpty }
 
-    /// Performs what the machines ask for, and sets the clock for what they ask next.
+    /// Performs the actions of all links and sets the timer for their next deadline.
     func settle() {
-        // Handlers may come back here: whoever performs already goes on until nothing is left.
+        // Handlers may call this method again. The outer call continues until no actions are left.
         guard !state.value.isPerforming else { return }
         state.value.isPerforming = true
         wakeUp()
@@ -23,16 +23,16 @@ extension BonjourEngine {
             }
         }
         state.value.isPerforming = false
-        // What is said because nobody answers for a host that sleeps has no time for a pace.
+        // Goodbyes after a failed transfer to a sleep proxy must be sent before the machine stops, so without rate limit.
         for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
         restWhenIdle()
         setTimer()
     }
 
-    /// How long what is known is kept when the last question has ended: programs often ask again soon.
+    /// How long the caches are kept after the last question has ended. Programs often ask again soon.
     private static let lingering: Duration = .seconds(10)
 
-    /// Leaves the links after they were unused for a while and their goodbyes are repeated.
+    /// Closes the links after they were unused for some time and all goodbyes are sent.
     private func restWhenIdle() {
         guard isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) else {
             return state.value.restDue = nil
@@ -69,14 +69,14 @@ extension BonjourEngine {
         if isSettled { advertising.handler(.registered(name: advertising.service.name)) }
     }
 
-    /// Somebody else has a name: it is given up everywhere, and another one tried.
+    /// Handles a name conflict: withdraws the name on all links and tries another one.
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             guard name == hostName else { return }
             state.value.hostLabel = BonjourNames.nextHost(after: state.value.hostLabel)
             return reregisterEverything()
         }
-        // Another link may have reported the same name before.
+        // Another link may have reported the conflict already.
         guard let advertising = state.value.advertising[id],
             advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
         else { return }

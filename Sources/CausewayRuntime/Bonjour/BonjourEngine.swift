@@ -4,24 +4,24 @@ internal import CausewayTypes
 package import CausewayWire
 internal import Dispatch
 
-/// Multicast DNS for the whole process: all interfaces, all questions, all services.
+/// Multicast DNS for the whole process: all interfaces, queries and services.
 ///
-/// It follows the network while somebody uses it, and holds nothing otherwise. Everything happens on one loop; every method may be
-/// called from any thread, and every handler is called on that loop.
+/// It monitors the network while it is used, and holds no resources otherwise. All work runs on one loop. Every method may be called from
+/// any thread; every handler is called on the loop.
 package final class BonjourEngine: Sendable {
     package static let shared = BonjourEngine(on: Engine.nextLoop())
 
-    /// Which links an engine is on, and as what.
+    /// The interfaces and the role of an engine.
     package struct Scope: Sendable {
-        /// The only interfaces; `nil` for all on which services are looked for and offered.
+        /// The permitted interfaces; `nil` for all that are suitable.
         var interfaces: Set<Int>?
-        /// Whether it answers for the host's name, and finds what it offers itself.
+        /// Whether the engine answers for the name of this host, and finds its own services.
         var isHost = true
 
-        /// The host on all of its links.
+        /// This host, on all its links.
         package static let host = Scope()
 
-        /// Somebody who speaks for others, on some links.
+        /// An agent that answers for other hosts, on the given interfaces.
         package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
     }
 
@@ -34,7 +34,7 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// Interfaces on which the name is settled; `nil` once it is on all, and that was told.
+        /// The interfaces on which the name has passed probing; `nil` when that is so on all and was reported.
         var settled: Set<Int>? = []
 
         var isTold: Bool { settled == nil }
@@ -44,35 +44,35 @@ package final class BonjourEngine: Sendable {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
-        /// Told which name is somebody else's, for records that do not stay then. Few have that.
+        /// The handlers for name conflicts of registrations that end with a conflict. Few registrations have one.
         var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
         var hostLabel: String { didSet { hostName = Self.name(hostLabel) } }
-        /// All services of the host share it.
+        /// The name of this host, shared by all its services.
         private(set) var hostName: DNSName
         var watch: NetworkChangeMonitor.Subscription?
-        /// Whether the network was looked at since it is followed: a link that is new then has just come up.
+        /// Whether a snapshot of the network was taken before. A new link has then just come up.
         var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
-        /// When unused links are left.
+        /// When unused links are closed.
         var restDue: Duration?
         var isPerforming = false
-        /// Whether answers wait to be read when the sockets had their turn.
+        /// Whether responses are waiting to be read.
         var isReading = false
-        /// Whether another process had the port before.
+        /// Whether another process had the port first.
         var sharesPort = false
-        /// Whoever waits for the goodbyes of what was withdrawn.
+        /// The completion handlers of withdrawals, called when the goodbyes are sent.
         var departures: [@Sendable () -> Void] = []
-        /// Wakes the loop when the machine has slept, though nothing is due.
+        /// Runs code on the loop after the machine wakes up, even if no timer is due.
         var resumption: ResumptionWatch?
-        /// By how much the clock that counts sleep was ahead of the one that does not.
+        /// The time that the machine has slept since boot, as of the last check.
         var slept: Duration = .zero
-        /// Hears that the machine is about to sleep.
+        /// Receives notices that the machine is about to sleep.
         var sleepWatch: BusWatch<SleepNotices>?
-        /// Whether goodbyes were said for the time that it sleeps.
+        /// Whether goodbyes were sent because the machine is about to sleep.
         var isAsleep = false
-        /// Whether somebody else is to answer meanwhile.
+        /// Whether sleep proxies answer while the machine sleeps.
         var usesSleepProxies = false
-        /// Another each time that the machine has woken.
+        /// The sequence number of the owner option. It changes with each wake-up.
         var wakeups = UInt8.random(in: .min ... .max)
 
         init(hostLabel: String) {
@@ -83,7 +83,7 @@ package final class BonjourEngine: Sendable {
         private static func name(_ label: String) -> DNSName { DNSName(label, in: .local) ?? "linux.local" }
     }
 
-    /// The registration of the host's own name.
+    /// The registration of the host's name.
     static let host = RegistrationID(rawValue: 0)
 
     package let loop: any EventLoop
@@ -99,7 +99,7 @@ package final class BonjourEngine: Sendable {
         state = LoopBound(State(hostLabel: hostLabel), to: loop)
     }
 
-    /// The first label of the system's name.
+    /// The first label of the system's host name.
     package static func systemHostLabel() -> String {
         let label = SystemHost.name.prefix { $0 != "." }
         return label.isEmpty || label == "localhost" ? "linux" : String(label.prefix(32))
@@ -114,7 +114,7 @@ package final class BonjourEngine: Sendable {
 
     // MARK: Questions
 
-    /// Keeps asking on one interface or all, until ``stop(_:)``.
+    /// Starts a continuous query on one interface or on all, until ``stop(_:)``.
     package func ask(
         _ question: DNSQuestion, on interfaceIndex: Int? = nil, _ handler: @escaping @Sendable (QuestionEvent) -> Void
     ) -> QuestionID {
@@ -152,7 +152,7 @@ package final class BonjourEngine: Sendable {
         return id
     }
 
-    /// Exchanges what a service says of itself; its name, type and port stay.
+    /// Replaces the TXT record of a service. Name, type and port stay the same.
     package func update(_ id: RegistrationID, text: [UInt8]) {
         loop.execute {
             self.state.value.advertising[id]?.service.exchange(text: text)
@@ -165,10 +165,10 @@ package final class BonjourEngine: Sendable {
         }
     }
 
-    /// Services that are withdrawn within this time say goodbye together.
+    /// Withdrawals within this time share goodbye messages.
     private static let departure: Duration = .milliseconds(5)
 
-    /// Says goodbye. `completion` is called once the goodbyes are out.
+    /// Withdraws a registration and sends goodbyes. `completion` is called when they are sent.
     package func withdraw(_ id: RegistrationID, _ completion: @escaping @Sendable () -> Void = {}) {
         loop.execute {
             self.state.value.losses[id] = nil
@@ -184,7 +184,7 @@ package final class BonjourEngine: Sendable {
 
     private func depart() {
         settle()
-        // Whoever ends now must not take with him what waits for its turn.
+        // The process may end after `completion`, so send waiting messages now.
         for link in state.value.links.values { link.flush(all: true) }
         let completions = state.value.departures
         state.value.departures = []
@@ -218,7 +218,7 @@ package final class BonjourEngine: Sendable {
         link.machine.register(advertising.service.records(on: hostName), id, at: System.now)
     }
 
-    /// Nobody can ask for a service where another program has the port for itself.
+    /// Ends a registration because another program uses port 5353 exclusively. Queries could not arrive here.
     private func refuse(_ id: RegistrationID) {
         guard let advertising = state.value.advertising[id],
             !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })

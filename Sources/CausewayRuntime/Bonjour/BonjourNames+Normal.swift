@@ -1,8 +1,8 @@
 @_spi(_Unicode) internal import Swift
 
 extension BonjourNames {
-    /// The name in normal form C, for others compare bytes (RFC 6762 §16), and shortened to what a label holds, at the end of a
-    /// character.
+    /// The name in Unicode normal form C, because other hosts compare bytes (RFC 6762 §16), cut to the length of a label at a character
+    /// boundary.
     static func normal(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: name._nfc)
@@ -11,7 +11,7 @@ extension BonjourNames {
         return result
     }
 
-    /// Whether a name can be an instance's: some text, without control characters (RFC 6763 §4.1.1).
+    /// Whether the text is a valid instance name: not empty and without control characters (RFC 6763 §4.1.1).
     static func isValid(_ name: String) -> Bool {
         !name.isEmpty && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }

@@ -1,4 +1,4 @@
-/// How names are changed when somebody else has them.
+/// Creates new names after conflicts.
 package enum BonjourNames {
     /// The next name to try: `Printer`, `Printer (2)`, `Printer (3)`.
     package static func next(after name: String) -> String {
@@ -9,7 +9,7 @@ package enum BonjourNames {
         return shortened(String(name[..<name.index(before: open)]), by: " (\(number + 1))")
     }
 
-    /// The same for hosts: `mac`, `mac-2`, `mac-3`.
+    /// The next host name to try: `mac`, `mac-2`, `mac-3`.
     package static func nextHost(after name: String) -> String {
         guard let dash = name.lastIndex(of: "-"), dash > name.startIndex,
             let number = Int(name[name.index(after: dash)...]),
@@ -18,7 +18,7 @@ package enum BonjourNames {
         return shortened(String(name[..<dash]), by: "-\(number + 1)")
     }
 
-    /// A label has 63 bytes: the beginning gives way, at the end of a character.
+    /// Cuts the name at a character boundary, so that name and suffix fit into a label of 63 bytes.
     private static func shortened(_ name: String, by suffix: String) -> String {
         var name = name
         while name.utf8.count + suffix.utf8.count > 63 { name.removeLast() }

@@ -2,27 +2,27 @@ package import CausewayProtocols
 package import CausewayTypes
 package import CausewayWire
 
-/// A service as it is advertised (RFC 6763).
+/// An advertised service (RFC 6763).
 package struct ServiceDescription: Sendable, Equatable {
-    /// Any text of at most 63 bytes, in normal form C.
+    /// Any text of at most 63 bytes in Unicode normal form C.
     package var name: String
     private var content: Content
-    /// Whether another name may be chosen when somebody else has it.
+    /// Whether another name may be chosen after a conflict.
     package let mayRename: Bool
-    /// 0 for all.
+    /// The index of the only interface; 0 for all.
     private let onlyInterface: UInt32
 
     private enum Content: Sendable, Equatable {
-        /// Copies under many names have the same terms.
+        /// Copies with other names share the attributes.
         case service(ServiceAttributes)
-        /// What is advertised in the place of a service.
+        /// Any records instead of a service.
         case records([DNSRecord])
     }
 
     /// - Parameters:
-    ///   - type: Such as `_http._tcp`.
-    ///   - subtypes: Labels under which it can be found as well (RFC 6763 §7.1).
-    ///   - text: Strings behind their lengths.
+    ///   - type: The service type, such as `_http._tcp`.
+    ///   - subtypes: Labels of subtypes (RFC 6763 §7.1).
+    ///   - text: The TXT record: strings with length bytes.
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
         interfaceIndex: Int? = nil
@@ -36,7 +36,7 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// A single record, under whatever name it has.
+    /// A single record, under its own name.
     package init(record: DNSRecord, interfaceIndex: Int? = nil) {
         self.init(records: [record], interfaceIndex: interfaceIndex)
         name = record.name.description
@@ -50,22 +50,22 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// The only interface to advertise on.
+    /// The only interface for the service; `nil` for all.
     var interfaceIndex: Int? { onlyInterface == 0 ? nil : Int(onlyInterface) }
 
-    /// Where the service is; 0 for what is no service.
+    /// The port of the service; 0 for other records.
     package var port: UInt16 {
         get { if case .service(let terms) = content { terms.port } else { 0 } }
         set { if case .service(let terms) = content { content = .service(terms.listening(on: newValue)) } }
     }
 
-    /// Exchanges what a service says of itself.
+    /// Replaces the TXT record of a service.
     mutating func exchange(text: [UInt8]) {
         if case .service(let terms) = content { content = .service(terms.saying(text)) }
     }
 
-    /// - Throws: ``DNSServiceType/Mistake`` for a text that names no type, and for a name that no service can have: an empty one, one
-    ///   with control characters, or one that would have to be shortened and may not be.
+    /// - Throws: ``DNSServiceType/Mistake`` for a malformed type and for an invalid name: an empty one, one with control characters, or one
+    ///   that is too long and must not be shortened.
     package init(
         name: String, typeText: String, port: UInt16, text: [UInt8], mayRename: Bool = true, interfaceIndex: Int? = nil
     ) throws(DNSServiceType.Mistake) {
@@ -76,7 +76,7 @@ package struct ServiceDescription: Sendable, Equatable {
         try rename(to: name)
     }
 
-    /// Gives the service another name. Copies under many names share what else they say.
+    /// Renames the service. Copies with other names share the other attributes.
     package mutating func rename(to name: String) throws(DNSServiceType.Mistake) {
         let normal = BonjourNames.normal(name)
         let isLong = normal.utf8.count < name.utf8.count && name.utf8.count > 63
@@ -94,22 +94,22 @@ package struct ServiceDescription: Sendable, Equatable {
     }
 }
 
-/// What became of a service that is advertised.
+/// A change of an advertised service.
 package enum ServiceEvent: Sendable, Equatable {
-    /// It has this name now.
+    /// The service is registered with this name.
     case registered(name: String)
     case removed(name: String)
-    /// The name is somebody else's, and no other may be chosen.
+    /// Another host has the name, and no other name may be chosen.
     case failed
-    /// Another program has port 5353 for itself: nobody could ask this one.
+    /// Another program uses port 5353 exclusively, so queries cannot arrive.
     case portTaken
 }
 
-/// What is new of a question.
+/// A change in the answers to a question.
 package struct QuestionEvent: Sendable {
     package var interface: NWInterface
     package var added: [DNSRecord]
     package var removed: [DNSRecord]
-    /// Whether the owner of the name says that it has no record of the type (RFC 6762 §6.1).
+    /// Whether the owner of the name states that the record type does not exist (RFC 6762 §6.1).
     package var isDenied = false
 }

@@ -3,21 +3,21 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Runs a ``LinkBridge`` between two interfaces, over sockets of its own.
+/// Runs a ``LinkBridge`` between two interfaces, with its own sockets.
 ///
-/// Everything happens on one loop; every method may be called from any thread, and the handler is called on the loop.
+/// All work runs on one loop. Every method may be called from any thread; the handler is called on the loop.
 package final class LinkBridgeDriver: Sendable {
     package enum Event: Sendable, Equatable {
-        /// Found on this interface now.
+        /// The service can now be found on this interface.
         case bridged(Service, on: NWInterface)
         case ended(Service, on: NWInterface)
-        /// Somebody there has the name.
+        /// Another host on this interface has the name.
         case taken(Service, on: NWInterface)
-        /// Another program has port 5353 for itself: nobody on this interface could ask this one.
+        /// Another program uses port 5353 exclusively, so queries on this interface cannot arrive.
         case portTaken(on: NWInterface)
     }
 
-    /// A service's name and type, for people.
+    /// The name and type of a service, for display.
     package struct Service: Sendable, Equatable {
         package var name: String
         package var type: String
@@ -37,9 +37,9 @@ package final class LinkBridgeDriver: Sendable {
     private let state: LoopBound<State>
 
     /// - Parameters:
-    ///   - types: Which services cross.
-    ///   - near: Where services of the other interface are found.
-    ///   - isBothWays: Whether they are found the other way round as well.
+    ///   - types: The service types to bridge.
+    ///   - near: The interface on which services of the other one are registered.
+    ///   - isBothWays: Whether services are bridged in both directions.
     package init(
         _ types: [DNSServiceType], near: NWInterface, far: NWInterface, isBothWays: Bool,
         _ handler: @escaping @Sendable (Event) -> Void
@@ -58,7 +58,7 @@ package final class LinkBridgeDriver: Sendable {
         }
     }
 
-    /// Takes everything back. `completion` is called once the goodbyes are out.
+    /// Withdraws all services. `completion` is called when the goodbyes are sent.
     package func stop(_ completion: @escaping @Sendable () -> Void) {
         engine.loop.execute {
             self.state.value.hasEnded = true
@@ -74,7 +74,7 @@ package final class LinkBridgeDriver: Sendable {
         }
     }
 
-    // MARK: Turns
+    // MARK: Actions
 
     private func settle() {
         guard !state.value.hasEnded else { return }
@@ -125,7 +125,7 @@ package final class LinkBridgeDriver: Sendable {
     private func register(_ records: [DNSRecord], _ service: DNSName, _ side: LinkBridge.Side) {
         guard let interface = interfaces[side] else { return }
         let number = LockedValue<RegistrationID?>(nil)
-        // What was taken back meanwhile may still be told of.
+        // Events may still arrive after a registration was withdrawn.
         let isCurrent: @Sendable () -> Bool = {
             guard let id = number.withLock({ $0 }) else { return false }
             return !self.state.value.hasEnded && self.state.value.registrations[side]?[service] == id

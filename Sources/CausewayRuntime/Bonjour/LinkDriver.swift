@@ -3,27 +3,27 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Multicast DNS on one interface: its machine, its sockets, and the addresses that it has there.
+/// Multicast DNS on one interface: the state machine, the sockets and the interface's addresses.
 ///
 /// Confined to the engine's loop.
 final class LinkDriver {
     let interface: NWInterface
     var machine = MulticastLink()
     private(set) var addresses: [NetlinkAddress]
-    /// All addresses of the host, those of its other links too: two of them may be on one wire.
+    /// All addresses of the host, including those of other interfaces: two interfaces may be on the same link.
     var hostAddresses: Set<InternetAddress> = []
     private var sockets: [MulticastSocket] = []
-    /// Messages that wait for their turn to be sent.
+    /// Limits the rate of sent messages.
     private var pacer = PacketPacer()
-    /// And answers that wait for theirs to be read.
+    /// Received responses that are not read yet.
     private var inbox = MulticastInbox()
-    /// Answers read in one turn of the loop.
+    /// The maximum number of responses read in one turn of the loop.
     private static let readingBudget = 128
     /// Whether the host's own name is registered here.
     var hasHost = false
-    /// By which the interface is known on the link; `nil` for those without.
+    /// The hardware address of the interface; `nil` if it has none.
     let hardwareAddress: LinkAddress?
-    /// Where sleep proxies are used: finds them, and speaks to them.
+    /// The sleep proxy client; `nil` if sleep proxies are not used.
     var sleepProxy: SleepProxyLink?
 
     init(_ facts: NetworkSnapshot.Interface) {
@@ -32,12 +32,12 @@ final class LinkDriver {
         hardwareAddress = LinkAddress(facts.link.hardwareAddress).flatMap { $0.bits == 0 ? nil : $0 }
     }
 
-    /// Opens and closes sockets until they are those of the families that the interface has addresses of. Returns whether the
-    /// addresses are others than before.
+    /// Opens and closes sockets so that there is one for each address family of the interface. Returns whether the advertised addresses
+    /// have changed.
     func adopt(
         _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) -> Bool {
-        // An address that is preferred no more is told to nobody, as one that is gone.
+        // Deprecated addresses are not advertised, like removed ones.
         let isChanged =
             Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
@@ -53,7 +53,7 @@ final class LinkDriver {
         }
         machine.familyCount = max(1, sockets.count)
         machine.isOneShot = sockets.contains(where: \.isOneShot)
-        // Room for the headers of IPv6 and UDP (RFC 6762 §17).
+        // Leave room for the IPv6 and UDP headers (RFC 6762 §17).
         let room = (facts.mtu ?? 1_500) - 60
         machine.messageByteLimit = min(max(room, 1_220), MulticastDNS.messageByteLimit)
         return isChanged
@@ -62,7 +62,7 @@ final class LinkDriver {
     private func open(
         _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) {
-        // What cannot be opened now is tried again at the next change of the network.
+        // After a failure the socket is opened at the next change of the network.
         guard let socket = try? MulticastSocket(family, on: interface.index, loop, receiver),
             (try? socket.start()) != nil
         else { return }
@@ -71,7 +71,7 @@ final class LinkDriver {
 
     var isOpen: Bool { !sockets.isEmpty }
 
-    /// Whether others' questions arrive here.
+    /// Whether queries from other hosts can arrive.
     var canAnswer: Bool { !sockets.allSatisfy(\.isOneShot) }
 
     func close() {
@@ -81,10 +81,10 @@ final class LinkDriver {
         sockets = []
     }
 
-    /// Sends to the group in every family, now or when its turn comes.
+    /// Queues a message to the multicast group, for all address families.
     func send(_ bytes: [UInt8]) { pacer.add(bytes) }
 
-    /// Sends what may go now. What waits goes when the link is left, else it would be lost.
+    /// Sends the messages that may be sent now; with `all` also those that would have to wait.
     func flush(all: Bool = false) {
         var messages = pacer.take(at: System.now)
         while all, !pacer.isEmpty { messages += pacer.take(at: System.now + .seconds(1)) }
@@ -96,17 +96,17 @@ final class LinkDriver {
         }
     }
 
-    /// After this time what was to begin with the machine has begun.
+    /// The time after boot within which the services of the machine start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// When something happened that many hosts of the link may have noticed, as far as the addresses of the interface tell: those that come
-    /// with it, or from a server on it, are as old as it has been up. What has no time has just come.
+    /// The time of the last event that many hosts may have noticed, estimated from the ages of the interface's addresses: an address is
+    /// usually added when the link comes up. An address without a time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
         let youngest = addresses.map { address -> UInt32 in
             let age = address.created.map { hundredths &- $0 } ?? 0
-            // The kernel's ticks and the clock are not quite one: a time that is about to come is now.
+            // The kernel's tick count and this clock differ slightly: a time just in the future counts as now.
             return age > .max - 6_000 ? 0 : age
         }.min()
         return now - .milliseconds(10) * Int64(youngest ?? 0)
@@ -114,7 +114,7 @@ final class LinkDriver {
 
     // MARK: Receiving
 
-    /// Takes what came: questions are read at once, answers when it is their turn, and the rest not at all.
+    /// Processes a received message: queries at once, responses later; irrelevant messages are dropped.
     func take(_ bytes: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
         guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
         bytes.withMemoryRebound(to: UInt8.self) { bytes in
@@ -129,7 +129,7 @@ final class LinkDriver {
         }
     }
 
-    /// Reads some of the answers that wait. Returns whether more of them do.
+    /// Reads some of the waiting responses. Returns whether there are more.
     func readAnswers() -> Bool {
         for _ in 0..<Self.readingBudget {
             guard let message = inbox.next() else { return false }
@@ -138,17 +138,17 @@ final class LinkDriver {
         return !inbox.isEmpty
     }
 
-    /// Whether something is still to be said before the link may be left.
+    /// Whether messages must still be sent before the link may be closed.
     var isBusy: Bool { machine.isDeparting || !pacer.isEmpty }
 
     var nextDeadline: Duration? {
         [machine.nextDeadline, pacer.nextDeadline, sleepProxy?.client.nextDeadline].compactMap { $0 }.min()
     }
 
-    /// Sends to one peer alone: at the same pace, for thousands of answers can be for one.
+    /// Queues a unicast message. The rate limit applies too, because one peer may get thousands of answers.
     func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
-    /// How a message came, as the machine wants to know it.
+    /// The description of an arrival for the state machine.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {
         guard let sender = MulticastPeer(peer) else { return nil }
         let isOnLink = addresses.contains { own in
@@ -158,11 +158,11 @@ final class LinkDriver {
         return (MulticastArrival(from: sender, isMulticast: isMulticast, isOnLink: isOnLink || isSelf), isSelf)
     }
 
-    /// The host's address records here.
+    /// The address records of the host on this link.
     func addressRecords(of host: DNSName) -> [DNSRecord] { Self.addressRecords(of: host, at: addresses) }
 
-    /// Those that others on the link can use (RFC 6762 §6.2); link-local ones of IPv4 only where there is no better one
-    /// (RFC 3927 §1.9).
+    /// The address records that other hosts on the link can use (RFC 6762 §6.2). Link-local IPv4 addresses are included only if there is no
+    /// better one (RFC 3927 §1.9).
     static func addressRecords(of host: DNSName, at addresses: [NetlinkAddress]) -> [DNSRecord] {
         let usable = addresses.filter { $0.flags.isDisjoint(with: [.tentative, .duplicate, .deprecated]) }
         let hasRoutable = usable.contains { own in

@@ -2,19 +2,19 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// A socket for multicast DNS: one family on one interface, beside whoever else has the port (RFC 6762 §15.1).
+/// A multicast DNS socket for one address family on one interface. Other programs may share the port (RFC 6762 §15.1).
 ///
 /// Confined to its loop.
 final class MulticastSocket: ReadinessHandler {
-    /// Whoever is given what comes.
+    /// The receiver of datagrams.
     protocol Receiver: AnyObject, Sendable {
-        /// `bytes` are there for the time of the call only. It must not close the socket.
+        /// Processes a datagram. `bytes` is valid only during the call. The receiver must not close the socket.
         func received(_ bytes: UnsafeRawBufferPointer, _ origin: Origin)
-        /// Nothing more is there for the moment, or it is another's turn.
+        /// Called after the last pending datagram, or when the socket's turn ends.
         func receivedBatch()
     }
 
-    /// From whom something came, over which interface, and whether it was sent to the group.
+    /// The sender and the receiving interface of a datagram, and whether it was multicast.
     struct Origin: Sendable {
         var peer: SocketAddress
         var interface: Int
@@ -23,14 +23,14 @@ final class MulticastSocket: ReadinessHandler {
         var link: Int
     }
 
-    /// The link's group, 224.0.0.251 or ff02::fb (RFC 6762 §3).
+    /// The multicast group of the link, 224.0.0.251 or ff02::fb (RFC 6762 §3).
     static func group(_ family: SocketAddress.Family, on interface: Int) -> SocketAddress {
         family == .ipv4
             ? .ipv4(bits: 0xE000_00FB, port: MulticastDNS.port)
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// Datagrams read in one system call, and such calls in one turn of the loop.
+    /// The number of datagrams per system call, and the number of system calls per turn of the loop.
     private static let batch = 16
     private static let budget = 16
 
@@ -39,7 +39,8 @@ final class MulticastSocket: ReadinessHandler {
     private let loop: any EventLoop
     private let receiver: any Receiver
     private let descriptor: CInt
-    /// Whether somebody has port 5353 for himself: then this socket has another, asks, and is answered alone (RFC 6762 §5.1).
+    /// Whether another program uses port 5353 exclusively. This socket then has another port: it can only send queries and gets unicast
+    /// responses (RFC 6762 §5.1).
     let isOneShot: Bool
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
@@ -58,14 +59,13 @@ final class MulticastSocket: ReadinessHandler {
         descriptor = socket.release()
     }
 
-    /// Whether another process has the port already: then what is sent to this host alone may come to that one
-    /// (RFC 6762 §15.1).
+    /// Whether another process already has the port. Unicast packets to this host may then be delivered to that process (RFC 6762 §15.1).
     static var isPortTaken: Bool {
         guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
     }
 
-    /// Room for what comes in bursts: answers of many hosts, or of one with thousands of services. In bytes.
+    /// The size of the receive buffer in bytes, for bursts of responses from many hosts or from one with thousands of services.
     private static let room = 4 << 20
 
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
@@ -78,7 +78,7 @@ final class MulticastSocket: ReadinessHandler {
             try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
             try Socket.set(.ipv4MulticastTimeToLive, to: 255, on: fd)
             try Socket.set(.ipv4TimeToLive, to: 255, on: fd)
-            // Each socket hears its own interface: the groups that others joined are none of its business.
+            // Receive only from groups that this socket has joined, not from those of other sockets.
             try Socket.set(.ipv4MulticastAll, to: 0, on: fd)
         } else {
             try Socket.set(.ipv6Only, to: 1, on: fd)
@@ -90,7 +90,7 @@ final class MulticastSocket: ReadinessHandler {
         return socket
     }
 
-    /// Takes the port and joins the group. Returns `false` where another program has the port for itself.
+    /// Binds the port and joins the group. Returns `false` if another program uses the port exclusively.
     private static func joinGroup(
         _ family: SocketAddress.Family, on interface: Int, _ fd: CInt
     ) throws(SystemError) -> Bool {
@@ -116,7 +116,7 @@ final class MulticastSocket: ReadinessHandler {
         }
     }
 
-    /// Sends one datagram. One that cannot be sent is lost, as on the wire: what matters is said again.
+    /// Sends one datagram. Errors are ignored, like a loss on the network: important messages are repeated.
     func send(_ bytes: [UInt8], to peer: SocketAddress) {
         guard registration.value != nil else { return }
         Self.send(bytes, to: peer, over: interface, descriptor)
@@ -142,7 +142,7 @@ final class MulticastSocket: ReadinessHandler {
     func ready(for readiness: Readiness) {
         var isEmpty = false
         for _ in 0..<Self.budget where !isEmpty {
-            // An error that some ICMP message brought concerns no datagram that is here.
+            // An error from an ICMP message does not concern a received datagram.
             guard registration.value != nil, let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
                 break
             }

@@ -2,20 +2,20 @@ package import CausewayProtocols
 package import CausewayTypes
 package import CausewayWire
 
-/// What is new of a name's records.
+/// Changes in the records of a name.
 package struct RecordChanges: Sendable {
-    /// Where they were heard; `nil` for those of name servers.
+    /// The interface on which the records were found; `nil` for answers from DNS servers.
     package var interface: NWInterface?
     package var added: [DNSRecord]
     package var removed: [DNSRecord]
 }
 
-/// A question that is followed until it is stopped: on the link by multicast DNS, elsewhere by name servers (RFC 6763 §10).
+/// A continuous query until it is stopped: by multicast DNS for names of the link, otherwise through DNS servers (RFC 6763 §10).
 package struct RecordQuestion: Sendable {
     package let stop: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - failed: Called where no name server answers the first question, and with `nil` when one does.
+    ///   - failed: Called if no DNS server answers the first query, and with `nil` when one does.
     ///   - handler: Called on a loop, one call at a time.
     package init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface? = nil, of engine: BonjourEngine = .shared,

@@ -3,17 +3,17 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Follows the records of one name on the links of this host, in plain values: for people, and for programs that look for more
-/// than services.
+/// Follows the records of one name on the links of this host. Results are plain values for display and for programs that browse more than
+/// services.
 package struct RecordWatch: Sendable {
-    /// A record as it was found.
+    /// A record that was found.
     package struct Record: Sendable, Hashable {
         package var name: String
         package var type: String
         package var timeToLive: UInt32
-        /// The content as tools write it.
+        /// The content in the text form of DNS tools.
         package var content: String
-        /// The name that the content is, or leads to.
+        /// The name in the content, for record types that contain one.
         package var target: DNSName?
         package var interface: NWInterface
         let record: DNSRecord
@@ -22,21 +22,21 @@ package struct RecordWatch: Sendable {
     package enum Event: Sendable {
         case added(Record)
         case removed(Record)
-        /// The owner of the name says that it has no such record.
+        /// The owner of the name states that there is no such record.
         case denied
     }
 
     package enum Mistake: Error, Equatable, Sendable {
-        /// Not a domain name.
+        /// The text is not a domain name.
         case name
-        /// No type of records that is known, nor `TYPE` with a number.
+        /// The text is neither a known record type nor `TYPE` with a number.
         case type
     }
 
     private let question: DNSQuestion
     private let interfaceIndex: Int?
 
-    /// - Throws: ``Mistake``.
+    /// - Throws: ``Mistake`` for an invalid name or type.
     package init(name: String, type: String, interfaceIndex: Int? = nil) throws(Mistake) {
         guard let name = DNSName(name) else { throw .name }
         guard let type = DNSRecordType(type) else { throw .type }
@@ -48,12 +48,12 @@ package struct RecordWatch: Sendable {
         self.interfaceIndex = interfaceIndex
     }
 
-    /// Whether multicast DNS is asked for such a name (RFC 6762 §3, §4); all others are for name servers.
+    /// Whether multicast DNS is used for the name (RFC 6762 §3, §4). All other names are for DNS servers.
     package var isOfLink: Bool { question.name.isOfLink }
 
-    /// What comes and goes, until `limit` has passed, or nobody listens any more.
+    /// The changes until `limit` has passed or the consumer stops.
     ///
-    /// - Parameter gathering: How long to go on after the first answer.
+    /// - Parameter gathering: How long to continue after the first answer.
     package func events(
         for limit: Duration? = nil, after gathering: Duration? = nil, of engine: BonjourEngine = .shared
     ) -> AsyncStream<Event> {
@@ -72,7 +72,7 @@ package struct RecordWatch: Sendable {
         return events
     }
 
-    /// The same by a handler, which is called on the engine's loop: what comes together is told together.
+    /// Reports the changes to a handler, which is called on the engine's loop. Changes that arrive together are reported in one call.
     package func follow(
         of engine: BonjourEngine = .shared, _ handler: @escaping @Sendable ([Event]) -> Void
     ) -> Watching {
@@ -84,7 +84,7 @@ package struct RecordWatch: Sendable {
         return Watching(engine: engine, id: id)
     }
 
-    /// What goes on until it is stopped.
+    /// A running query that can be stopped.
     package struct Watching: Sendable {
         let engine: BonjourEngine
         let id: QuestionID
@@ -109,7 +109,7 @@ extension RecordWatch.Record {
 }
 
 extension DNSName {
-    /// Names that only the link knows: those in `local`, and those of link-local addresses (RFC 6762 §3, §4).
+    /// Whether the name is resolved on the link: names in `local`, and reverse names of link-local addresses (RFC 6762 §3, §4).
     package var isOfLink: Bool { Self.linkDomains.contains { isWithin($0) } }
 
     private static let linkDomains: [DNSName] =
@@ -117,7 +117,7 @@ extension DNSName {
 }
 
 extension BonjourEngine {
-    /// A record turned out not to hold: it is asked for again, and goes within ten seconds unless it is confirmed (RFC 6762 §10.4).
+    /// Checks a record again that turned out to be invalid. It is removed after ten seconds unless a host confirms it (RFC 6762 §10.4).
     package func reconfirm(_ found: RecordWatch.Record) {
         loop.execute {
             self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: System.now)

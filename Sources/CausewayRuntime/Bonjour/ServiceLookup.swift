@@ -3,7 +3,7 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Follows where a service is, or what it says of itself, until it ends.
+/// Follows the location or the TXT record of a service until the lookup is stopped.
 package final class ServiceLookup: Sendable {
     package enum Subject: Sendable { case place, text }
 
@@ -17,7 +17,7 @@ package final class ServiceLookup: Sendable {
         var hasEnded = false
     }
 
-    /// How long the other family's addresses are waited for after the first (RFC 8305 §3).
+    /// How long to wait for addresses of the other family after the first one (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName
@@ -29,8 +29,8 @@ package final class ServiceLookup: Sendable {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - failed: Called where no name server answers the first question for the place, and with `nil` when one does.
-    ///   - handler: Called on a loop with what is known, at each change.
+    ///   - failed: Called if no DNS server answers the first query for the location, and with `nil` when one does.
+    ///   - handler: Called on a loop with the current state, after each change.
     package init(
         _ instance: DNSName, wants subject: Subject, on interface: NWInterface? = nil,
         failed: @escaping @Sendable (NameProblem?) -> Void = { _ in },
@@ -108,7 +108,7 @@ package final class ServiceLookup: Sendable {
         gather()
     }
 
-    /// What comes shortly after each other is told together.
+    /// Waits a short time, so that changes in quick succession are reported together.
     private func gather() {
         guard subject == .place else { return tell() }
         let isFirst = state.withLock { state in

@@ -3,21 +3,21 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// What is known of where a service is. It does nothing by itself.
+    /// The current knowledge about the location of a service. It does no I/O.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
-        /// As they were heard, without a port: an address that goes is the same as the one that came. ``told`` has the port.
+        /// The received addresses, without port, so that a removed address equals the added one. ``told`` contains the port.
         package var addresses: [SocketAddress] = []
         package var text: [UInt8]?
 
-        /// Takes what was heard in one message. Returns the host, if it is another than before: its addresses are to be asked for.
+        /// Processes the changes from one message. Returns the host if it is new and its addresses must be queried.
         mutating func heard(added: [DNSRecord], removed: [DNSRecord], on interface: NWInterface?) -> DNSName? {
             var wanted: DNSName?
             for record in removed { addresses.removeAll { $0 == record.address(on: interface) } }
             for record in added {
                 switch record.data {
-                // The root as a host says that there is no such service (RFC 2782).
+                // The root as target means that the service does not exist (RFC 2782).
                 case .service(_, _, _, .root): continue
                 case .service(_, _, let port, let target):
                     self.port = port
@@ -33,7 +33,7 @@ extension ServiceLookup {
             return wanted
         }
 
-        /// The same for a program: each address with the port, which may have come last.
+        /// The state for the program, with the port in each address. The port may arrive after the addresses.
         var told: Place {
             var place = self
             place.addresses = addresses.map { $0.withPort(port) }

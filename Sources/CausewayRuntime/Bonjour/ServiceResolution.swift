@@ -3,15 +3,15 @@ package import CausewaySystem
 internal import CausewayTypes
 package import CausewayWire
 
-/// Finds where a service or a host of the link is, once.
+/// Resolves a service or a host on the link once.
 ///
-/// Confined to the engine's loop; ends with the first addresses, or after ``patience``.
+/// Confined to the engine's loop. Ends with the first addresses, or after ``patience``.
 package final class ServiceResolution: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], NameProblem>) -> Void
 
-    /// How long somebody who is there may take to say so.
+    /// The maximum time to wait for an answer.
     private static let patience: Duration = .seconds(5)
-    /// How long the other family's addresses are waited for after the first (RFC 8305 §3).
+    /// How long to wait for addresses of the other family after the first one (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private struct State {
@@ -32,7 +32,7 @@ package final class ServiceResolution: Sendable {
         state = LoopBound(State(completion: completion, port: port), to: engine.loop)
     }
 
-    /// Finds a service of the link or of a unicast domain by its instance name.
+    /// Resolves a service instance on the link or in a unicast domain.
     package static func find(_ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion) {
         guard !instance.isOfLink else {
             _ = service(instance, on: interfaceIndex, completion)
@@ -43,7 +43,7 @@ package final class ServiceResolution: Sendable {
         WideAreaResolution(.shared, scope, completion).begin(instance)
     }
 
-    /// Finds a service of the link by its instance name.
+    /// Resolves a service instance on the link.
     package static func service(
         _ instance: DNSName, on interfaceIndex: Int?, engine: BonjourEngine = .shared,
         _ completion: @escaping Completion
@@ -56,7 +56,7 @@ package final class ServiceResolution: Sendable {
         return resolution
     }
 
-    /// Finds a host by its name.
+    /// Resolves a host name on the link.
     package static func host(
         _ name: DNSName, family: SocketAddress.Family?, engine: BonjourEngine = .shared,
         _ completion: @escaping Completion
@@ -71,7 +71,7 @@ package final class ServiceResolution: Sendable {
         return resolution
     }
 
-    /// Ends without an answer.
+    /// Ends without calling the completion handler.
     package func cancel() {
         engine.loop.execute { _ = self.end() }
     }
@@ -125,7 +125,7 @@ package final class ServiceResolution: Sendable {
 }
 
 extension SocketAddress {
-    /// Addresses that reach further are tried first; of equal ones, IPv6 (RFC 6724 §6).
+    /// The order of addresses: those with larger scope first; between equal scopes IPv6 first (RFC 6724 §6).
     fileprivate var preference: Int {
         switch self {
         case .ipv6(let high, _, _, _): high >> 54 == 0x3FA ? 2 : 0

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// What one link has of sleep proxies: the machine, its questions, and a socket while it speaks to one.
+/// The sleep proxy client of one link: the state machine, its queries, and a socket during a registration.
 ///
 /// Confined to its loop.
 struct SleepProxyLink {
@@ -13,7 +13,7 @@ struct SleepProxyLink {
 
     init(on loop: any EventLoop) { self.loop = loop }
 
-    /// Sends a message. What cannot be sent is lost, as on the wire.
+    /// Sends a message. Errors are ignored, like a loss on the network.
     mutating func send(
         _ bytes: [UInt8], to peer: SocketAddress, over interface: Int,
         _ receive: @escaping @Sendable ([UInt8], SocketAddress) -> Void
@@ -23,16 +23,16 @@ struct SleepProxyLink {
         socket?.send(bytes, to: peer)
     }
 
-    /// Nothing more is said or awaited.
+    /// Closes the socket.
     mutating func hangUp() { socket.take()?.close() }
 }
 
-/// A socket for one conversation with a sleep proxy, with a port of its own: what comes to port 5353 by unicast may come to another
-/// program of this host (RFC 6762 §15.1).
+/// A socket for one registration with a sleep proxy. It has its own port, because the kernel may deliver unicast packets for port 5353 to
+/// another program (RFC 6762 §15.1).
 ///
 /// Confined to its loop.
 final class SleepProxySocket: ReadinessHandler {
-    /// Datagrams read in one turn of the loop.
+    /// The number of datagrams read in one turn of the loop.
     private static let batch = 16
 
     let family: SocketAddress.Family
@@ -78,7 +78,7 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // An error that some ICMP message brought concerns no datagram that is here.
+        // An error from an ICMP message does not concern a received datagram.
         let count = (try? reader.value.receive(descriptor, wantsPeer: true)) ?? 0
         var arrived: [([UInt8], SocketAddress)] = []
         for index in 0..<count {
@@ -86,7 +86,7 @@ final class SleepProxySocket: ReadinessHandler {
             guard let peer = packet.peer, !packet.isTruncated else { continue }
             arrived.append((reader.value.withBytes(of: index) { Array($0) }, peer))
         }
-        // Whoever is told may close the socket.
+        // The handler may close the socket.
         for (bytes, peer) in arrived { receive(bytes, peer) }
         guard let registration = registration.value else { return }
         if count == 0 { loop.await(.readable, of: registration) } else { loop.execute { self.ready(for: .readable) } }

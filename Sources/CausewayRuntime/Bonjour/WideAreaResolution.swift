@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Finds where a service of a unicast domain is, once, by its SRV record (RFC 2782) and the addresses of its hosts.
+/// Resolves a service in a unicast domain once: its SRV record (RFC 2782), then the addresses of its hosts.
 ///
 /// Confined to the resolver's loop.
 final class WideAreaResolution: Sendable {
@@ -20,14 +20,14 @@ final class WideAreaResolution: Sendable {
         var problem: NameProblem?
     }
 
-    /// Hosts of one service that are looked up.
+    /// The maximum number of hosts to look up for one service.
     private static let hostLimit = 8
 
     private let resolver: ResolverEngine
     private let scope: ResolutionScope
     private let state: LoopBound<State>
 
-    /// - Parameter completion: Called once, on the resolver's loop, with addresses in the order in which they are to be tried.
+    /// - Parameter completion: Called once on the resolver's loop, with the addresses in the order in which to try them.
     init(_ resolver: ResolverEngine, _ scope: ResolutionScope, _ completion: @escaping ServiceResolution.Completion) {
         self.resolver = resolver
         self.scope = scope
@@ -40,7 +40,7 @@ final class WideAreaResolution: Sendable {
 
     private func located(_ answer: DNSAnswer) {
         if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
-        // Names of the link are no business of name servers.
+        // Names of the link must not be queried at DNS servers.
         let services = answer.records.compactMap { ServiceTarget($0) }.filter { !$0.host.isOfLink }
         var random = SystemRandomNumberGenerator()
         state.value.targets = ServiceTarget.ordered(services, using: &random).prefix(Self.hostLimit)

@@ -3,8 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Follows the records of a name that name servers know: asks again when their time to live is over, and reports what has changed
-/// (RFC 6763 §10).
+/// Follows the records of a name in DNS: queries again when the time to live is over, and reports changes (RFC 6763 §10).
 final class WideAreaWatch: Sendable {
     private struct State: Sendable {
         var known: Set<DNSRecord> = []
@@ -14,11 +13,11 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// Servers are asked no more often than this, however short records hold, and no less often. In seconds.
+    /// The minimum and maximum time between two queries in seconds, for very short and very long times to live.
     private static let pauses: ClosedRange<Int64> = 10...3_600
-    /// How long to wait where there is nothing.
+    /// The time to the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)
-    /// How long to wait where no server answered.
+    /// The time to the next query if no server answered.
     private static let retryPause: Duration = .seconds(10)
 
     private let name: DNSName
@@ -29,8 +28,7 @@ final class WideAreaWatch: Sendable {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - failed: Called on a loop when no server answers the first question, and with `nil` when one does. Later on, servers may be
-    ///     away for a while.
+    ///   - failed: Called on a loop if no server answers the first query, and with `nil` when one does. Later failures are not reported.
     ///   - report: Called on a loop.
     init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?,
@@ -66,7 +64,7 @@ final class WideAreaWatch: Sendable {
             let minimum = Int64(records.map(\.timeToLive).min() ?? 60)
             adopt(records)
             wait(.seconds(min(max(minimum, Self.pauses.lowerBound), Self.pauses.upperBound)))
-        // That there are none is an answer.
+        // A negative answer is an answer too.
         case .noSuchName, .noSuchRecord:
             adopt([])
             wait(Self.usualPause)
@@ -81,7 +79,7 @@ final class WideAreaWatch: Sendable {
     }
 
     private func adopt(_ answered: [DNSRecord]) {
-        // A record is the same while its content is: servers count its time to live down.
+        // Compare records without the time to live, because servers count it down.
         let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
         let (news, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
             guard !state.hasEnded else { return (nil, false) }

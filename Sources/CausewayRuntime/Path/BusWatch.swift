@@ -1,20 +1,20 @@
 package import CausewayProtocols
 internal import CausewaySystem
 
-/// Follows programs over the system's message bus, where there is one: what they say is the client's business.
+/// Connects a ``BusClient`` to the system message bus, if there is one.
 ///
-/// Confined to its loop. It sleeps until the bus says something, and ends when the bus does.
+/// Confined to its loop. It uses no CPU until the bus sends something, and ends when the connection to the bus ends.
 final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch, ReadinessHandler {
     private struct Feed: ~Copyable {
         var client: Client
         var told: Client.News
-        /// What the socket did not take yet.
+        /// The bytes that the socket did not accept yet.
         var unsent: ArraySlice<UInt8> = []
         let descriptor: Descriptor
         var registration: Registration
     }
 
-    /// How much one turn reads, in bytes: other events of the loop come between.
+    /// The maximum number of reads in one turn of the loop and the bytes per read, so that other events of the loop can run in between.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 
@@ -22,9 +22,9 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
     private let report: @Sendable (Client.News?) -> Void
     private let feed: LoopBound<Feed?>
 
-    /// `nil` where there is no bus. To be called on the loop.
+    /// Returns `nil` if there is no bus. Call it on the loop.
     ///
-    /// - Parameter report: Called on the loop with what is said now, each time it differs, and with `nil` when the bus is gone.
+    /// - Parameter report: Called on the loop with each new state, and with `nil` when the connection has ended.
     init?(on loop: any EventLoop, _ client: consuming Client, report: @escaping @Sendable (Client.News?) -> Void) {
         self.loop = loop
         self.report = report
@@ -40,13 +40,13 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // It may have been cancelled meanwhile; who cancels wants to hear nothing.
+            // After a cancellation in the meantime there is no report.
             if stop() { report(nil) }
             return
         }
     }
 
-    /// From any thread.
+    /// Ends the watch. May be called from any thread.
     func cancel() { loop.execute { self.stop() } }
 
     @discardableResult
@@ -57,7 +57,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Reads what is there. Returns whether more may come.
+    /// Reads the available bytes. Returns whether more may come.
     private func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         for _ in 0..<Self.turnLimit {
@@ -73,12 +73,12 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
             }
         }
         guard let (descriptor, registration) = place else { return false }
-        // What is left is reported again.
+        // Register again, so that the remaining bytes are reported.
         loop.update(registration, descriptor, for: .stream)
         return true
     }
 
-    /// Tells what is new. Returns whether the conversation goes on.
+    /// Reports a new state. Returns whether the conversation goes on.
     private func hasTold() -> Bool {
         guard let news = feed.value?.client.news, feed.value?.client.end == nil else { return false }
         guard news != feed.value?.told else { return true }
@@ -87,7 +87,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Sends what is to be sent. Returns whether the bus takes it, now or later.
+    /// Sends the pending bytes. Returns whether the socket accepts them, now or later.
     private func flush() -> Bool {
         if let new = feed.value?.client.takeOutput() { feed.value?.unsent += new }
         while let unsent = feed.value?.unsent, !unsent.isEmpty, let (descriptor, registration) = place {
@@ -111,12 +111,12 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 }
 
 extension NetworkStateMonitor {
-    /// Begins to follow the programs that manage networks, on ``Engine/networkLoop``; `nil` where there are none to be found. The
-    /// report is called there with what they say, each time it differs, and with `nil` when they can be heard no more.
+    /// Starts a watch for network managers on ``Engine/networkLoop``; `nil` if there is no message bus. The report is called there with
+    /// each new set of facts, and with `nil` when the watch has ended.
     package typealias Managers =
         @Sendable (_ report: @escaping @Sendable (InterfaceFacts?) -> Void) -> (any NetworkChangeMonitor.Watch)?
 
-    /// Those that the system's message bus knows.
+    /// A watch for the network managers on the system message bus.
     package static let systemManagers: Managers = { report in
         BusWatch(on: Engine.networkLoop, InterfaceManagers(user: System.user), report: report)
     }

@@ -2,15 +2,15 @@ package import CausewayProtocols
 package import CausewaySystem
 internal import CausewayWire
 
-/// Keeps the kernel's path manager told of this host's addresses, for as long as it exists and as the network changes.
+/// Adds this host's addresses to the kernel's Multipath TCP path manager as endpoints, and updates them when the network changes.
 ///
-/// The path manager serves a whole network namespace: what was there before stays as it is, and what this puts goes when it is
-/// cancelled or released, or when the process ends by `exit`. Safe to use from any thread.
+/// The path manager serves a whole network namespace. Endpoints of others stay unchanged. The endpoints of this object are removed when it
+/// is cancelled or released, or when the process ends with `exit`. Safe to use from any thread.
 package final class MultipathEndpointManager: Sendable {
     private struct State: Sendable {
-        /// What this has put, with the kernel's identifiers.
+        /// The endpoints of this object, with the kernel's identifiers.
         var put: [MultipathEndpoint] = []
-        /// The number of subflows per connection as it was, and as this has set it.
+        /// The limit of subflows per connection: the original value and the value set by this object.
         var limit: (before: UInt32, own: UInt32)?
         var subscription: NetworkStateMonitor.Subscription?
         var isCancelled = false
@@ -19,9 +19,9 @@ package final class MultipathEndpointManager: Sendable {
     private let plan: MultipathPlan
     private let state = LockedValue(State())
 
-    /// Puts the endpoints for the network as it is. Waits for the kernel, less than a millisecond.
+    /// Adds the endpoints for the current network. Blocks for less than a millisecond.
     ///
-    /// - Throws: `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` where the kernel has no Multipath TCP.
+    /// - Throws: `EPERM` without the capability `CAP_NET_ADMIN`, `ENOENT` if the kernel has no Multipath TCP.
     package init(_ plan: MultipathPlan) throws(SystemError) {
         self.plan = plan
         do {
@@ -31,12 +31,12 @@ package final class MultipathEndpointManager: Sendable {
             throw error
         }
         Self.withdrawAtExit(self)
-        // Later on there is nobody to tell what the kernel refuses.
+        // Later errors are ignored, because no caller waits for them.
         let subscription = NetworkStateMonitor.shared.subscribe { [weak self] in try? self?.adopt($0) }
         state.withLock { $0.subscription = subscription }
     }
 
-    /// Takes back what was put. Connections lose the subflows that came of it, and keep those they need.
+    /// Removes the endpoints. Connections lose the subflows over them, except those that they need.
     package func cancel() {
         let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
             guard !state.isCancelled else { return nil }
@@ -69,7 +69,7 @@ package final class MultipathEndpointManager: Sendable {
     private static func put(_ wanted: [MultipathEndpoint], _ state: inout State) throws(SystemError) {
         var kernel = try MultipathPathManager()
         let there = try kernel.endpoints()
-        // Somebody else may have taken ours away, and theirs are not to be touched.
+        // Another program may have removed this object's endpoints; those of others must not be changed.
         state.put.removeAll { own in !there.contains { $0.id == own.id && $0.address == own.address } }
         let ids = Set(state.put.map(\.id))
         let foreign = there.filter { !ids.contains($0.id) }
@@ -99,7 +99,7 @@ package final class MultipathEndpointManager: Sendable {
         state.limit = (state.limit?.before ?? before, needed)
     }
 
-    /// What the kernel refuses to take back is gone already, or not ours to take any more.
+    /// Removes the endpoints. Errors are ignored: an endpoint that cannot be removed is gone or belongs to others.
     private static func withdraw(_ state: inout State) {
         guard !state.put.isEmpty || state.limit != nil, var kernel = try? MultipathPathManager() else { return }
         for endpoint in state.put { try? kernel.remove(endpoint) }

@@ -1,6 +1,6 @@
 import CausewaySystem
 
-/// Follows the kernel's network state on a routing socket.
+/// Monitors the kernel's network state with a routing socket.
 final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
     private struct Feed: ~Copyable {
         var socket: NetlinkSocket
@@ -13,16 +13,16 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 
     private let loop: any EventLoop
     private let report: @Sendable (NetworkChangeMonitor.Report) -> Void
-    /// What is followed, until it is cancelled.
+    /// The socket and its registration, until the watch is cancelled.
     private let feed = LockedValue<Feed?>(nil)
 
-    /// Whatever changes after this returned is reported, on the loop.
+    /// Starts the watch. Every change after the return is reported on the loop.
     init(
         on loop: any EventLoop, report: @escaping @Sendable (NetworkChangeMonitor.Report) -> Void
     ) throws(SystemError) {
         self.loop = loop
         self.report = report
-        // Under the lock: the first change may be reported before the registration is known here.
+        // Hold the lock, because the first change may be reported before the registration is stored.
         try feed.withLock { feed throws(SystemError) in
             let socket = try NetlinkSocket(groups: .all, blocking: false)
             let registration = try loop.register(socket.rawValue, for: .readable, self)
@@ -34,7 +34,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
         let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
                 guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
-                // One turn takes a bounded number of changes: what it left is reported again.
+                // One turn reads a limited number of changes; register again for the rest.
                 feed?.renew(on: loop)
                 return hasChanged ? .changed : nil
             } catch {
@@ -53,7 +53,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 }
 
 extension NetworkChangeMonitor.Dependencies {
-    /// The kernel, followed on a loop that serves no connection.
+    /// Monitors the kernel on a loop that serves no connection.
     package static var live: Self {
         Self(
             follow: { report in try? NetlinkWatch(on: Engine.networkLoop, report: report) },

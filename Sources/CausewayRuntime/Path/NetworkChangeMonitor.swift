@@ -1,28 +1,25 @@
 internal import CausewaySystem
 
-/// Tells its subscribers that interfaces, addresses, routes or routing rules changed, and not what changed: those who
-/// care look for themselves.
+/// Notifies its subscribers that interfaces, addresses, routes or routing rules have changed, but not what has changed.
 ///
-/// The kernel is followed only while somebody subscribes; without subscribers no descriptor is held. Changes come in
-/// bursts (one unplugged cable takes dozens of routes along), so they are collected for ``window`` before each
-/// subscriber is called once.
+/// The kernel is monitored only while there are subscribers; without subscribers no descriptor is open. Changes come in bursts (one
+/// unplugged cable removes dozens of routes), so they are collected for ``window`` before each subscriber is called once.
 ///
 /// Safe to use from any thread. Subscribers are called one after the other on one thread, never under a lock.
 package final class NetworkChangeMonitor: Sendable {
-    /// The process's monitor, which follows the network namespace of whichever thread subscribed first.
+    /// The monitor of the process. It monitors the network namespace of the thread that subscribed first.
     package static let shared = NetworkChangeMonitor(context: .live)
 
-    /// How long changes are collected.
+    /// How long changes are collected before the subscribers are called.
     package static let window: Duration = .milliseconds(20)
-    /// When to try again after the kernel could not be followed, as when descriptors have run out.
+    /// The time to the next attempt after the kernel could not be monitored, for example because there were no free descriptors.
     package static let retryDelay: Duration = .seconds(1)
 
-    /// What the monitor needs of the world.
+    /// The system functions that the monitor uses.
     package struct Dependencies: Sendable {
-        /// Begins to follow the kernel; `nil` if that is impossible now. Whatever changes after the call returned must
-        /// be reported.
+        /// Starts to monitor the kernel; `nil` if that is impossible now. Every change after the return must be reported.
         package var follow: @Sendable (_ report: @escaping @Sendable (Report) -> Void) -> (any Watch)?
-        /// Calls a function once, so much later.
+        /// Calls a function once after the given time.
         package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
         package init(
@@ -36,11 +33,11 @@ package final class NetworkChangeMonitor: Sendable {
 
     package enum Report: Sendable {
         case changed
-        /// The watch is of no more use.
+        /// The watch has failed and must be replaced.
         case failed
     }
 
-    /// Something that follows the kernel until it is cancelled.
+    /// A running watch of the kernel.
     package protocol Watch: Sendable {
         func cancel()
     }
@@ -60,13 +57,13 @@ package final class NetworkChangeMonitor: Sendable {
         self.context = context
     }
 
-    /// Whether the kernel is being followed now.
+    /// Whether the kernel is being monitored now.
     package var isFollowing: Bool { state.withLock { $0.watch != nil } }
 
     /// Calls `body` after each burst of changes, until the subscription is cancelled or released.
     ///
-    /// Every change from the moment this returns is heard of. So subscribe first, look at the network then: the other
-    /// way round misses what happens in between. A call may come for no visible reason.
+    /// Every change after the return is reported. Therefore subscribe first and then look at the network; in the reverse order a change in
+    /// between is missed. A call may come without a visible change.
     package func subscribe(_ body: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.lastID += 1
@@ -78,8 +75,7 @@ package final class NetworkChangeMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: Subscription.ID) {
-        // What is taken out is released behind the lock: a body may own the last reference to a subscription, whose
-        // end comes back here.
+        // Release the removed objects after the lock: a body may own the last reference to a subscription, whose deinit calls this method.
         let (body, watch) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else { return (body, nil as (any Watch)?) }
@@ -90,10 +86,10 @@ package final class NetworkChangeMonitor: Sendable {
         _ = body
     }
 
-    /// Follows the kernel if there is a subscriber and nothing follows yet. Returns whether it began to.
+    /// Starts to monitor the kernel if there are subscribers and no watch. Returns whether it did.
     ///
-    /// The system calls are made under the lock, or a second subscriber could return before the first one's socket
-    /// exists. That is some microseconds, when the first one comes.
+    /// The system calls run under the lock, because otherwise a second subscriber could return before the first one's socket exists. They
+    /// take some microseconds, and only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }
@@ -110,7 +106,7 @@ package final class NetworkChangeMonitor: Sendable {
         context.after(Self.retryDelay) { [weak self] in
             guard let self else { return }
             state.withLock { $0.isRetryScheduled = false }
-            // Nobody listened meanwhile, so something may have changed.
+            // There was no watch in the meantime, so something may have changed.
             if startFollowing() { received(.changed) }
         }
     }
@@ -144,7 +140,7 @@ package final class NetworkChangeMonitor: Sendable {
             return state.subscribers.keys.sorted()
         }
         for id in ids {
-            // Looked up one by one: an earlier subscriber's body may have cancelled a later subscription.
+            // Look up each body separately: the body of an earlier subscriber may have cancelled a later subscription.
             let body = state.withLock { $0.subscribers[id] }
             body?()
         }
@@ -152,7 +148,7 @@ package final class NetworkChangeMonitor: Sendable {
 }
 
 extension NetworkChangeMonitor {
-    /// Keeps a body subscribed for as long as it exists.
+    /// Keeps a body subscribed during its lifetime.
     package final class Subscription: Sendable {
         package typealias ID = UInt64
 
@@ -164,7 +160,7 @@ extension NetworkChangeMonitor {
             self.monitor = monitor
         }
 
-        /// Ends the subscription. A call that is under way already may finish later; no other one follows it.
+        /// Ends the subscription. A call that has already begun may finish later; no other call follows.
         package func cancel() {
             monitor.cancel(id)
         }

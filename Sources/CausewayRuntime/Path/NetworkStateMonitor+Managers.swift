@@ -1,19 +1,19 @@
 internal import CausewayProtocols
 
 extension NetworkStateMonitor {
-    /// What the programs that manage networks said, and who listens to them.
+    /// The facts from network managers, and the watch that receives them.
     struct ManagerState: Sendable {
-        /// As they said last; empty where there are none.
+        /// The latest facts; empty if there are no managers.
         var facts = InterfaceFacts()
         var watch: (any NetworkChangeMonitor.Watch)?
-        /// Reports of watches before this one count no more.
+        /// Identifies the current watch. Reports of earlier watches are ignored.
         var generation: UInt64 = 0
-        /// Whether to look for them at the next look at the kernel: at the first one, and after changes, for networks often change
-        /// because such a program came.
+        /// Whether to look for network managers after the next snapshot: at the first one and after changes, because a new manager often
+        /// changes the network.
         var isSearchDue = false
         var isChangeScheduled = false
 
-        /// Forgets them. Returns the watch, to be cancelled.
+        /// Clears the facts. Returns the watch, which the caller must cancel.
         mutating func forget() -> (any NetworkChangeMonitor.Watch)? {
             generation += 1
             (facts, isSearchDue) = (InterfaceFacts(), false)
@@ -21,7 +21,7 @@ extension NetworkStateMonitor {
         }
     }
 
-    /// Looks for programs that manage networks, if nobody listens to them and a search is due.
+    /// Starts a watch for network managers, if there is none and a search is due.
     func followManagers() {
         let generation = withManagers { managers -> UInt64? in
             guard managers.isSearchDue else { return nil }
@@ -33,7 +33,7 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // The last subscriber may have gone meanwhile.
+        // The last subscriber may have gone in the meantime.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch
@@ -42,7 +42,7 @@ extension NetworkStateMonitor {
         if !isWanted { watch.cancel() }
     }
 
-    /// Several things are said at a time: they make one look.
+    /// Stores new facts. Several facts that arrive together cause one new snapshot.
     private func managersSaid(_ facts: InterfaceFacts?, _ generation: UInt64) {
         let mustSchedule = withManagers { managers in
             guard managers.generation == generation else { return false }

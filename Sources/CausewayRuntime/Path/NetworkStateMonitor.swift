@@ -3,12 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Keeps a ``NetworkModel`` of the host for as long as somebody subscribes: one look at the kernel after each burst of changes, for
-/// everybody.
+/// Keeps a ``NetworkModel`` of the host while there are subscribers. After each burst of changes it takes one snapshot for all of them.
 ///
 /// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
 package final class NetworkStateMonitor: Sendable {
-    /// The process's monitor. It looks at the network namespace of the process.
+    /// The monitor of the process. It shows the network namespace of the process.
     package static let shared = NetworkStateMonitor(
         changes: .shared, managers: systemManagers, look: NetworkModel.current(after:_:))
 
@@ -16,23 +15,23 @@ package final class NetworkStateMonitor: Sendable {
 
     private struct Subscriber: Sendable {
         let body: Body
-        /// The model that it knows.
+        /// The last model that was reported to the subscriber.
         var told: NetworkModel?
     }
 
     private struct State: Sendable {
-        /// As of the last look, while somebody subscribes.
+        /// The latest model, while there are subscribers.
         var model: NetworkModel?
         var subscribers: [UInt64: Subscriber] = [:]
         var lastID: UInt64 = 0
         var changes: NetworkChangeMonitor.Subscription?
         var isLookPending = false
-        /// Looking again sooner would take more of a processor than is fair.
+        /// The minimum time to the next snapshot, so that snapshots do not use too much CPU time.
         var rest = Duration.zero
         var managers = ManagerState()
     }
 
-    /// Looks that take longer than this are followed by a rest: hosts with very many routes.
+    /// A snapshot that takes longer is followed by a pause. This happens on hosts with very many routes.
     private static let shortLook = Duration.milliseconds(5)
     private static let longestRest = Duration.seconds(1)
     private static let retryDelay = Duration.seconds(1)
@@ -45,9 +44,8 @@ package final class NetworkStateMonitor: Sendable {
     private var loop: any EventLoop { Engine.networkLoop }
 
     /// - Parameters:
-    ///   - managers: Follows programs that know more of interfaces than the kernel.
-    ///   - look: Makes a model of what the kernel says now; `nil` if it cannot be asked. It is given the last model, and what
-    ///     those programs say.
+    ///   - managers: Starts a watch for network managers, which know more about interfaces than the kernel.
+    ///   - look: Takes a snapshot from the last model and the facts of the managers; `nil` if the kernel cannot be queried.
     package init(
         changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
         look: @escaping @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
@@ -57,14 +55,13 @@ package final class NetworkStateMonitor: Sendable {
         self.look = look
     }
 
-    /// The model, if somebody keeps it up to date already.
+    /// The current model, if there are subscribers; `nil` otherwise.
     package var followed: NetworkModel? { state.withLock { $0.model } }
 
-    /// The model: the one that is kept, else a look at the kernel, which blocks for some tenths of a millisecond.
+    /// The current model. Without subscribers takes a snapshot, which blocks for some tenths of a millisecond.
     package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
 
-    /// Calls `body` with the model that is there, then with each one that differs from it, until the subscription is cancelled or
-    /// released.
+    /// Calls `body` with the current model, then with each different one, until the subscription is cancelled or released.
     package func subscribe(_ body: @escaping Body) -> Subscription {
         let (id, isFirst) = state.withLock { state in
             state.lastID += 1
@@ -93,7 +90,7 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: UInt64) {
-        // What is taken out is released behind the lock: a body may own the last reference to a subscription.
+        // Release the removed objects after the lock: a body may own the last reference to a subscription.
         let (body, changes, model, managers) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else {
@@ -139,11 +136,11 @@ package final class NetworkStateMonitor: Sendable {
             state.isLookPending = false
             return (state.model, state.managers.facts)
         }
-        // Behind the look: nobody waits for them.
+        // After the snapshot, so that it is not delayed.
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
-            // What was known stays; nobody tells when the kernel can be asked again.
+            // Keep the last model and try again later, because there is no notification when the kernel can be queried again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
         }
@@ -157,9 +154,9 @@ package final class NetworkStateMonitor: Sendable {
         for id in bodies { tell(id) }
     }
 
-    /// Tells one subscriber the model that is there.
+    /// Reports the current model to one subscriber.
     private func tell(_ id: UInt64) {
-        // Looked up one by one: an earlier subscriber's body may have cancelled a later subscription.
+        // Look up each body separately: the body of an earlier subscriber may have cancelled a later subscription.
         let (body, model) = state.withLock { state -> (Body?, NetworkModel?) in
             guard let model = state.model, let subscriber = state.subscribers[id], subscriber.told !== model else {
                 return (nil, nil)
@@ -172,7 +169,7 @@ package final class NetworkStateMonitor: Sendable {
 }
 
 extension NetworkStateMonitor {
-    /// Keeps a body subscribed for as long as it exists.
+    /// Keeps a body subscribed during its lifetime.
     package final class Subscription: Sendable {
         private let id: UInt64
         private let monitor: NetworkStateMonitor
@@ -182,7 +179,7 @@ extension NetworkStateMonitor {
             self.monitor = monitor
         }
 
-        /// Ends the subscription. A call that is under way already may finish later; no other one follows it.
+        /// Ends the subscription. A call that has already begun may finish later; no other call follows.
         package func cancel() { monitor.cancel(id) }
 
         deinit { monitor.cancel(id) }
@@ -190,14 +187,14 @@ extension NetworkStateMonitor {
 }
 
 extension NetworkModel {
-    /// Of a kernel that cannot be asked: nothing.
+    /// The model if the kernel cannot be queried: empty.
     package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
 
-    /// What the kernel and the resolver's files say now; `nil` if the kernel cannot be asked.
+    /// The current state of the kernel and of the resolver's files; `nil` if the kernel cannot be queried.
     ///
     /// - Parameters:
-    ///   - last: The model that is known. What is as it was keeps its identity, and costs no look at the file system.
-    ///   - facts: What programs that manage networks say.
+    ///   - last: The previous model. Unchanged interfaces keep their identity and need no access to the file system.
+    ///   - facts: The facts from network managers.
     package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
     {
         guard let state = try? NetlinkState.current() else { return nil }

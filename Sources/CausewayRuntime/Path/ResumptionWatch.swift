@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
-/// Tells when the machine may have slept: the kernel ends a wait for a time of the day when that clock jumps, as it does on waking.
-/// Nothing wakes the process before.
+/// Reports that the machine may have slept: the kernel ends a wait on the real-time clock when that clock jumps, as it does on wake-up.
+/// Until then the watch does not wake the process.
 ///
 /// Confined to its loop.
 final class ResumptionWatch: ReadinessHandler {
@@ -10,7 +10,7 @@ final class ResumptionWatch: ReadinessHandler {
     private let registration: LoopBound<Registration?>
     private let handler: @Sendable () -> Void
 
-    /// `nil` where the kernel has no such clock.
+    /// Returns `nil` if the kernel has no such clock.
     init?(on loop: any EventLoop, _ handler: @escaping @Sendable () -> Void) {
         guard let clock = try? ClockWatch.open() else { return nil }
         self.loop = loop

@@ -3,14 +3,15 @@ package import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The addresses of IPv4 hosts on a network of IPv6 alone, for programs that use no connections (RFC 6052).
+/// Finds the NAT64 addresses of IPv4 hosts on an IPv6-only network (RFC 6052), for programs that do not use connections.
 ///
-/// Connections find them by themselves: see `Connector.translate`.
+/// Connections do this themselves: see `Connector.translate`.
 package enum AddressTranslation {
-    /// The addresses under which hosts are reached behind the network's translator; empty where one of them is reached as it is, and
-    /// where the network names no translator.
+    /// The NAT64 addresses of the hosts. Empty if one of the hosts is reachable directly, and if the network has no translator.
     ///
-    /// The translator's prefix is what routers have said (RFC 8781), else what the DNS says (RFC 7050). Cancellation ends the look-up.
+    /// The prefix comes from router advertisements (RFC 8781), otherwise from DNS (RFC 7050).
+    ///
+    /// Cancellation: ends the lookup; the result is empty.
     package static func addresses(for hosts: [SocketAddress]) async -> [SocketAddress] {
         let stranded = hosts.filter { $0.family == .ipv4 && !$0.isLoopback }
         guard stranded.count == hosts.count, !hosts.isEmpty,
@@ -29,14 +30,14 @@ package enum AddressTranslation {
         }
     }
 
-    /// Whether packets to the rest of the world would leave over IPv6.
+    /// Whether this host has an IPv6 route to the Internet.
     private static var hasWayOut: Bool {
         let somewhere = SocketAddress.ipv6(high: TranslationPrefix.wellKnown.high, low: 0, port: 9, scope: 0)
         return SourceAddress.toward([somewhere])[0] != nil
     }
 
     private static func discovered() async -> [TranslationPrefix] {
-        // The last dot: domains of resolv.conf are not added.
+        // The trailing dot prevents that search domains are added.
         let inquiry = await NameQuery.addresses(of: "\(TranslationPrefix.wellKnownName).", family: .ipv6)
         let answers = inquiry.addresses.compactMap { found -> IPv6Address? in
             if case .ipv6(let address) = found.address.internetAddress { address } else { nil }

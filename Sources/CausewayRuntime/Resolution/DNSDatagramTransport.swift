@@ -9,13 +9,13 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         var registration: Registration?
         var awaited: [UInt16: DNSClient.ExchangeID] = [:]
         var questionCount = 0
-        /// Answers are read into this, and kept as long as they are: most are short.
+        /// The receive buffer. Answers are copied from it, because most are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 
-    /// More than was asked for: what is longer is no answer.
+    /// The maximum length of a datagram in bytes. It exceeds the announced size; a longer datagram is not a valid answer.
     private static let byteLimit = 4_096
-    /// Datagrams read in one turn of the loop.
+    /// The maximum number of datagrams read in one turn of the loop.
     private static let budget = 64
 
     let server: DNSServer
@@ -51,7 +51,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         state.value.questionCount += 1
         state.value.awaited[id] = exchange
         switch bytes.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
-        // A full buffer loses a datagram, as the wire would: it is asked again.
+        // The send buffer is full: the query is lost, as on the network, and sent again later.
         case .moved, .wouldBlock: break
         case .failed(let code): throw SystemError(errno: code, call: "send")
         }
@@ -72,7 +72,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
-            // The server's host says that nobody listens there, for instance.
+            // For example, the server's host reports that nothing listens on the port.
             case .failed(let code): return broke(self, code)
             }
         }

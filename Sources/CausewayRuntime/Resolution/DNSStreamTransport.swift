@@ -78,7 +78,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
                 if let registration = state.value.registration { loop.await(.writable, of: registration) }
                 return
             case .failed(let code):
-                // What the server has answered before comes first.
+                // Read the answers that the server sent before the failure.
                 read()
                 return end(code)
             }
@@ -105,7 +105,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         }
     }
 
-    /// Takes whole messages, each behind its length (RFC 1035 §4.2.2). One message at most waits for its end.
+    /// Takes complete messages from the buffer, each after its length (RFC 1035 §4.2.2). At most one incomplete message remains.
     private func deliver() {
         while state.value.incoming.count >= 2 {
             let count = Int(state.value.incoming[0]) << 8 | Int(state.value.incoming[1])

@@ -2,11 +2,11 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Carries the messages of one ``DNSClient``: sockets to its servers, as few as will do, and for as long as an answer is awaited.
+/// The sockets of one ``DNSClient``. A socket is open only while an answer is pending.
 ///
-/// Confined to its loop. A datagram socket is connected to one server, so nobody else is heard on it, and its port, which the kernel
-/// throws anew for each socket, has to be guessed (RFC 5452 §9.2). Questions that are asked together share one, up to a number;
-/// a server has two at most.
+/// Confined to its loop. A datagram socket is connected to one server, so datagrams of other hosts do not arrive on it. The kernel chooses
+/// a new random port for each socket, which a forger would have to guess (RFC 5452 §9.2). Simultaneous queries share a socket, up to a
+/// limit. A server has at most two sockets.
 final class DNSTransports: Sendable {
     typealias ExchangeID = DNSClient.ExchangeID
 
@@ -15,7 +15,7 @@ final class DNSTransports: Sendable {
         case failed(ExchangeID, DNSFailure)
     }
 
-    /// Questions for which one port is good.
+    /// The maximum number of queries from one port.
     private static let questionsPerPort = 256
 
     private let scope: ResolutionScope
@@ -26,7 +26,7 @@ final class DNSTransports: Sendable {
     private struct State {
         var datagrams: [DNSServer: [DNSDatagramTransport]] = [:]
         var streams: [DNSServer: DNSStreamTransport] = [:]
-        /// What each exchange travels on, and by which ID.
+        /// The transport and the message ID of each exchange.
         var places: [ExchangeID: (transport: any DNSTransport, id: UInt16)] = [:]
     }
 
@@ -39,7 +39,7 @@ final class DNSTransports: Sendable {
 
     var isIdle: Bool { state.value.places.isEmpty }
 
-    /// Open sockets, for those who count them.
+    /// The number of open sockets, for tests.
     var socketCount: Int {
         state.value.datagrams.values.reduce(0) { $0 + $1.count } + state.value.streams.count
     }
@@ -55,7 +55,7 @@ final class DNSTransports: Sendable {
         do throws(SystemError) {
             try transport.send(bytes, id, exchange)
         } catch {
-            // The error may be the answer to an earlier question on the same socket, and nobody would hear of it again.
+            // The error may belong to an earlier query on the same socket, and the kernel reports it only once.
             broke(transport, error.errno)
         }
     }
@@ -74,7 +74,7 @@ final class DNSTransports: Sendable {
         let failure: DNSFailure =
             unreachable.contains(code)
             ? .unreachable : code == Errno.connectionRefused ? .connectionRefused : .timedOut
-        // Not from within an action: the machine is told once it has settled.
+        // Report later, after the client has finished its current action.
         loop.execute { [report] in report(.failed(exchange, failure)) }
     }
 
@@ -101,7 +101,7 @@ final class DNSTransports: Sendable {
         }
     }
 
-    /// Everything that was asked on a lane has failed.
+    /// Fails all exchanges of a transport.
     private func broke(_ transport: any DNSTransport, _ code: CInt) {
         for (exchange, place) in state.value.places where place.transport === transport { fail(exchange, code) }
         retire(transport)
@@ -118,7 +118,7 @@ final class DNSTransports: Sendable {
 /// One socket to one server.
 protocol DNSTransport: AnyObject, Sendable {
     var server: DNSServer { get }
-    /// No answer is awaited on it.
+    /// Whether no answer is pending.
     var isIdle: Bool { get }
     func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError)
     func forget(_ id: UInt16)
@@ -126,7 +126,7 @@ protocol DNSTransport: AnyObject, Sendable {
 }
 
 extension ResolutionScope {
-    /// Opens a socket to a server within the scope's limits.
+    /// Opens a socket to a server within the limits of the scope.
     func openSocket(to server: SocketAddress, _ transport: SocketSettings.Transport) throws(SystemError) -> Descriptor {
         var settings = settings(toward: server)
         settings.transport = transport

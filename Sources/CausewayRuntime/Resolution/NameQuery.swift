@@ -3,28 +3,27 @@ package import CausewaySystem
 package import CausewayTypes
 internal import CausewayWire
 
-/// Everything that was found out about a name, in plain values, for people and for programs that do without connections.
+/// The complete result of a name lookup in plain values, for display and for programs that do not use connections.
 package struct NameQuery: Sendable {
-    /// An address, in its place in the order of preference.
+    /// An address, at its place in the order of preference.
     package struct Address: Sendable {
         package var address: SocketAddress
         package var text: String
         package var origin: String
-        /// Seconds; `nil` where none is known.
+        /// The time to live in seconds; `nil` if unknown.
         package var timeToLive: Int?
-        /// The local address that packets to it would carry; `nil` where no route leads there.
+        /// The source address that packets to this address would have; `nil` if there is no route.
         package var source: String?
-        /// The rule of RFC 6724 §6 by which it stands before the next one.
+        /// The rule of RFC 6724 §6 that places this address before the next one.
         package var rule: String?
     }
 
-    /// One record.
     package struct Record: Sendable {
         package var name: String
         package var type: String
         package var timeToLive: Int
         package var content: String
-        /// The content on the wire, without compression.
+        /// The content as on the wire, without name compression.
         package var data: [UInt8]
 
         package init(name: String, type: String, timeToLive: Int, content: String, data: [UInt8] = []) {
@@ -36,7 +35,6 @@ package struct NameQuery: Sendable {
         }
     }
 
-    /// One question and how it was answered.
     package struct Step: Sendable {
         package var name: String
         package var type: String
@@ -50,16 +48,16 @@ package struct NameQuery: Sendable {
     package var records: [Record] = []
     package var steps: [Step] = []
     package var failure: Failure?
-    /// The server that failed, and how, where that says more than ``failure``.
+    /// The server that failed and the reason, if that says more than ``failure``.
     package var detail: String?
     package var milliseconds = 0.0
     package var isAuthentic = false
 
     package init() {}
 
-    // MARK: Addresses
-
-    /// Looks a host up as a connection would, and puts its addresses in order.
+    /// Looks up a host as a connection would, and sorts its addresses.
+    ///
+    /// Cancellation: ends the lookup; the result contains the addresses found so far.
     package static func addresses(of host: String, family: SocketAddress.Family? = nil) async -> NameQuery {
         if let literal = literal(host) {
             var inquiry = NameQuery()
@@ -99,7 +97,7 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Adds the addresses under which a translator leads to an IPv4 address; none where the network has IPv4.
+    /// Adds the NAT64 addresses of an IPv4 address. Adds none if the network has IPv4.
     package mutating func addTranslation(of text: String) async {
         guard let literal = Self.literal(text) else { return }
         order(await AddressTranslation.addresses(for: [literal.0]).map { ($0, nil) }, [])
@@ -113,7 +111,7 @@ package struct NameQuery: Sendable {
         }
     }
 
-    /// - Parameter found: Addresses and where they are from; without an origin those that were made for a translator.
+    /// - Parameter found: The addresses with their origin; `nil` as origin for NAT64 addresses.
     private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
         let sources = SourceAddress.toward(found.map(\.0))
         let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in
@@ -141,13 +139,13 @@ package struct NameQuery: Sendable {
 
     // MARK: Records
 
-    /// Asks for records of one type.
+    /// Queries records of one type.
     ///
-    /// - Parameter server: Whom to ask, as an address, perhaps with a port; `nil` for the host's own servers.
-    /// - Throws: A ``NameProblem`` where the name, the type or the server makes no sense.
+    /// - Parameter server: The server's address, with an optional port; `nil` for the servers of this host.
+    /// - Throws: A ``NameProblem`` if the name, the type or the server is invalid.
     package static func records(of name: String, type: String, server: String? = nil) async throws -> NameQuery {
         guard let type = DNSRecordType(type) else { throw NameProblem.invalidName }
-        // What only the link knows is no name server's business (RFC 6762 §3, §4).
+        // Names of the link must not be queried at DNS servers (RFC 6762 §3, §4).
         if server == nil, let name = DNSName(name), name.isOfLink { return await linkRecords(of: name, type) }
         guard let name = Self.question(name) else { throw NameProblem.invalidName }
         var servers: [DNSServer]?
@@ -177,12 +175,11 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// How long the link is asked: a host that is there answers within a second.
+    /// How long to wait for answers on the link. A host that is present answers within a second.
     private static let linkPatience: Duration = .seconds(3)
-    /// How long others may answer after the first did.
+    /// How long to wait for more answers after the first one.
     private static let linkGathering: Duration = .milliseconds(200)
 
-    /// Asks the link by multicast DNS.
     private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {
         let started = System.now
         var inquiry = NameQuery()
@@ -199,15 +196,15 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Whether a text is the address of a server, perhaps with a port.
+    /// Whether the text is a server address, with an optional port.
     package static func isServer(_ text: String) -> Bool { server(text) != nil }
 
-    /// The name under which an address is looked up; `nil` for what is no address.
+    /// The reverse name of an address; `nil` if the text is not an address.
     package static func reverseName(of text: String) -> String? {
         literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
     }
 
-    /// The host's own name for an address.
+    /// The name of an address in the hosts file.
     package static func knownName(of text: String) -> String? {
         guard let address = literal(text)?.0.internetAddress else { return nil }
         return ResolverEngine.shared.settings.current.context.hosts.name(of: address)?.description
@@ -227,7 +224,7 @@ package struct NameQuery: Sendable {
         return literal(host)?.0.internetAddress.map { DNSServer($0, port: port) }
     }
 
-    // MARK: Words
+    // MARK: Steps
 
     private mutating func note(_ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin, _ time: Duration) {
         steps.append(
@@ -237,7 +234,7 @@ package struct NameQuery: Sendable {
                 milliseconds: time / .milliseconds(1)))
     }
 
-    /// The questions that a host's look-up asked on the link.
+    /// Adds the multicast DNS queries of a lookup.
     private mutating func noteLink(
         _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
     ) {

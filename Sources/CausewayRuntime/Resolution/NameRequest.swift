@@ -3,15 +3,15 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// A name to look up, and the limits that a connection sets to it.
+/// A name to look up, with the limits of a connection.
 package struct NameRequest: Sendable {
     package var name: String
     package var families: Set<NameLookup.Family>
-    /// The interfaces that questions may leave by.
+    /// The interfaces that queries may use.
     package var scope: ResolutionScope
-    /// Answers are remembered for those who ask with the same number.
+    /// The cache partition. Cached answers are shared only between requests with the same number.
     package var partition: UInt64
-    /// Answers past their time to live are of use until fresh ones come (RFC 8767).
+    /// Whether expired answers may be used until fresh ones arrive (RFC 8767).
     package var allowsExpired: Bool
 
     package init(
@@ -26,7 +26,7 @@ package struct NameRequest: Sendable {
     }
 }
 
-/// Which interfaces questions may leave by.
+/// The interfaces that queries may use.
 package struct ResolutionScope: Hashable, Sendable {
     package var required: NWInterface?
     package var requiredType: NWInterface.InterfaceType?
@@ -40,10 +40,10 @@ package struct ResolutionScope: Hashable, Sendable {
 
     var isUnlimited: Bool { self == ResolutionScope() }
 
-    /// The same limits for a socket.
+    /// The socket settings for these limits.
     func settings(toward server: SocketAddress) -> SocketSettings {
         var settings = SocketSettings(transport: .udp)
-        // A forwarder on this host is reached by no interface but its own.
+        // A server on this host is reachable only over loopback.
         guard !server.isLoopback else { return settings }
         settings.requiredInterface = required
         settings.requiredInterfaceType = requiredType
@@ -80,37 +80,37 @@ extension SocketAddress {
     }
 }
 
-/// What becomes known of a name, in order. After `ended` nothing follows.
+/// Results of a lookup, in order. `ended` is the last event.
 package enum NameEvent: Sendable {
     case found([SocketAddress], NameLookup.Family, AddressOrigin)
-    /// No more addresses of this family.
+    /// There are no more addresses of this family.
     case settled(NameLookup.Family)
-    /// An answer, for those who want to tell how it was found.
+    /// The answer to a query, for reports about the lookup.
     case answered(DNSRecordType, DNSAnswer, AddressOrigin)
     case ended(NameProblem?)
 }
 
-/// A look-up that can be given up.
+/// A lookup that can be cancelled.
 package protocol NameResolving: Sendable {
     func cancel()
 }
 
-/// Finds the addresses of a name without blocking its caller. The seam behind which resolvers are exchanged.
+/// Finds the addresses of a name without blocking the caller. Other resolvers can implement this protocol.
 package protocol NameResolver: Sendable {
-    /// Everything there is to know, if nobody need be asked; `nil` otherwise.
+    /// The complete result, if no query is necessary; `nil` otherwise.
     func known(_ request: NameRequest) -> [NameEvent]?
 
-    /// Looks a name up. Events come on any thread, one after the other.
+    /// Looks up a name. Events may arrive on any thread, one after the other.
     func resolve(_ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void) -> any NameResolving
 
-    /// Finds the addresses of a Bonjour service, with its port. Calls `completion` once, on any thread.
+    /// Resolves a Bonjour service to addresses with port. Calls `completion` once, on any thread.
     func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void)
 }
 
 extension NameResolver {
-    /// By multicast DNS, or by name servers in unicast domains.
+    /// Uses multicast DNS, or DNS servers for unicast domains.
     package func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void
@@ -119,7 +119,7 @@ extension NameResolver {
     }
 }
 
-/// The process's resolver.
+/// The shared resolver of the process.
 package struct SystemNameResolver: NameResolver {
     package init() {}
 
@@ -133,7 +133,7 @@ package struct SystemNameResolver: NameResolver {
 }
 
 extension NameProblem {
-    /// In the numbers of dns_sd, which is what programs compare with.
+    /// The error with the codes of dns_sd, which programs compare with.
     package var failure: Failure {
         switch self {
         case .notFound: Failure(.dns, -65_554)

@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Runs one ``NameLookup``. Confined to the resolver's loop, but for ``cancel()``.
+/// Runs one ``NameLookup``. Confined to the resolver's loop, except ``cancel()``.
 final class NameResolution: NameResolving {
     private struct State {
         var lookup: NameLookup
         var report: (@Sendable (NameEvent) -> Void)?
-        /// What is being asked, and how to give it up.
+        /// The pending queries, with their cancellation.
         var questions: [(name: DNSName, type: DNSRecordType, cancel: @Sendable () -> Void)] = []
         var link: ServiceResolution?
     }
@@ -66,7 +66,7 @@ final class NameResolution: NameResolving {
 
     private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         guard state.value.report != nil else { return }
-        // The fresh answer is still to come behind an expired one.
+        // After an expired answer the fresh one is still pending.
         if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
         perform(state.value.lookup.answered(name, type, with: answer, from: origin))

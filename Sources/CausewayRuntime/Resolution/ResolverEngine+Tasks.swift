@@ -3,10 +3,12 @@ internal import CausewaySystem
 internal import CausewayWire
 
 extension ResolverEngine {
-    /// Asks one question of DNS, or the cache.
+    /// Queries DNS or the cache.
     ///
-    /// - Parameter servers: The servers to ask instead of the host's own; such answers are not remembered.
-    /// - Returns: `nil` if the task was cancelled before the answer came. The question is given up then.
+    /// - Parameter servers: The servers to query instead of the host's own. Their answers are not cached.
+    /// - Returns: `nil` if the task was cancelled before the answer arrived.
+    ///
+    /// Cancellation: cancels the query.
     func answer(
         _ name: DNSName, _ type: DNSRecordType, servers: [DNSServer]?
     ) async -> (answer: DNSAnswer, origin: AddressOrigin)? {
@@ -30,7 +32,7 @@ extension ResolverEngine {
     }
 }
 
-/// A question that a task waits for: it is answered, or given up, once.
+/// A query of a task. It ends once: with an answer or with cancellation.
 private final class WaitingQuestion: Sendable {
     typealias Answer = (answer: DNSAnswer, origin: AddressOrigin)
 
@@ -42,7 +44,7 @@ private final class WaitingQuestion: Sendable {
 
     private let state = LockedValue(State())
 
-    /// - Returns: Whether the question is to be asked. If the task was cancelled before, it has its answer.
+    /// - Returns: Whether to send the query. If the task was already cancelled, the continuation has been resumed.
     func begin(_ continuation: CheckedContinuation<Answer?, Never>) -> Bool {
         let mustAsk = state.withLock { state in
             if !state.hasEnded { state.continuation = continuation }
@@ -52,7 +54,7 @@ private final class WaitingQuestion: Sendable {
         return mustAsk
     }
 
-    /// The question was asked, and perhaps answered at once.
+    /// Stores the cancellation of the query, which may already be answered.
     func asked(_ cancel: (@Sendable () -> Void)?) {
         let isUnwanted = state.withLock { state in
             if !state.hasEnded { state.cancel = cancel }

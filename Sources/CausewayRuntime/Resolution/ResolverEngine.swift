@@ -3,26 +3,26 @@ package import CausewaySystem
 internal import CausewayTypes
 package import CausewayWire
 
-/// Looks names up for the whole process: by the host's files, a cache, DNS servers, and the link.
+/// Looks up names for the whole process: in the host's files, a cache, DNS and multicast DNS.
 ///
-/// Questions are asked on one loop, and nothing there blocks. What need not be asked is answered on the caller's thread. Every method
-/// may be called from any thread.
+/// Queries run on one loop and never block it. Results that need no query are returned on the caller's thread. Every method may be called
+/// from any thread.
 package final class ResolverEngine: Sendable {
     package static let shared = ResolverEngine(on: Engine.loops[0])
 
-    /// A client with its sockets, for one set of limits.
+    /// A client and its sockets, for one scope.
     private struct Channel: ~Copyable {
         var client: DNSClient
         var transports: DNSTransports?
         var timer: TimerID?
         var deadline: Duration?
-        /// Who asked what.
+        /// The completion handlers of the queries.
         var askers: [DNSClient.QuestionID: @Sendable (DNSAnswer) -> Void] = [:]
     }
 
     private final class ChannelBox: Sendable {
         let channel: LoopBound<Channel>
-        /// Tells its answers from those of other limits; 0 where there are none.
+        /// The cache partition of the scope; 0 for the scope without limits.
         let number: UInt64
 
         init(_ channel: LoopBound<Channel>, number: UInt64) {
@@ -33,7 +33,7 @@ package final class ResolverEngine: Sendable {
 
     private struct State {
         var channels: [ResolutionScope: ChannelBox] = [:]
-        /// That without limits, which most questions take.
+        /// The channel without limits, which most queries use.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
         var generation = 0
@@ -45,11 +45,11 @@ package final class ResolverEngine: Sendable {
     let settings: ResolverSettings
     let cache = LockedValue(ResolverCache())
     private let state: LoopBound<State>
-    /// Called after each change of the host's files.
+    /// Handlers that are called after each change of the host's files.
     private let changes = LockedValue<[UInt64: @Sendable () -> Void]>([:])
     private let hasStarted = LockedValue(false)
 
-    /// - Parameter port: Where servers listen: the configuration has no word for it.
+    /// - Parameter port: The port of the servers. The configuration files cannot contain one.
     package init(
         on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort
     ) {
@@ -58,18 +58,18 @@ package final class ResolverEngine: Sendable {
         state = LoopBound(State(), to: loop)
     }
 
-    /// Sockets that are open on behalf of look-ups, for those who count them. Only on the loop.
+    /// The number of open sockets, for tests. Call it only on the loop.
     package var socketCount: Int {
         state.value.channels.values.reduce(0) { $0 + ($1.channel.value.transports?.socketCount ?? 0) }
     }
 
     package func onLoop(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
-    // MARK: Anybody's side
+    // MARK: On any thread
 
-    /// Everything there is to know of a name, if nobody need be asked.
+    /// The complete result for a name, if no query is necessary.
     package func known(_ request: NameRequest) -> [NameEvent]? {
-        // With limits the cache is another one, and DNS may not be what is wanted.
+        // Limits require another cache partition, and the caller may not want DNS at all.
         guard request.scope.isUnlimited else { return nil }
         follow()
         let value = settings.current
@@ -101,9 +101,9 @@ package final class ResolverEngine: Sendable {
         return resolution
     }
 
-    /// Asks one question of DNS, or the cache. `completion` is called once, on the resolver's loop.
+    /// Queries DNS or the cache. `completion` is called once, on the resolver's loop.
     ///
-    /// - Parameter servers: Whom to ask instead of the host's own servers; such answers are not remembered.
+    /// - Parameter servers: The servers to query instead of the host's own. Their answers are not cached.
     package func ask(
         _ name: DNSName, _ type: DNSRecordType, servers: [DNSServer]? = nil, scope: ResolutionScope = .init(),
         partition: UInt64 = 0, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
@@ -117,7 +117,7 @@ package final class ResolverEngine: Sendable {
         }
     }
 
-    /// Forgets what is remembered for those who ask with this number.
+    /// Deletes a cache partition.
     package func forget(partition: UInt64) {
         cache.withLock { $0.removeAll(partition: partition) }
         Connector.memory.withLock { $0.removeAll() }
@@ -137,7 +137,7 @@ package final class ResolverEngine: Sendable {
         if isFirst { settings.follow(on: loop) { [weak self] in self?.filesChanged() } }
     }
 
-    /// Other servers may know other names: nothing that was learnt from the old ones is believed.
+    /// Clears the cache, because other servers may have other answers.
     private func filesChanged() {
         let value = settings.current
         let isFirst = state.value.generation == 0
@@ -151,14 +151,14 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On the loop
 
-    /// Asks certain servers; the answer is not remembered. Returns how to give the question up.
+    /// Queries the given servers; the answer is not cached. Returns a closure that cancels the query.
     func question(
         _ name: DNSName, _ type: DNSRecordType, to servers: [DNSServer], _ scope: ResolutionScope,
         _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
     ) -> @Sendable () -> Void {
         let box = makeChannel(servers, settings.current.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
-            // The sockets live as long as the question.
+            // Keep the sockets open until the query ends.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
         }
         return {
@@ -169,7 +169,7 @@ package final class ResolverEngine: Sendable {
         }
     }
 
-    /// Asks DNS or the cache on behalf of a look-up. Returns how to give the question up; `nil` if it was answered at once.
+    /// Queries DNS or the cache for a lookup. Returns a closure that cancels the query; `nil` if it was answered at once.
     func question(
         _ name: DNSName, _ type: DNSRecordType, _ scope: ResolutionScope, _ partition: UInt64,
         allowingExpired: Bool = false, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
@@ -220,7 +220,7 @@ package final class ResolverEngine: Sendable {
 
     private func schedule(_ box: ChannelBox) {
         let deadline = box.channel.value.client.nextDeadline
-        // A timer that is too early does no harm, and need not be moved with each question that ends.
+        // A timer that fires too early is harmless, so it is not moved whenever a query ends.
         if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
@@ -236,7 +236,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// Limits that nobody uses any more are forgotten when there are more of them than this.
+    /// The number of channels above which unused ones are removed.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -4,14 +4,14 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import Dispatch
 
-/// What this host's files say of names, kept true: they are read at first use, and again when one of them changes.
+/// The contents of the host's resolver files. They are read at first use, and again after each change.
 ///
 /// Safe to use from any thread.
 final class ResolverSettings: Sendable {
     struct Value: Sendable {
         var context = ResolverEnvironment()
         var servers: [DNSServer] = []
-        /// Grows with each reading.
+        /// Increases with each reading.
         var generation = 0
     }
 
@@ -22,7 +22,7 @@ final class ResolverSettings: Sendable {
 
     private let files: ResolverFiles
     private let state = LockedValue(State())
-    /// Reading a file may wait for a disk, which no loop should.
+    /// Reading a file may block on the disk, which must not happen on a loop.
     private let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
 
     private let port: UInt16
@@ -32,7 +32,7 @@ final class ResolverSettings: Sendable {
         self.port = port
     }
 
-    /// What is true now.
+    /// The current settings.
     var current: Value {
         let known = state.withLock { state in state.isWatched ? state.value : nil }
         return known ?? reload()
@@ -46,7 +46,7 @@ final class ResolverSettings: Sendable {
         value.context.hosts = files.hosts()
         value.context.order = files.order()
         value.context.ownName = DNSName.host(SystemHost.name)?.name
-        // Without a server in the file there is one on this host (resolv.conf(5)).
+        // Without a server in the file the default is a server on this host (resolv.conf(5)).
         let addresses = servers.isEmpty ? [.ipv4(.loopback)] : servers
         value.servers = addresses.map { DNSServer($0, port: port) }
         let read = value
@@ -58,8 +58,7 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    /// Keeps up with the files, and calls `changed` on the loop after each reading. Where no watch can be had every use reads the files
-    /// again.
+    /// Watches the files, and calls `changed` on the loop after each reading. If no watch is possible, every use reads the files again.
     func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
         follow(on: loop, after: nil, changed)
     }
@@ -67,10 +66,10 @@ final class ResolverSettings: Sendable {
     private func follow(
         on loop: any EventLoop, after old: ConfigurationFeed?, _ changed: @escaping @Sendable () -> Void
     ) {
-        // Whoever writes a file seldom does it in one piece.
-        // The loop's timer: one of Dispatch's takes descriptors, and ends the process when there are none.
+        // Wait, because programs often write a file in several steps. Use the loop's timer: a timer of Dispatch needs descriptors, and ends
+        // the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
-            // First the watch, for the names may lead elsewhere now, then the reading: nothing happens unseen in between.
+            // Watch first, then read, so that no change is missed in between. The paths may be links that now lead elsewhere.
             let watch = openWatch()
             reload()
             loop.execute {
