@@ -32,7 +32,7 @@ static void *find(void *library, const char *name, struct missing *missing) {
 static bool is_version_right(const cw_openssl_table *table, char *message, size_t capacity) {
     unsigned long version = table->OpenSSL_version_num();
     if (version >> 28 == 3) return true;
-    snprintf(message, capacity, "%s This one is \"%s\".", install_hint, table->OpenSSL_version(0));
+    snprintf(message, capacity, "%s The installed version is \"%s\".", install_hint, table->OpenSSL_version(0));
     return false;
 }
 
@@ -45,7 +45,7 @@ static bool fill(cw_openssl_table *table, void *crypto, void *ssl, char *message
     if (missing.is_found && !is_version_right(table, message, capacity)) return false;
     CW_SSL_FUNCTIONS(CW_FIND_SSL)
     if (missing.is_found) return true;
-    snprintf(message, capacity, "%s The one that is installed has no function %s.", install_hint, missing.name);
+    snprintf(message, capacity, "%s The installed version has no function %s.", install_hint, missing.name);
     return false;
 }
 
@@ -75,7 +75,7 @@ static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 static void load_now(void) {
     if (!load(&cw_openssl, "libcrypto.so.3", "libssl.so.3", load_message, sizeof load_message)) return;
     if (cw_OPENSSL_init_ssl(init_without_atexit, NULL) != 1) {
-        snprintf(load_message, sizeof load_message, "OpenSSL 3 is installed and cannot be initialized.");
+        snprintf(load_message, sizeof load_message, "OpenSSL 3 is installed but cannot be initialized.");
         return;
     }
     is_loaded = true;

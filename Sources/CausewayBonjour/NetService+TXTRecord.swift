@@ -38,6 +38,9 @@ extension NetService {
         lookup.begin()
     }
 
+    /// Stops the reports that ``startMonitoring()`` requested.
+    ///
+    /// Counterpart: `stopMonitoring()`, macOS 10.4, iOS 2.
     public func stopMonitoring() { monitor.take()?.end() }
 
     private func heard(_ text: Data) {

@@ -12,8 +12,10 @@ public import Foundation
 open class NetService: NSObject {
     /// Options for publishing.
     public struct Options: OptionSet, Sendable {
+        /// The bits of the options, with the same values as on Apple platforms.
         public let rawValue: UInt
 
+        /// Creates options from their bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
         /// Fail if another host uses the name, instead of choosing a new name.
@@ -133,6 +135,7 @@ open class NetService: NSObject {
         return name == other.name && type == other.type && domain == other.domain
     }
 
+    /// A hash of name, type and domain.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(name)
@@ -141,6 +144,7 @@ open class NetService: NSObject {
         return hasher.finalize()
     }
 
+    /// The full name of the service.
     open override var description: String { "\(name).\(type)\(domain)" }
 
     var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }

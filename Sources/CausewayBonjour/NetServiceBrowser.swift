@@ -26,6 +26,7 @@ open class NetServiceBrowser: NSObject {
     private var found: [String: NetService] = [:]
     private lazy var events = RunLoopEvents<NetServiceBrowser>(self)
 
+    /// Creates a browser that is scheduled in the calling thread's run loop, in the default mode.
     public override init() {
         super.init()
         events.schedule(in: .current, .default)

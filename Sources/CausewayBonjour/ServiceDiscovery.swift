@@ -11,11 +11,14 @@ internal import CausewaySystem
 public enum ServiceDiscovery {
     /// The identity of a service, independent of its current host, addresses and port. Store this to find the service again (RFC 6763 §4).
     public struct Identity: Hashable, Codable, Sendable {
+        /// The instance name, such as `Lab Printer`.
         public var name: String
         /// The type, such as `_http._tcp`.
         public var type: String
+        /// The domain; `local.` for the link.
         public var domain: String
 
+        /// Creates an identity.
         public init(name: String, type: String, domain: String = "local.") {
             self.name = name
             self.type = type
@@ -62,7 +65,9 @@ public enum ServiceDiscovery {
     public struct Place: Hashable, Sendable {
         /// The host name in presentation format.
         public let host: String
+        /// The port of the service.
         public let port: NWEndpoint.Port
+        /// The TXT record of the service.
         public let text: NWTXTRecord
         /// The addresses of the host. Link-local IPv6 addresses include their interface.
         public let addresses: [NWEndpoint.Host]

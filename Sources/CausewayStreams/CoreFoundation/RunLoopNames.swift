@@ -24,10 +24,13 @@ public final class CFRunLoop: Hashable, Sendable {
 ///
 /// Counterpart: macOS 10.0, iOS 2.
 public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
+    /// The mode's name.
     public let rawValue: CFString
 
+    /// Creates a mode from its name.
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
+    /// Creates a mode from its name.
     public init(_ rawValue: CFString) { self.rawValue = rawValue }
 
     /// The default mode.

@@ -19,7 +19,7 @@ struct AccessDescription: Hashable, Sendable {
             result.append(AccessDescription(method: method, location: try GeneralName(try entry.next())))
             try entry.end()
         }
-        guard !result.isEmpty else { throw DERError("the access to information about the issuer is empty") }
+        guard !result.isEmpty else { throw DERError("the Authority Information Access extension is empty") }
         return result
     }
 }

@@ -35,7 +35,7 @@ extension Certificate {
 
     /// The algorithm and size of the key, such as `EC 256 bits`.
     package var keyDescription: String {
-        guard let key = cw_X509_get0_pubkey(object.pointer) else { return "an unknown kind of key" }
+        guard let key = cw_X509_get0_pubkey(object.pointer) else { return "unknown key type" }
         let name = cw_EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "key of"
         return "\(name) \(cw_EVP_PKEY_get_bits(key)) bits"
     }

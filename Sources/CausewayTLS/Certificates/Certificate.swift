@@ -25,7 +25,7 @@ package struct Certificate: Sendable {
             return nil
         }
         guard let pointer else {
-            throw TLSFailure(.badCertificate, "this is no certificate in DER: \(OpenSSLLibrary.takeReason())")
+            throw TLSFailure(.badCertificate, "not a certificate in DER: \(OpenSSLLibrary.takeReason())")
         }
         self.init(object: SharedObject(owning: pointer, .certificate))
     }
@@ -52,7 +52,7 @@ package struct Certificate: Sendable {
             return found
         }
         cw_ERR_clear_error()
-        guard !result.isEmpty else { throw TLSFailure(.badCertificate, "there is no certificate in this PEM text") }
+        guard !result.isEmpty else { throw TLSFailure(.badCertificate, "the PEM text contains no certificate") }
         return result
     }
 

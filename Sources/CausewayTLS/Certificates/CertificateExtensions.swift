@@ -55,10 +55,10 @@ struct CertificateExtensions: Sendable {
             let isCritical = entry.nextTag == DERTag.boolean ? try entry.boolean() : false
             let value = try entry.next(DERTag.bytes)
             try entry.end()
-            guard seen.insert(identifier).inserted else { throw DERError("an extension is there twice") }
+            guard seen.insert(identifier).inserted else { throw DERError("duplicate extension") }
             try self.read(identifier, value, isCritical)
         }
-        guard !seen.isEmpty else { throw DERError("the list of extensions is empty") }
+        guard !seen.isEmpty else { throw DERError("empty list of extensions") }
     }
 
     private mutating func read(
@@ -109,7 +109,7 @@ struct CertificateExtensions: Sendable {
     /// Checks the outer structure of a list: a SEQUENCE of at least one SEQUENCE.
     private static func checkList(_ value: ArraySlice<UInt8>) throws(DERError) {
         let content = try single(value)
-        guard !content.isEmpty else { throw DERError("a list in an extension is empty") }
+        guard !content.isEmpty else { throw DERError("empty list in an extension") }
         try DERReader.all(content) { reader throws(DERError) in _ = try reader.next(DERTag.sequence) }
     }
 
@@ -133,7 +133,7 @@ struct CertificateExtensions: Sendable {
         let bits = try reader.next(DERTag.bits)
         try reader.end()
         guard (1...3).contains(bits.count), let unused = bits.first, unused < 8 else {
-            throw DERError("the key usage cannot be read")
+            throw DERError("malformed key usage")
         }
         return KeyUsage(rawValue: bits.count > 1 ? bits[bits.startIndex + 1] : 0)
     }
@@ -144,7 +144,7 @@ struct CertificateExtensions: Sendable {
         try DERReader.all(try single(value)) { reader throws(DERError) in
             result.append(Array(try reader.next(DERTag.identifier)))
         }
-        guard !result.isEmpty else { throw DERError("the list of purposes is empty") }
+        guard !result.isEmpty else { throw DERError("empty extended key usage") }
         return result
     }
 

@@ -33,7 +33,7 @@ struct CertificateFields: Sendable {
         try validity.end()
         subject = try DistinguishedName(try body.next(DERTag.sequence))
         let key = try body.next()
-        guard key.tag == DERTag.sequence else { throw DERError("there is no public key") }
+        guard key.tag == DERTag.sequence else { throw DERError("missing public key") }
         publicKey = key.encoding
         extensions = try Self.extensions(&body, version)
     }
@@ -57,7 +57,7 @@ struct CertificateFields: Sendable {
         var reader = DERReader(tagged)
         let number = try reader.smallNumber()
         try reader.end()
-        guard number == 1 || number == 2 else { throw DERError("the version is none that there is") }
+        guard number == 1 || number == 2 else { throw DERError("unknown certificate version") }
         return number + 1
     }
 
@@ -65,13 +65,13 @@ struct CertificateFields: Sendable {
         // The unique identifiers of subject and issuer, which are obsolete.
         for tag: UInt8 in [0x81, 0x82] {
             guard try body.optional(tag) != nil else { continue }
-            guard version > 1 else { throw DERError("version 1 has no unique identifiers") }
+            guard version > 1 else { throw DERError("unique identifiers are not allowed in version 1") }
         }
         guard let tagged = try body.optional(0xa3) else {
             try body.end()
             return CertificateExtensions()
         }
-        guard version == 3 else { throw DERError("only version 3 has extensions") }
+        guard version == 3 else { throw DERError("extensions are allowed only in version 3") }
         try body.end()
         var reader = DERReader(tagged)
         let list = try reader.next(DERTag.sequence)
@@ -84,11 +84,11 @@ struct CertificateFields: Sendable {
         let yearDigits = value.tag == DERTag.utcTime ? 2 : 4
         guard value.tag == DERTag.utcTime || value.tag == DERTag.generalizedTime,
             value.content.count == yearDigits + 11, value.content.last == UInt8(ascii: "Z")
-        else { throw DERError("a time is not written as the Internet writes it") }
+        else { throw DERError("malformed time: expected YYMMDDHHMMSSZ or YYYYMMDDHHMMSSZ") }
         var digits: [Int] = []
         for byte in value.content.dropLast() {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
-                throw DERError("a time has no digits")
+                throw DERError("malformed time: expected digits")
             }
             digits.append(Int(byte) - 48)
         }
@@ -97,7 +97,7 @@ struct CertificateFields: Sendable {
         let rest: [Int] = stride(from: yearDigits, to: digits.count, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
         let (month, day, hour, minute, second) = (rest[0], rest[1], rest[2], rest[3], rest[4])
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60 else {
-            throw DERError("a time does not exist")
+            throw DERError("invalid date or time")
         }
         let hours: Int64 = daysSince1970(year, month, day) * 24 + Int64(hour)
         return hours * 3_600 + Int64(minute * 60 + second)

@@ -16,7 +16,7 @@ enum CertificateMessage {
             return TrustFailure(.tooComplex, detail: "more than \(PeerTrust.maximumCertificates) certificates")
         }
         return definesCurve(body)
-            ? TrustFailure(.weakKey, detail: "a key of the kind EC whose curve is written out") : nil
+            ? TrustFailure(.weakKey, detail: "EC key with explicit curve parameters") : nil
     }
 
     /// Returns the number of certificates. In a malformed message, counts the certificates before the error.

@@ -24,24 +24,24 @@ struct DERReader {
     /// Reads the next value of any type.
     mutating func next() throws(DERError) -> Value {
         let bytes = rest
-        guard bytes.count >= 2 else { throw DERError("a value is cut off") }
+        guard bytes.count >= 2 else { throw DERError("truncated value") }
         let tag = bytes[bytes.startIndex]
-        guard tag & 0x1f != 0x1f else { throw DERError("a tag has several bytes") }
+        guard tag & 0x1f != 0x1f else { throw DERError("unsupported multi-byte tag") }
         var start = bytes.startIndex + 2
         var count = Int(bytes[start - 1])
         if count >= 0x80 {
             let digits = count & 0x7f
             guard (1...4).contains(digits), bytes.endIndex - start >= digits else {
-                throw DERError("a length cannot be read")
+                throw DERError("malformed length")
             }
             count = bytes[start..<(start + digits)].reduce(0) { $0 << 8 | Int($1) }
             // The length must have its shortest form (X.690 §10.1).
             guard count >= 0x80, digits == 1 || count >> (8 * (digits - 1)) > 0 else {
-                throw DERError("a length is written longer than it is")
+                throw DERError("length not in its shortest form")
             }
             start += digits
         }
-        guard bytes.endIndex - start >= count else { throw DERError("a value is cut off") }
+        guard bytes.endIndex - start >= count else { throw DERError("truncated value") }
         let end = start + count
         rest = bytes[end...]
         return Value(tag: tag, content: bytes[start..<end], encoding: bytes[bytes.startIndex..<end])
@@ -50,7 +50,7 @@ struct DERReader {
     /// Reads the next value, which must have the tag `tag`, and returns its content.
     mutating func next(_ tag: UInt8) throws(DERError) -> ArraySlice<UInt8> {
         let value = try next()
-        guard value.tag == tag else { throw DERError("a value is of another kind than belongs here") }
+        guard value.tag == tag else { throw DERError("unexpected tag") }
         return value.content
     }
 
@@ -62,7 +62,7 @@ struct DERReader {
 
     /// Checks that no bytes are left.
     func end() throws(DERError) {
-        guard rest.isEmpty else { throw DERError("there is more than belongs here") }
+        guard rest.isEmpty else { throw DERError("unexpected trailing data") }
     }
 
     /// Reads all values of a list.
@@ -77,20 +77,20 @@ struct DERReader {
     mutating func smallNumber(_ tag: UInt8 = DERTag.integer) throws(DERError) -> Int {
         let content = try next(tag)
         guard let first = content.first, first < 0x80, content.count <= 5 else {
-            throw DERError("a number is out of range")
+            throw DERError("integer out of range")
         }
         guard content.count == 1 || first != 0 || content[content.startIndex + 1] >= 0x80 else {
-            throw DERError("a number is written longer than it is")
+            throw DERError("integer not in its shortest form")
         }
         let value = content.reduce(0) { $0 << 8 | Int($1) }
-        guard value <= Int(Int32.max) else { throw DERError("a number is out of range") }
+        guard value <= Int(Int32.max) else { throw DERError("integer out of range") }
         return value
     }
 
     mutating func boolean() throws(DERError) -> Bool {
         let content = try next(DERTag.boolean)
         guard content.count == 1, content.first == 0 || content.first == 0xff else {
-            throw DERError("a truth value is neither")
+            throw DERError("malformed Boolean")
         }
         return content.first == 0xff
     }

@@ -23,7 +23,7 @@ package enum DERWriter {
     package static func bits(_ content: [UInt8], unused: UInt8 = 0) -> [UInt8] { value(0x03, [unused] + content) }
 
     package static func identifier(_ numbers: UInt32...) -> [UInt8] {
-        precondition(numbers.count >= 2, "an object identifier has two numbers at least")
+        precondition(numbers.count >= 2, "an object identifier needs at least two numbers")
         var content = base128(numbers[0] * 40 + numbers[1])
         for number in numbers.dropFirst(2) { content += base128(number) }
         return value(0x06, content)

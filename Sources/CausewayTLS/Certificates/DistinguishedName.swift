@@ -25,7 +25,7 @@ struct DistinguishedName: Hashable, Sendable {
                     mailAddresses.append(String(decoding: value.content, as: UTF8.self))
                 }
             }
-            guard !attributes.isEmpty else { throw DERError("a part of a name is empty") }
+            guard !attributes.isEmpty else { throw DERError("empty relative distinguished name") }
             // DER orders the attributes by their original encoding, so sort the normalized form again.
             attributes.sort { $0.lexicographicallyPrecedes($1) }
             parts.append(attributes.flatMap { $0 + [0xff] })

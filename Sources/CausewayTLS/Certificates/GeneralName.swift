@@ -20,7 +20,7 @@ enum GeneralName: Hashable, Sendable {
             self = .directory(try DistinguishedName(try reader.next(DERTag.sequence)))
             try reader.end()
         case 0xa0, 0xa3, 0xa5, 0x88: self = .other(value.tag & 0x1f)
-        default: throw DERError("a name is of no known kind")
+        default: throw DERError("unknown type of a general name")
         }
     }
 
@@ -30,7 +30,7 @@ enum GeneralName: Hashable, Sendable {
         try DERReader.all(content) { reader throws(DERError) in
             names.append(try GeneralName(try reader.next()))
         }
-        guard !names.isEmpty else { throw DERError("a list of names is empty") }
+        guard !names.isEmpty else { throw DERError("empty list of names") }
         return names
     }
 

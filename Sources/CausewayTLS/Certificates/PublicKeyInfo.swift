@@ -33,7 +33,7 @@ package struct PublicKeyInfo: Sendable {
         let identifier = try kind.next(DERTag.identifier)
         let bits = try reader.next(DERTag.bits)
         try reader.end()
-        guard bits.first == 0 else { throw DERError("a key is no whole number of bytes") }
+        guard bits.first == 0 else { throw DERError("key length is not a multiple of 8 bits") }
         bytes = Array(bits.dropFirst())
         if identifier.elementsEqual(Self.rsa) {
             algorithm = .rsa

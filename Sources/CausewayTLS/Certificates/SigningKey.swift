@@ -48,16 +48,16 @@ struct SigningKey: Hashable, Sendable {
         }
         if identifier.elementsEqual(Identifier.ellipticCurve) {
             guard parameters.nextTag == DERTag.identifier else {
-                throw DERError("a key of the kind EC whose curve is written out")
+                throw DERError("EC key with explicit curve parameters")
             }
             let name = try parameters.next(DERTag.identifier)
             guard let curve = Curve.allCases.first(where: { $0.identifier.elementsEqual(name) }) else {
-                throw DERError("a key on a curve that is not used here (\(CertificateExtensions.dotted(name)))")
+                throw DERError("unsupported curve (\(CertificateExtensions.dotted(name)))")
             }
             return .curve(curve)
         }
         for curve in [Curve.ed25519, .ed448] where identifier.elementsEqual(curve.identifier) { return .curve(curve) }
-        throw DERError("a key of a kind that is not used here (\(CertificateExtensions.dotted(identifier)))")
+        throw DERError("unsupported key algorithm (\(CertificateExtensions.dotted(identifier)))")
     }
 
     /// Parses an RSA key (RFC 8017 §A.1.1). The modulus must be odd, as a product of odd primes; the exponent must be odd to be invertible.
@@ -70,10 +70,10 @@ struct SigningKey: Hashable, Sendable {
         try numbers.end()
         let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
         guard modulusBits.contains(bits) else { throw DERError("RSA \(bits) bits") }
-        guard modulus.last.map({ $0 & 1 == 1 }) ?? false else { throw DERError("an RSA key with an even modulus") }
+        guard modulus.last.map({ $0 & 1 == 1 }) ?? false else { throw DERError("RSA key with an even modulus") }
         let value = exponent.count <= 4 ? exponent.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } : 0
         guard exponents.contains(value), value & 1 == 1 else {
-            throw DERError("an RSA key with an exponent outside 3 to 2^32-1, or an even one")
+            throw DERError("RSA key with an even exponent or one outside 3 to 2^32-1")
         }
         return .rsa(modulusBits: bits, exponent: value)
     }
@@ -81,7 +81,7 @@ struct SigningKey: Hashable, Sendable {
     /// Returns the bytes of a positive integer without leading zeros.
     private static func positive(_ reader: inout DERReader) throws(DERError) -> ArraySlice<UInt8> {
         let content = try reader.next(DERTag.integer)
-        guard let first = content.first, first < 0x80 else { throw DERError("an RSA key with a negative number") }
+        guard let first = content.first, first < 0x80 else { throw DERError("RSA key with a negative number") }
         return content.drop { $0 == 0 }
     }
 

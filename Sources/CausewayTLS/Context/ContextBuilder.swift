@@ -62,7 +62,7 @@ struct ContextBuilder {
         let isModern = CipherSuites.names(suites.filter(CipherSuites.isForTLS13))
         let isOlder = CipherSuites.names(suites.filter { !CipherSuites.isForTLS13($0) })
         guard !isModern.isEmpty || !isOlder.isEmpty else {
-            throw TLSFailure(.badConfiguration, "the library has none of the cipher suites")
+            throw TLSFailure(.badConfiguration, "OpenSSL supports none of the cipher suites")
         }
         let (lowest, highest) = try versions(hasModern: !isModern.isEmpty, hasOlder: !isOlder.isEmpty)
         // Before TLS 1.2, handshake signatures use MD5 and SHA-1, which OpenSSL allows only at security level 0. Certificates are validated
@@ -73,7 +73,7 @@ struct ContextBuilder {
             isOlder.isEmpty || cw_SSL_CTX_set_cipher_list(pointer, isOlder) == 1,
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_MIN_VERSION), Int(lowest.rawValue), nil) == 1,
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_MAX_VERSION), Int(highest.rawValue), nil) == 1
-        else { throw fail("the versions or cipher suites cannot be used") }
+        else { throw fail("OpenSSL rejects the versions or cipher suites") }
     }
 
     /// Returns the range of versions, limited to versions for which there are cipher suites.
@@ -82,7 +82,7 @@ struct ContextBuilder {
         let usual: TLSVersion = settings.usesDatagrams ? .dtls12 : .tls12
         guard var low = order.firstIndex(of: settings.minimumVersion ?? usual),
             var high = order.firstIndex(of: settings.maximumVersion ?? order[order.count - 1])
-        else { throw TLSFailure(.badConfiguration, "this version does not exist over this transport") }
+        else { throw TLSFailure(.badConfiguration, "the version is not available for this transport") }
         // A maximum below the default minimum lowers the minimum.
         if settings.minimumVersion == nil { low = min(low, high) }
         if !settings.usesDatagrams {
@@ -92,7 +92,7 @@ struct ContextBuilder {
             if settings.preSharedKeys.contains(where: \.identity.isEmpty) { high = min(high, 2) }
         }
         guard low <= high else {
-            throw TLSFailure(.badConfiguration, "no version lies in the range and has one of the cipher suites")
+            throw TLSFailure(.badConfiguration, "no version in the range supports one of the cipher suites")
         }
         return (order[low], order[high])
     }
@@ -101,7 +101,7 @@ struct ContextBuilder {
         let lists =
             settings.groups.isEmpty ? KeyExchangeGroups.recommended : [KeyExchangeGroups.names(settings.groups)]
         guard lists.contains(where: { setList(CW_CTRL_SET_GROUPS_LIST, $0) }) else {
-            throw fail("none of the groups can be used")
+            throw fail("OpenSSL supports none of the groups")
         }
         cw_ERR_clear_error()
     }
@@ -111,7 +111,7 @@ struct ContextBuilder {
         var list: [UInt8] = []
         for name in settings.applicationProtocols {
             guard (1...255).contains(name.utf8.count) else {
-                throw TLSFailure(.badConfiguration, "an application protocol has 1 to 255 bytes")
+                throw TLSFailure(.badConfiguration, "an application protocol must have 1 to 255 bytes")
             }
             list.append(UInt8(name.utf8.count))
             list += Array(name.utf8)
@@ -119,7 +119,7 @@ struct ContextBuilder {
         switch settings.side {
         case .client:
             guard cw_SSL_CTX_set_alpn_protos(pointer, list, CUnsignedInt(list.count)) == 0 else {
-                throw fail("the application protocols cannot be offered")
+                throw fail("OpenSSL rejects the application protocols")
             }
         case .server: cw_SSL_CTX_set_alpn_select_cb(pointer, selectProtocolCallback, nil)
         }
@@ -169,7 +169,8 @@ struct ContextBuilder {
     private func setPreSharedKeys() throws(TLSFailure) {
         for key in settings.preSharedKeys {
             guard (1...256).contains(key.key.count), key.identity.count <= 128 else {
-                throw TLSFailure(.badConfiguration, "a pre-shared key has 1 to 256 bytes, its identity at most 128")
+                throw TLSFailure(
+                    .badConfiguration, "a pre-shared key must have 1 to 256 bytes and its identity at most 128")
             }
         }
         guard !settings.preSharedKeys.isEmpty else { return }
@@ -180,7 +181,7 @@ struct ContextBuilder {
             guard let hint = settings.preSharedKeyHint else { return }
             guard hint.count <= 128, !hint.contains(0),
                 cw_SSL_CTX_use_psk_identity_hint(pointer, String(decoding: hint, as: UTF8.self)) == 1
-            else { throw fail("the hint for pre-shared keys has at most 128 bytes and no zero") }
+            else { throw fail("the pre-shared key hint must have at most 128 bytes and no zero byte") }
         }
     }
 
@@ -230,7 +231,7 @@ struct ContextBuilder {
             mode = CW_CACHE_SERVER
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_SIZE), Self.serverSessions, nil)
             guard cw_SSL_CTX_set_max_early_data(pointer, Self.maximumEarlyData) == 1 else {
-                throw fail("no early data")
+                throw fail("OpenSSL rejects the early data limit")
             }
         }
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_MODE), mode, nil)

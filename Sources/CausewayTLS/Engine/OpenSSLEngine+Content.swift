@@ -4,7 +4,7 @@ extension OpenSSLEngine {
     // MARK: Ciphertext
 
     package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
-        precondition(!isLending, "ciphertext was handed over while other ciphertext was being read")
+        precondition(!isLending, "ciphertextArrived was called from within its own body")
         isLending = true
         if !bytes.isEmpty { isDry = false }
         defer { isLending = false }
@@ -12,7 +12,7 @@ extension OpenSSLEngine {
         let result = body()
         let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
         // Excess datagrams may be dropped; excess stream data is an error.
-        if !isKept, !usesDatagrams { fail(TLSFailure(.library, "more ciphertext was handed over than is kept")) }
+        if !isKept, !usesDatagrams { fail(TLSFailure(.library, "too much unread ciphertext")) }
         return result
     }
 
@@ -78,7 +78,7 @@ extension OpenSSLEngine {
         case CW_ERROR_ZERO_RETURN: readEnd = .ended
         case CW_ERROR_SYSCALL where cw_ERR_peek_error() == 0:
             readEnd = .failed(
-                TLSFailure(.truncated, "the connection ended without the peer's closure: content may be missing"))
+                TLSFailure(.truncated, "the connection ended without close_notify: content may be missing"))
         default: readEnd = .failed(TLSFailure.takeFromLibrary(isInHandshake: false))
         }
         return readEnd ?? .needsCiphertext
@@ -100,11 +100,11 @@ extension OpenSSLEngine {
         case .failed(let failure): throw failure
         case .established: break
         }
-        if isClosed { throw TLSFailure(.closed, "written after closing") }
+        if isClosed { throw TLSFailure(.closed, "write after close") }
         if case .failed(let failure) = readEnd { throw failure }
         guard !plaintext.isEmpty else { return 0 }
         if usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
-            throw TLSFailure(.messageTooLong, "\(plaintext.count) bytes do not fit one datagram")
+            throw TLSFailure(.messageTooLong, "\(plaintext.count) bytes do not fit in one datagram")
         }
         OpenSSLLibrary.forgetErrors()
         var taken = 0

@@ -24,7 +24,7 @@ extension OpenSSLEngine {
     private func step() -> TLSProgress {
         checkIsNotShowing()
         defer { if !hasSpoken { hasSpoken = cw_pipe_unsent(pipe) > 0 } }
-        guard !isClosed else { return fail(TLSFailure(.closed, "closed before the handshake was done")) }
+        guard !isClosed else { return fail(TLSFailure(.closed, "closed before the handshake was complete")) }
         cw_ERR_clear_error()
         if isReadingEarly, let progress = readEarly() { return progress }
         if earlyOutputSent < earlyOutput.count, let progress = sendEarly() { return progress }
@@ -54,9 +54,9 @@ extension OpenSSLEngine {
             state = .awaitingIdentity(challenge)
             return .chooseIdentity(challenge)
         case CW_ERROR_ZERO_RETURN:
-            return fail(TLSFailure(.endedInHandshake, "the peer closed the connection in the middle of the handshake"))
+            return fail(TLSFailure(.endedInHandshake, "the peer closed the connection during the handshake"))
         case CW_ERROR_SYSCALL where cw_ERR_peek_error() == 0:
-            return fail(TLSFailure(.endedInHandshake, "the connection ended in the middle of the handshake"))
+            return fail(TLSFailure(.endedInHandshake, "the connection ended during the handshake"))
         default:
             let reported = TLSFailure.takeFromLibrary(isInHandshake: true)
             return fail(pendingFailure ?? reported)
@@ -78,7 +78,7 @@ extension OpenSSLEngine {
         state = .handshaking
         cw_pipe_hold(pipe, false)
         guard !isTrusted else { return }
-        let failure = TLSFailure(.refused, "the program refused the peer's certificates")
+        let failure = TLSFailure(.refused, "the program rejected the peer's certificates")
         pendingFailure = failure
         // On a client, OpenSSL asks for the verdict and sends the alert. On a server it has already continued, so at most a close_notify
         // can be sent.

@@ -14,30 +14,30 @@ extension TLSFailure {
             }
             first = first ?? number
         }
-        return TLSFailure(.library, first.map(OpenSSLLibrary.reason) ?? "OpenSSL gives no reason")
+        return TLSFailure(.library, first.map(OpenSSLLibrary.reason) ?? "OpenSSL reports no reason")
     }
 
     /// Converts a reason number. Numbers from 1000 on are alerts from the peer.
     private static func from(_ number: Int, reason: String, isInHandshake: Bool) -> TLSFailure {
         if let alert = UInt8(exactly: number - 1_000) {
-            return TLSFailure(.alert(alert), "the peer gave up: \(name(ofAlert: alert))")
+            return TLSFailure(.alert(alert), "the peer sent a fatal alert: \(name(ofAlert: alert))")
         }
         switch Reason(rawValue: number) {
         case .unexpectedEnd:
             return isInHandshake
-                ? TLSFailure(.endedInHandshake, "the peer closed the connection in the middle of the handshake")
-                : TLSFailure(.truncated, "the connection ended without the peer's closure: content may be missing")
-        case .noCertificate: return TLSFailure(.certificateRequired, "the peer presented no certificate")
+                ? TLSFailure(.endedInHandshake, "the peer closed the connection during the handshake")
+                : TLSFailure(.truncated, "the connection ended without close_notify: content may be missing")
+        case .noCertificate: return TLSFailure(.certificateRequired, "the peer sent no certificate")
         case .noProtocolsLeft, .unsupportedProtocol, .wrongVersion, .versionTooLow, .badVersion:
-            return TLSFailure(.version, "no version of TLS in common, or not TLS at all: \(reason)")
-        case .plainRequest, .proxyRequest: return TLSFailure(.protocolViolation, "the peer speaks HTTP without TLS")
+            return TLSFailure(.version, "no common TLS version, or the peer does not use TLS: \(reason)")
+        case .plainRequest, .proxyRequest: return TLSFailure(.protocolViolation, "the peer uses HTTP without TLS")
         case .noSharedCipher, .noCiphers, .noCommonGroup, .noCommonSignature, .wrongCipher, .noSuitableKeyShare:
-            return TLSFailure(.negotiation, "nothing in common with the peer: \(reason)")
+            return TLSFailure(.negotiation, "no common parameters with the peer: \(reason)")
         case .noApplicationProtocol:
-            return TLSFailure(.applicationProtocol, "no application protocol in common")
-        case .badRecord, .digestCheck: return TLSFailure(.badRecord, "a record was forged or damaged: \(reason)")
+            return TLSFailure(.applicationProtocol, "no common application protocol")
+        case .badRecord, .digestCheck: return TLSFailure(.badRecord, "a record is forged or damaged: \(reason)")
         case .readTimeout: return TLSFailure(.timedOut, "the peer did not answer the handshake")
-        case .messageTooLong: return TLSFailure(.messageTooLong, "the message does not fit one datagram")
+        case .messageTooLong: return TLSFailure(.messageTooLong, "the message does not fit in one datagram")
         case nil: return TLSFailure(.protocolViolation, reason)
         }
     }

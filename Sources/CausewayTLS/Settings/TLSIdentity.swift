@@ -8,12 +8,12 @@ package struct TLSIdentity: Sendable {
 
     init(certificates: [Certificate], key: SharedObject) throws(TLSFailure) {
         guard let leaf = certificates.first else {
-            throw TLSFailure(.badCertificate, "an identity needs a certificate")
+            throw TLSFailure(.badCertificate, "an identity needs at least one certificate")
         }
         let fits = cw_X509_check_private_key(leaf.object.pointer, key.pointer) == 1
         cw_ERR_clear_error()
         guard fits else {
-            throw TLSFailure(.badCertificate, "the private key is not that of the certificate \"\(leaf)\"")
+            throw TLSFailure(.badCertificate, "the private key does not match the certificate \"\(leaf)\"")
         }
         self.certificates = certificates
         self.key = key
@@ -78,7 +78,7 @@ package struct TLSIdentity: Sendable {
         let ownKey = key.map { SharedObject(owning: $0, .key) }
         guard isRead, let ownLeaf, let ownKey else {
             let reason = OpenSSLLibrary.takeReason()
-            throw TLSFailure(.badCertificate, "no identity in this PKCS #12 archive: \(reason)")
+            throw TLSFailure(.badCertificate, "cannot read an identity from the PKCS #12 archive: \(reason)")
         }
         try self.init(certificates: [ownLeaf] + chain, key: ownKey)
     }

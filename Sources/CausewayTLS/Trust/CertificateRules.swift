@@ -25,7 +25,7 @@ struct CertificateRules {
         let constraints = extensions.basicConstraints
         guard isAnchor else {
             guard issuer.fields.version == 3, constraints?.isAuthority == true else {
-                return Objection(.notAnAuthority, "it does not say that it is an authority")
+                return Objection(.notAnAuthority, "it is not marked as an authority")
             }
             guard let usage = extensions.keyUsage else {
                 return Objection(.malformed, "an authority without a key usage, §4.2.1.3")
@@ -37,7 +37,7 @@ struct CertificateRules {
         }
         // An anchor that is a device's own certificate is not an authority. Before version 3 a certificate could not state this.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
-        return isAuthority ? nil : Objection(.notAnAuthority, "it says that it is none")
+        return isAuthority ? nil : Objection(.notAnAuthority, "it is not marked as an authority")
     }
 
     // MARK: Every certificate
@@ -86,23 +86,23 @@ struct CertificateRules {
 
     /// Checks the requirements of RFC 5280 beyond the syntax of a certificate.
     private static func profileProblem(_ fields: CertificateFields) -> String? {
-        if !fields.isAlgorithmConsistent { return "it names two algorithms for its signature, §4.1.1.2" }
+        if !fields.isAlgorithmConsistent { return "its two signature algorithm fields differ, §4.1.1.2" }
         if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true
             || fields.serialNumber.allSatisfy({ $0 == 0 })
         {
-            return "its serial number, §4.1.2.2"
+            return "invalid serial number, §4.1.2.2"
         }
-        if fields.issuer.isEmpty { return "its issuer has no name, §4.1.2.4" }
+        if fields.issuer.isEmpty { return "the issuer name is empty, §4.1.2.4" }
         let extensions = fields.extensions
         guard fields.version == 3 else { return nil }
         if !extensions.hasAuthorityKeyIdentifier || extensions.authorityKeyIdentifier == nil {
-            return "the identifier of its issuer's key is missing (authorityKeyIdentifier=keyid), §4.2.1.1"
+            return "the authority key identifier is missing (authorityKeyIdentifier=keyid), §4.2.1.1"
         }
-        if extensions.isKeyIdentifierCritical { return "the identifier of a key is critical, §4.2.1.1" }
+        if extensions.isKeyIdentifierCritical { return "a key identifier extension is critical, §4.2.1.1" }
         if fields.subject.isEmpty, extensions.alternativeNames == nil || !extensions.isAlternativeNameCritical {
             return "it has no subject, and its alternative names are not critical, §4.2.1.6"
         }
-        if extensions.keyUsage == [] { return "its key is for nothing, §4.2.1.3" }
+        if extensions.keyUsage == [] { return "its key usage is empty, §4.2.1.3" }
         return authorityProblem(fields)
     }
 
@@ -111,19 +111,22 @@ struct CertificateRules {
         let constraints = extensions.basicConstraints
         guard constraints?.isAuthority == true else {
             if extensions.keyUsage?.contains(.certificateSigning) == true {
-                return "it may sign certificates and is no authority, §4.2.1.9"
+                return "its key usage allows signing certificates, but it is not an authority, §4.2.1.9"
             }
-            if constraints?.pathLength != nil { return "it limits a chain and is no authority, §4.2.1.9" }
-            return extensions.nameConstraints == nil ? nil : "it limits names and is no authority, §4.2.1.10"
+            if constraints?.pathLength != nil {
+                return "it has a path length limit, but it is not an authority, §4.2.1.9"
+            }
+            return extensions.nameConstraints == nil
+                ? nil : "it has name constraints, but it is not an authority, §4.2.1.10"
         }
         if constraints?.isCritical != true { return "its basic constraints are not critical, §4.2.1.9" }
-        if extensions.subjectKeyIdentifier == nil { return "the identifier of its key is missing, §4.2.1.2" }
+        if extensions.subjectKeyIdentifier == nil { return "the subject key identifier is missing, §4.2.1.2" }
         if fields.subject.isEmpty { return "an authority without a name, §4.1.2.6" }
         if extensions.policyConstraints != nil, !extensions.isPolicyConstraintsCritical {
-            return "its constraints on policies are not critical, §4.2.1.11"
+            return "its policy constraints are not critical, §4.2.1.11"
         }
         if constraints?.pathLength != nil, extensions.keyUsage?.contains(.certificateSigning) != true {
-            return "it limits a chain and may not sign, §4.2.1.9"
+            return "it has a path length limit, but must not sign certificates, §4.2.1.9"
         }
         return nil
     }

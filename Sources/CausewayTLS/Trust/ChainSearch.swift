@@ -53,7 +53,7 @@ struct ChainSearch {
     /// - Parameter path: The numbers of certificates, from the peer's on.
     private mutating func extend(_ path: [Int]) -> [Int]? {
         let current = path[path.count - 1]
-        guard budget.spend(.step) else { return giveUp("too many chains could be made of them") }
+        guard budget.spend(.step) else { return giveUp("too many possible chains") }
         var hasCandidate = false
         for number in certificates.issuers(of: current) {
             if certificates.isAnchor(number) {
@@ -110,7 +110,7 @@ struct ChainSearch {
             isSigned = known
         } else {
             guard budget.spend(.signature(key, byteCount: child.der.count)) else {
-                giveUp("too many signatures would have to be checked")
+                giveUp("too many signatures to check")
                 return false
             }
             isSigned = child.isSigned(by: issuer)
@@ -137,7 +137,7 @@ struct ChainSearch {
     private mutating func failure(of numbers: [Int]) -> TrustFailure? {
         let chain = numbers.map { certificates[$0] }
         guard budget.spend(.chain(byteCount: chain.reduce(0) { $0 + $1.der.count })) else {
-            return TrustFailure(.tooComplex, chain[0].certificate, depth: 0, detail: "too many chains are complete")
+            return TrustFailure(.tooComplex, chain[0].certificate, depth: 0, detail: "too many complete chains")
         }
         for (depth, judged) in chain.enumerated() {
             let isAnchor = depth == chain.count - 1
@@ -149,7 +149,7 @@ struct ChainSearch {
         guard let objection = PolicyCheck.objection(to: chain) else { return nil }
         return TrustFailure(
             objection.isUnreadable ? .malformed : .policy, chain[objection.depth].certificate, depth: objection.depth,
-            detail: objection.isUnreadable ? "its policies cannot be read" : nil)
+            detail: objection.isUnreadable ? "malformed policies" : nil)
     }
 
     /// Compares the names of each certificate with the constraints of all authorities above it (RFC 5280 §6.1.3 (b), (c)).
@@ -189,7 +189,7 @@ struct ChainSearch {
         case .dns(let text), .mail(let text), .uri(let text): text
         case .address(let bytes): ReferenceName.address(bytes).description
         case .directory: "its subject"
-        case .other: "a name of another kind"
+        case .other: "another type of name"
         }
     }
 

@@ -21,12 +21,12 @@ struct NameConstraints: Sendable {
             try Self.read(trees) { kind, tree in subtrees[kind, default: Subtrees()].excluded.append(tree) }
         }
         try reader.end()
-        guard !subtrees.isEmpty else { throw DERError("the constraints on names are empty") }
+        guard !subtrees.isEmpty else { throw DERError("empty name constraints") }
         self.subtrees = subtrees
     }
 
     private static func read(_ content: ArraySlice<UInt8>, _ add: (UInt8, NameSubtree) -> Void) throws(DERError) {
-        guard !content.isEmpty else { throw DERError("a constraint on names is empty") }
+        guard !content.isEmpty else { throw DERError("empty name constraint") }
         try DERReader.all(content) { reader throws(DERError) in
             var tree = DERReader(try reader.next(DERTag.sequence))
             let base = try GeneralName(try tree.next())

@@ -64,7 +64,7 @@ struct NameSubtree: Sendable {
         case .dns(let text):
             // Only email and URI constraints may start with a dot.
             guard text.utf8.first != UInt8(ascii: ".") else {
-                throw DERError("a constraint on DNS names begins with a dot, §4.2.1.10")
+                throw DERError("a DNS name constraint starts with a dot, §4.2.1.10")
             }
             base = .host(ConstrainedName.lower(text))
         case .uri(let text): base = .host(ConstrainedName.lower(text))
@@ -86,14 +86,14 @@ struct NameSubtree: Sendable {
     /// Checks an address and a mask of the same length, whose one bits must come first.
     private static func checkMask(_ network: [UInt8]) throws(DERError) {
         guard network.count == 8 || network.count == 32 else {
-            throw DERError("a constraint on addresses has another length")
+            throw DERError("an address constraint has an invalid length")
         }
         let mask = network.suffix(network.count / 2)
         let ones = mask.reduce(0) { $0 + $1.nonzeroBitCount }
         let wholeBytes = mask.prefix { $0 == 0xff }.count
         let partial: UInt8 = mask.first { $0 != 0xff } ?? 0
         guard ones == wholeBytes * 8 + (~partial).leadingZeroBitCount else {
-            throw DERError("a constraint on addresses has a mask with holes")
+            throw DERError("an address constraint has a non-contiguous mask")
         }
     }
 

@@ -112,7 +112,7 @@ package struct PeerTrust: Sendable {
             throw TrustFailure(.noAlternativeName, leaf.certificate, depth: 0)
         }
         guard reference.matches(names.prefix(ReferenceName.nameLimit).map(\.alternativeName)) else {
-            throw TrustFailure(.nameMismatch, leaf.certificate, depth: 0, detail: "asked for \(reference)")
+            throw TrustFailure(.nameMismatch, leaf.certificate, depth: 0, detail: "requested: \(reference)")
         }
     }
 

@@ -86,7 +86,7 @@ struct PolicyCheck {
     private mutating func readConstraints(_ extensions: CertificateExtensions) throws(DERError) {
         if let value = extensions.policyConstraints {
             var reader = DERReader(try Self.single(value))
-            guard !reader.isAtEnd else { throw DERError("the constraints on policies are empty") }
+            guard !reader.isAtEnd else { throw DERError("empty policy constraints") }
             if reader.nextTag == 0x80 { untilExplicit = min(untilExplicit, try reader.smallNumber(0x80)) }
             if reader.nextTag == 0x81 { untilUnmapped = min(untilUnmapped, try reader.smallNumber(0x81)) }
             try reader.end()

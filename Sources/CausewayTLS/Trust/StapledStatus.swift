@@ -22,7 +22,7 @@ enum StapledStatus: Equatable {
     ///   - time: The validation time in seconds since 1970; `nil` for now.
     init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, time: Int64?) {
         guard let der, !der.isEmpty else {
-            self = .unusable("none came")
+            self = .unusable("there was no OCSP response")
             return
         }
         self = Self.judge(der, leaf, issuer, time ?? Int64(Date().timeIntervalSince1970))
@@ -32,31 +32,31 @@ enum StapledStatus: Equatable {
     private static func judge(
         _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
-        guard der.count <= largest else { return .unusable("it is too large") }
+        guard der.count <= largest else { return .unusable("the OCSP response is too large") }
         // OpenSSL decodes the responder's certificate together with the response.
         guard !der.withUnsafeBytes({ CertificateMessage.definesCurve($0) }) else {
-            return .unusable("it has a key whose curve is written out")
+            return .unusable("the OCSP response has a key with explicit curve parameters")
         }
         let response: OpaquePointer? = der.withUnsafeBufferPointer { bytes in
             var cursor = bytes.baseAddress
             return cw_d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
         }
-        guard let response else { return .unusable("it cannot be read") }
+        guard let response else { return .unusable("the OCSP response is malformed") }
         defer { cw_OCSP_RESPONSE_free(response) }
         guard cw_OCSP_response_status(response) == CInt(CW_OCSP_SUCCESSFUL),
             let basic = cw_OCSP_response_get1_basic(response)
-        else { return .unusable("it reports an error") }
+        else { return .unusable("the OCSP response reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
         // The issuer was validated with the chain, so its own signature needs no further validation. Any other responder needs a
         // certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
-        guard let store = cw_X509_STORE_new() else { return .unusable("memory is short") }
+        guard let store = cw_X509_STORE_new() else { return .unusable("out of memory") }
         defer { cw_X509_STORE_free(store) }
         cw_X509_STORE_add_cert(store, issuer.object.pointer)
         cw_X509_STORE_set_flags(store, CUnsignedLong(CW_CHAIN_PARTIAL))
         let isSigned = withStack(of: [issuer]) {
             cw_OCSP_basic_verify(basic, $0, store, CUnsignedLong(CW_OCSP_TRUST_OTHER)) == 1
         }
-        guard isSigned else { return .unusable("its signature proves nothing") }
+        guard isSigned else { return .unusable("the signature of the OCSP response is invalid") }
         return find(leaf, issuer, in: basic, now)
     }
 
@@ -65,23 +65,25 @@ enum StapledStatus: Equatable {
     ) -> StapledStatus {
         // The digest only identifies the certificate, and responders use SHA-1 for it.
         guard let identifier = cw_OCSP_cert_to_id(cw_EVP_sha1(), leaf.object.pointer, issuer.object.pointer) else {
-            return .unusable("the certificate cannot be named")
+            return .unusable("OpenSSL cannot identify the certificate")
         }
         defer { cw_OCSP_CERTID_free(identifier) }
         var status: CInt = -1
         var thisUpdate: OpaquePointer?
         var nextUpdate: OpaquePointer?
         guard cw_OCSP_resp_find_status(basic, identifier, &status, nil, nil, &thisUpdate, &nextUpdate) == 1 else {
-            return .unusable("it is about another certificate")
+            return .unusable("the OCSP response is for another certificate")
         }
         let start = cw_seconds(thisUpdate)
-        guard start != .min, start <= now + tolerance else { return .unusable("it is from the future") }
+        guard start != .min, start <= now + tolerance else { return .unusable("the OCSP response is not valid yet") }
         let end = nextUpdate.map { cw_seconds($0) } ?? start + usualLife
-        guard now <= end.addingReportingOverflow(tolerance).partialValue else { return .unusable("it is out of date") }
+        guard now <= end.addingReportingOverflow(tolerance).partialValue else {
+            return .unusable("the OCSP response has expired")
+        }
         switch Int(status) {
         case CW_OCSP_GOOD: return .good
         case CW_OCSP_REVOKED: return .revoked
-        default: return .unusable("its issuer does not know the certificate")
+        default: return .unusable("the responder does not know the certificate")
         }
     }
 }

@@ -5,28 +5,28 @@ package import CausewayTypes
 package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         case noCertificate = "the peer sent no certificate"
-        case unknownIssuer = "its issuer is not trusted here, or an intermediate certificate is missing"
-        case selfSigned = "it signed itself and is not trusted here"
+        case unknownIssuer = "its issuer is not trusted, or an intermediate certificate is missing"
+        case selfSigned = "it is self-signed and not trusted"
         case expired = "it has expired"
         case notYetValid = "it is not valid yet"
-        case badSignature = "its signature is wrong"
-        case wrongPurpose = "it is not meant for this side of TLS"
-        case notAnAuthority = "it signed another certificate and may not"
-        case authorityAsLeaf = "it is an authority's certificate and stands for a host"
+        case badSignature = "its signature is invalid"
+        case wrongPurpose = "its key usage does not allow this side of TLS"
+        case notAnAuthority = "it signed another certificate, but is not allowed to"
+        case authorityAsLeaf = "it is an authority's certificate, but a host presented it as its own"
         case weakKey = "its key is too weak"
-        case weakSignature = "its signature uses a digest that is broken"
-        case nameConstraint = "a name in it is outside what its issuer may sign"
+        case weakSignature = "its signature uses an insecure digest"
+        case nameConstraint = "its issuer is not allowed to sign one of its names"
         case chainTooLong = "the chain is too long"
-        case policy = "an authority above it demands a policy that it is not issued under"
-        case criticalExtension = "it demands an extension that is not known here"
-        case malformed = "it breaks the profile of the Internet (RFC 5280)"
-        case noAlternativeName = "it names no host: the extension for alternative names is missing"
-        case nameMismatch = "it is for other hosts"
-        case notAHostName = "the name that was asked for cannot be in a certificate"
-        case pinMismatch = "no key in the chain is among those that are pinned"
-        case stapleMissing = "it promises a statement of its status, and none came"
+        case policy = "an authority in the chain requires a policy that it does not have"
+        case criticalExtension = "it has an unknown critical extension"
+        case malformed = "it violates the Internet profile (RFC 5280)"
+        case noAlternativeName = "it names no host: the subject alternative name extension is missing"
+        case nameMismatch = "it is not for this host"
+        case notAHostName = "the requested host name cannot be in a certificate"
+        case pinMismatch = "no key in the chain is pinned"
+        case stapleMissing = "it requires a stapled OCSP response, but there is no valid one"
         case revoked = "its issuer has revoked it"
-        case tooComplex = "the peer sent more certificates than anyone needs"
+        case tooComplex = "the peer sent too many certificates"
     }
 
     package let rule: Rule
@@ -65,20 +65,21 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
     package var advice: String {
         switch rule {
         case .unknownIssuer:
-            "let the server send its intermediate certificates, install ca-certificates, or add the issuer to the anchors"
-        case .selfSigned: "add this certificate to the anchors, or allow it for this host alone"
-        case .expired: "renew the certificate, and check this machine's clock"
-        case .notYetValid: "check this machine's clock"
-        case .noAlternativeName, .nameMismatch: "connect by a name in the certificate, or have one issued for this name"
-        case .notAHostName: "connect by a valid host name"
+            "configure the server to send its intermediate certificates, install ca-certificates, or add the issuer to the anchors"
+        case .selfSigned: "add this certificate to the anchors, or allow it for this host only"
+        case .expired: "renew the certificate, and check the clock of this host"
+        case .notYetValid: "check the clock of this host"
+        case .noAlternativeName, .nameMismatch:
+            "connect with a name in the certificate, or get a certificate for this name"
+        case .notAHostName: "connect with a valid host name"
         case .weakKey, .weakSignature:
-            "have a certificate issued with an RSA key of 2,048 bits or an EC key, and SHA-256"
+            "get a certificate with SHA-256 and an RSA key of at least 2,048 bits or an EC key"
         case .pinMismatch: "check whether the server's key was renewed, and ship the new pin"
-        case .stapleMissing: "switch stapling on at the server"
-        case .noCertificate: "give the peer a certificate"
+        case .stapleMissing: "enable OCSP stapling on the server"
+        case .noCertificate: "configure a certificate on the peer"
         case .badSignature, .wrongPurpose, .notAnAuthority, .authorityAsLeaf, .nameConstraint, .chainTooLong, .policy,
             .criticalExtension, .malformed, .revoked, .tooComplex:
-            "have the certificate issued anew"
+            "get a new certificate"
         }
     }
 

@@ -12,6 +12,7 @@ extension NWEndpoint {
         /// An IPv6 address.
         case ipv6(IPv6Address)
 
+        /// Creates a host from a literal, like ``init(_:)``.
         public init(stringLiteral: NWEndpoint.Host.StringLiteralType) {
             self.init(stringLiteral)
         }

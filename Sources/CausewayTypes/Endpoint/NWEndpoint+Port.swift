@@ -30,6 +30,7 @@ extension NWEndpoint {
         /// The port number in host byte order.
         public let rawValue: UInt16
 
+        /// Creates a port from an integer literal.
         public init(integerLiteral value: NWEndpoint.Port.IntegerLiteralType) {
             rawValue = value
         }

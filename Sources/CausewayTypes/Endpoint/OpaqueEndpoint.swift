@@ -11,6 +11,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
         hasher.combine(ObjectIdentifier(self))
     }
 
+    /// A fixed text, because an opaque endpoint has no readable content.
     public var description: String { "opaque endpoint" }
 
     public var debugDescription: String { description }

@@ -13,14 +13,18 @@ extension NWTXTRecord: Collection {
         }
     }
 
+    /// The position of the first entry.
     public var startIndex: NWTXTRecord.Index { Index(offset: 0) }
 
+    /// The position after the last entry.
     public var endIndex: NWTXTRecord.Index { Index(offset: pairs.count) }
 
+    /// Returns the position after `i`.
     public func index(after i: NWTXTRecord.Index) -> NWTXTRecord.Index {
         Index(offset: i.offset + 1)
     }
 
+    /// The key and value at a position.
     public subscript(position: NWTXTRecord.Index) -> NWTXTRecord.Element {
         let pair = pairs[position.offset]
         return (pair.key, pair.entry)

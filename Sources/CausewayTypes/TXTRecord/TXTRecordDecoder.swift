@@ -158,14 +158,14 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     private func mismatch(_ type: Any.Type) -> DecodingError {
-        let text = "\(entry.debugDescription) is no \(type)."
+        let text = "\(entry.debugDescription) is not a valid \(type)."
         return .typeMismatch(type, DecodingError.Context(codingPath: codingPath, debugDescription: text))
     }
 }
 
 extension DecodingError {
     fileprivate static func unsupported(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
-        let text = "A TXT record has keys with values and nothing else."
+        let text = "A TXT record cannot hold nested values."
         return .typeMismatch(type, Context(codingPath: path, debugDescription: text))
     }
 }

@@ -62,7 +62,7 @@ package struct ARPMessage: Hashable, Sendable {
         }
         // Hardware type Ethernet, protocol type IPv4, and the lengths of their addresses.
         guard try reader.readInteger(as: UInt64.self) >> 16 == 0x0001_0800_0604 else {
-            throw .invalid("kind of ARP addresses", at: Self.headerByteCount)
+            throw .invalid("hardware or protocol type of an ARP message", at: Self.headerByteCount)
         }
         reader = ByteReader(bytes)
         _ = try reader.readBytes(Self.headerByteCount + 6)

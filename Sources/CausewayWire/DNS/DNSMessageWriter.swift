@@ -43,7 +43,7 @@ package struct DNSMessageWriter: Sendable {
     ///
     /// - Precondition: No record was added yet.
     package mutating func add(_ question: DNSQuestion) -> Bool {
-        precondition(section == .question, "questions stand before records")
+        precondition(section == .question, "questions must precede records")
         return attempt(.question) { writer in
             writer.write(question.name, mayCompress: true)
             writer.write(question.type.rawValue)
@@ -57,7 +57,8 @@ package struct DNSMessageWriter: Sendable {
     ///   resolvers may not understand (RFC 6762 §18.14).
     /// - Precondition: Sections are filled in order.
     package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
-        precondition(section.rawValue >= self.section.rawValue && section != .question, "sections stand in order")
+        precondition(
+            section.rawValue >= self.section.rawValue && section != .question, "sections must be filled in order")
         return attempt(section) { writer in
             writer.write(record.name, mayCompress: true)
             writer.write(record.type.rawValue)

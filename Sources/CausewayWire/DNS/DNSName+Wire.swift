@@ -42,7 +42,7 @@ extension DNSName {
                 }
                 try reader.readBytes(Int(length), appendingTo: &bytes)
             default:
-                throw .invalid("kind of a label", at: position)
+                throw .invalid("type of a label", at: position)
             }
         }
     }

@@ -142,7 +142,7 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
 
     /// Creates a name from a string literal; traps if the literal is not a domain name.
     package init(stringLiteral text: String) {
-        guard let name = DNSName(text) else { preconditionFailure("\(text) is no domain name") }
+        guard let name = DNSName(text) else { preconditionFailure("\(text) is not a domain name") }
         self = name
     }
 

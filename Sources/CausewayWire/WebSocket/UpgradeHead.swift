@@ -68,7 +68,7 @@ struct HeadLines {
         var lines = Self.lines(of: head)
         guard lines.count >= 3, let last = lines.popLast(), last.isEmpty, let empty = lines.popLast(), empty.isEmpty
         else {
-            throw .malformed("end of the head")
+            throw .malformed("missing end of the head")
         }
         guard lines.count - 1 <= UpgradeHeadScanner.maximumFieldCount else { throw .tooLong }
         guard let first = lines.first, first.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -85,7 +85,7 @@ struct HeadLines {
     /// - Parameter versions: The HTTP versions to accept.
     func status(of versions: [Substring]) throws(UpgradeError) -> Int {
         let words = start.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count >= 2, versions.contains(words[0]) else { throw .malformed("version of HTTP") }
+        guard words.count >= 2, versions.contains(words[0]) else { throw .malformed("HTTP version") }
         let digits = words[1].utf8
         guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }), let status = Int(words[1]),
             status >= 100

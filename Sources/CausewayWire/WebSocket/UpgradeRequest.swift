@@ -93,7 +93,7 @@ package struct UpgradeRequest: Equatable, Sendable {
     private static func target(ofStartLine line: String) throws(UpgradeError) -> String {
         let words = line.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[0] == "GET" else { throw .malformed("method") }
-        guard words[2] == "HTTP/1.1" else { throw .malformed("version of HTTP") }
+        guard words[2] == "HTTP/1.1" else { throw .malformed("HTTP version") }
         guard !words[1].isEmpty, !words[1].utf8.contains(UInt8(ascii: "#")) else { throw .malformed("target") }
         return String(words[1])
     }

@@ -60,11 +60,11 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         switch shortLength {
         case 126:
             let length = try reader.readInteger(as: UInt16.self)
-            guard length > 125 else { throw .invalid("length that is not the shortest", at: start) }
+            guard length > 125 else { throw .invalid("length not in its shortest form", at: start) }
             return Int(length)
         case 127:
             let length = try reader.readInteger(as: UInt64.self)
-            guard length > UInt16.max else { throw .invalid("length that is not the shortest", at: start) }
+            guard length > UInt16.max else { throw .invalid("length not in its shortest form", at: start) }
             guard let length = Int(exactly: length) else { throw .invalid("length", at: start) }
             return length
         default:

@@ -37,8 +37,8 @@ struct SigningKeyTests {
             "even modulus"),
         Row("P-256", HostileKeys.namedCurve(p256, byteCount: 64)),
         Row("sect571r1", HostileKeys.namedCurve(sect571, byteCount: 144), "1.3.132.0.39"),
-        Row("curve that is written out", HostileKeys.writtenOutCurve(), "written out"),
-        Row("nothing", [], "cut off"),
+        Row("curve with explicit parameters", HostileKeys.writtenOutCurve(), "explicit"),
+        Row("no bytes", [], "truncated"),
     ]
 
     @Test("Accepted or refused, without arithmetic", arguments: rows)

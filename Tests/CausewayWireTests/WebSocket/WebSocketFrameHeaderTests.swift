@@ -36,10 +36,10 @@ struct WebSocketFrameHeaderTests {
             expected: .failure(.invalid("length", at: 2))),
         Vector(
             name: "125 in 16 bits", bytes: [0x82, 0x7E, 0, 125],
-            expected: .failure(.invalid("length that is not the shortest", at: 2))),
+            expected: .failure(.invalid("length not in its shortest form", at: 2))),
         Vector(
             name: "65535 in 64 bits", bytes: [0x82, 0x7F, 0, 0, 0, 0, 0, 0, 255, 255],
-            expected: .failure(.invalid("length that is not the shortest", at: 2))),
+            expected: .failure(.invalid("length not in its shortest form", at: 2))),
         Vector(name: "RSV1", bytes: [0xC1], expected: .failure(.invalid("reserved bits", at: 0))),
         Vector(name: "RSV2", bytes: [0xA1], expected: .failure(.invalid("reserved bits", at: 0))),
         Vector(name: "RSV3", bytes: [0x91], expected: .failure(.invalid("reserved bits", at: 0))),
