@@ -107,13 +107,13 @@ enum ConformanceTable {
         + [
             Row(
                 "2 bytes in the 16-bit form", [F(opcode: 2, payload: [1, 2], length: .two)],
-                told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
+                told: [.ended(.protocolError("length not in its shortest form"))], answer: [protocolError]),
             Row(
                 "2 bytes in the 64-bit form", [F(opcode: 2, payload: [1, 2], length: .eight)],
-                told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
+                told: [.ended(.protocolError("length not in its shortest form"))], answer: [protocolError]),
             Row(
                 "300 bytes in the 64-bit form", [F(opcode: 2, payload: pattern(300), length: .eight)],
-                told: [.ended(.protocolError("length that is not the shortest"))], answer: [protocolError]),
+                told: [.ended(.protocolError("length not in its shortest form"))], answer: [protocolError]),
         ]
 
     static let fragments: [Row] =
