@@ -77,7 +77,7 @@ package struct AddressRace: Sendable {
         return note(race.joined(by: count, at: now) + race.closed(at: now))
     }
 
-    /// Records that no more addresses of this family will arrive.
+    /// Notes that no more addresses of this family will arrive.
     package mutating func settled(_ family: Family, at now: Duration) -> [Step] {
         guard unsettled.remove(family) != nil else { return [] }
         return admit(at: now)

@@ -9,7 +9,7 @@ extension LinkBridge {
         actions.append(.bridged(service, on: side))
     }
 
-    /// Reports that another host has a name of the registration: the name of the service or of its host. The registration is void.
+    /// Reports that another host has a name of the registration: the name of the service or of its host. The registration ends.
     package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
         let place = Place(name: service, side: side.other)
         guard let known = links[place.side]?.services[service], known.isRegistered else { return }

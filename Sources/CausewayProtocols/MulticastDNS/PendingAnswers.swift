@@ -120,7 +120,7 @@ struct PendingAnswers: Sendable {
 
     // MARK: Removing answers
 
-    /// Records that a query announced more known answers (RFC 6762 §7.2).
+    /// Notes that a query announced more known answers (RFC 6762 §7.2).
     mutating func expectMore(of peer: MulticastPeer, until time: Duration, at now: Duration) {
         if expected.count >= Self.peerLimit { expected = expected.filter { $0.value > now } }
         if expected.count < Self.peerLimit { expected[peer] = time }

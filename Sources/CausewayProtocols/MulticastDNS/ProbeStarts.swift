@@ -15,7 +15,7 @@ struct ProbeStarts: Sendable {
     /// The common start of registrations that begin together, so that they share probes.
     private var common: Duration = .zero
 
-    /// Records a conflict: another host has a record for a name that this host probes or defends.
+    /// Notes a conflict: another host has a record for a name that this host probes or defends.
     mutating func conflicted(at now: Duration) {
         tidy(at: now)
         conflicts.append(now)

@@ -37,7 +37,7 @@ struct RepeatedQuestions: Sendable {
         /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
         init(isFirst: Bool) { interval = isFirst ? 1 : nil }
 
-        /// Records a question that came `gap` after the last one.
+        /// Notes a question that came `gap` after the last one.
         mutating func advance(by gap: Duration) {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
@@ -62,7 +62,7 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Records a question that is about to be answered. Returns how often to repeat the answer, because earlier ones were lost.
+    /// Notes a question that is about to be answered. Returns how often to repeat the answer, because earlier ones were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
         // Whether the question permits unicast does not matter.

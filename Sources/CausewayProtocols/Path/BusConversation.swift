@@ -76,20 +76,20 @@ package struct BusConversation: Sendable {
         do throws(WireError) {
             return try DBusMessage.byteCount(of: arrived.span.extracting(start..<arrived.count))
         } catch {
-            state = .ended("the bus sent what is no message: \(error)")
+            state = .ended("malformed D-Bus message: \(error)")
             return nil
         }
     }
 
     private mutating func readLine() {
         guard let end = arrived.firstIndex(of: UInt8(ascii: "\n")) else {
-            if arrived.count > Self.lineLimit { finish("the bus does not say whether it knows this user") }
+            if arrived.count > Self.lineLimit { finish("the authentication reply of the bus is too long") }
             return
         }
         let line = String(decoding: arrived[..<end], as: UTF8.self)
         arrived.removeFirst(end + 1)
         guard line.hasPrefix("OK ") || line == "OK\r" else {
-            return finish("the bus does not know this user: \(line.filter { !$0.isNewline })")
+            return finish("the bus rejected the authentication: \(line.filter { !$0.isNewline })")
         }
         state = .talking
         output += "BEGIN\r\n".utf8

@@ -54,7 +54,7 @@ package struct CaptiveProbe: Sendable {
                 head = found
                 if let verdict = verdict(on: found) { return verdict }
             } catch {
-                return .unclear("the answer is not HTTP")
+                return .unclear("the response is not HTTP")
             }
         }
         page += rest.prefix(Self.pageLimit - page.count)
@@ -64,7 +64,7 @@ package struct CaptiveProbe: Sendable {
 
     /// The server closed the connection.
     package mutating func end() -> Verdict {
-        head == nil ? .unclear("the connection ended before an answer") : .captive(portal: nil)
+        head == nil ? .unclear("the connection closed before a response") : .captive(portal: nil)
     }
 
     /// The verdict if the response header is enough for one.

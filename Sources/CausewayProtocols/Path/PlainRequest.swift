@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// A request without content on its own connection (RFC 9112 §3).
+/// Encodes an HTTP request without content; the connection serves only this request (RFC 9112 §3).
 package enum PlainRequest {
     /// - Parameters:
     ///   - authority: The host and port of the URL: `example.com:8080`.

@@ -36,7 +36,7 @@ extension DNSClient {
         if exchange.carrier == .tcp { health[exchange.server]?.answersStreams = true }
     }
 
-    /// Records whether the server drops queries with EDNS: it answered one without EDNS while one with EDNS is still unanswered.
+    /// Notes whether the server drops queries with EDNS: it answered one without EDNS while one with EDNS is still unanswered.
     private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
         if known.hasExtensions {
             health[known.server, default: ServerHealth()].answersExtensions = true
@@ -49,7 +49,7 @@ extension DNSClient {
         }
     }
 
-    /// Records that the server does not preserve the case of names. If it has not answered over TCP, adds an attempt without random case.
+    /// Notes that the server does not preserve the case of names. If it has not answered over TCP, adds an attempt without random case.
     private mutating func noteChangedCase(_ known: Exchange) {
         health[known.server, default: ServerHealth()].changesCase = true
         if health[known.server]?.answersStreams != true { askings[known.asking]?.addSpare(known.server) }

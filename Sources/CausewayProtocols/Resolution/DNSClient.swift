@@ -216,7 +216,7 @@ package struct DNSClient: ~Copyable {
         return actions + resumeBacklog(at: now)
     }
 
-    /// Records the servers that did not answer within their patience. They are tried last for some time.
+    /// Marks the servers that did not answer in time. They are tried last for some time.
     private mutating func noteSilence(_ asking: Asking, at now: Duration) {
         for exchange in asking.exchanges {
             guard let silent = exchanges[exchange] else { continue }
@@ -242,7 +242,7 @@ package struct DNSClient: ~Copyable {
         var actions: [Action] = []
         while exchanges.count < limit, let id = backlog.popFirst() {
             guard askings[id] != nil else { continue }
-            // In the meantime servers may have been found to be silent.
+            // Plan again: in the meantime some servers may have stopped answering.
             let plan = makePlan(at: now)
             askings[id]?.plan = plan
             actions += askNext(id, at: now)

@@ -156,7 +156,7 @@ package struct NameLookup: Sendable {
                 if step.stops.contains(.notfound) { return end(.notFound) }
             case .ownName:
                 let isOwn = context.ownName.map { $0 == name } ?? false
-                // The same addresses as the system's own source (nss-myhostname): they always lead to this host.
+                // These addresses always lead to this host; nss-myhostname uses the same ones.
                 let own: [InternetAddress] = [.ipv6(.loopback), .ipv4(IPv4Address(bits: 0x7F00_0002))]
                 if isOwn, let actions = use(own, .host) { return actions }
             case .multicast:
@@ -195,7 +195,7 @@ package struct NameLookup: Sendable {
     /// Continues after both families of the current name were answered.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
-        // The same servers would not answer for the next name either.
+        // These servers would not answer for the next name either.
         if [.timedOut, .unreachable, .connectionRefused].contains(problem) { return dnsEnded() }
         return nextName()
     }

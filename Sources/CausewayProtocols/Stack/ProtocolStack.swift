@@ -73,7 +73,7 @@ package struct ProtocolStack: Sendable {
 
     /// - Parameter stages: The stages from bottom to top; at least one.
     package init(_ stages: [any ProtocolStage]) {
-        precondition(!stages.isEmpty, "a stack needs a protocol")
+        precondition(!stages.isEmpty, "a stack needs at least one stage")
         places = stages.enumerated().map { Place(id: StageID(number: $0), stage: $1) }
         lastNumber = stages.count - 1
     }

@@ -9,7 +9,7 @@ package struct TLVHeader: Equatable, Sendable {
 
     /// - Precondition: Both widths are at most 16; the width of the length is at least 1.
     package init(typeWidth: Int = 4, lengthWidth: Int = 4) {
-        precondition((0...16).contains(typeWidth) && (1...16).contains(lengthWidth), "no width of an integer")
+        precondition((0...16).contains(typeWidth) && (1...16).contains(lengthWidth), "width out of range")
         self.typeWidth = typeWidth
         self.lengthWidth = lengthWidth
     }

@@ -3,8 +3,8 @@ package import CausewayWire
 /// One side of a WebSocket connection (RFC 6455), over any byte stream.
 ///
 /// The owner passes in received bytes, and takes events and bytes to send. Input is decoded only when the owner takes events; otherwise
-/// ``inputRoom`` falls to 0. The owner is responsible for handshake timeouts. Whatever the peer sends, ``Event/ended(_:)`` comes exactly
-/// once, as the last event.
+/// ``inputRoom`` falls to 0. The owner is responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the
+/// last event.
 package struct WebSocketMachine: Sendable {
     package enum Role: Sendable {
         /// The machine sets ``UpgradeRequest/key``.

@@ -66,9 +66,9 @@ struct WebSocketMessageDecoder: Sendable {
         guard (header.mask != nil) == expectsMask else { throw .protocolError("mask") }
         guard !header.opcode.isControl else { return }
         if header.opcode == .continuation {
-            guard message != nil else { throw .protocolError("continuation of nothing") }
+            guard message != nil else { throw .protocolError("continuation frame without a message") }
         } else {
-            guard message == nil else { throw .protocolError("message inside a message") }
+            guard message == nil else { throw .protocolError("new message before the end of the last one") }
             message = Message(opcode: header.opcode)
         }
         let (length, overflows) = (message?.length ?? 0).addingReportingOverflow(header.payloadLength)

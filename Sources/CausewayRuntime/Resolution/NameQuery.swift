@@ -276,7 +276,7 @@ package struct NameQuery: Sendable {
         case .failed(.unreachable): "no server reachable"
         case .failed(.connectionRefused): "connection refused"
         case .failed(.truncated): "truncated, and no answer over TCP"
-        case .failed(.aliasLoop): "aliases in a circle"
+        case .failed(.aliasLoop): "CNAME loop"
         case .failed(.code(let code)): code == 2 ? "server failure" : code == 5 ? "refused" : "error \(code)"
         }
     }
@@ -284,9 +284,9 @@ package struct NameQuery: Sendable {
     private static func text(_ rule: AddressOrder.Rule) -> String {
         let words =
             switch rule {
-            case .unusable: "the other has no route"
+            case .unusable: "the other address has no route"
             case .scope: "matching scope"
-            case .deprecated: "the other's source is deprecated"
+            case .deprecated: "the other address has a deprecated source"
             case .home: "home address"
             case .label: "matching label"
             case .precedence: "higher precedence"

@@ -69,10 +69,10 @@ struct CaptiveProbeTests {
 
     @Test("An invalid answer is inconclusive")
     func strange() throws {
-        #expect(try verdict("SSH-2.0-OpenSSH\n\n") == .unclear("the answer is not HTTP"))
-        #expect(try verdict("") == .unclear("the connection ended before an answer"))
-        #expect(try verdict("HTTP/1.1 2") == .unclear("the connection ended before an answer"))
+        #expect(try verdict("SSH-2.0-OpenSSH\n\n") == .unclear("the response is not HTTP"))
+        #expect(try verdict("") == .unclear("the connection closed before a response"))
+        #expect(try verdict("HTTP/1.1 2") == .unclear("the connection closed before a response"))
         let endless = "HTTP/1.1 200 OK\n" + String(repeating: "A: b\n", count: 20_000)
-        #expect(try verdict(endless) == .unclear("the answer is not HTTP"))
+        #expect(try verdict(endless) == .unclear("the response is not HTTP"))
     }
 }

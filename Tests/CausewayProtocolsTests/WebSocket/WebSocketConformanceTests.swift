@@ -160,22 +160,24 @@ enum ConformanceTable {
                 told: [.closed(1000, ""), .unfinished(.text, text("a"))], answer: [.close(1000)]),
             Row(
                 "a continuation without a message", [F(opcode: 0, payload: text("a"))],
-                told: [.ended(.protocolError("continuation of nothing"))], answer: [protocolError]),
+                told: [.ended(.protocolError("continuation frame without a message"))], answer: [protocolError]),
             Row(
                 "a first continuation without a message", [F(opcode: 0, payload: text("a"), fin: false)],
-                told: [.ended(.protocolError("continuation of nothing"))], answer: [protocolError]),
+                told: [.ended(.protocolError("continuation frame without a message"))], answer: [protocolError]),
             Row(
                 "a continuation after a complete message",
                 [F(opcode: 1, payload: text("a")), F(opcode: 0, payload: text("b"))],
-                told: [.message(.text, text("a")), .ended(.protocolError("continuation of nothing"))],
+                told: [.message(.text, text("a")), .ended(.protocolError("continuation frame without a message"))],
                 answer: [protocolError]),
             Row(
                 "text inside text", [F(opcode: 1, payload: text("a"), fin: false), F(opcode: 1, payload: text("b"))],
-                told: [.ended(.protocolError("message inside a message")), .unfinished(.text, text("a"))],
+                told: [
+                    .ended(.protocolError("new message before the end of the last one")), .unfinished(.text, text("a")),
+                ],
                 answer: [protocolError]),
             Row(
                 "binary inside text", [F(opcode: 1, fin: false), F(opcode: 2, payload: [1])],
-                told: [.ended(.protocolError("message inside a message"))], answer: [protocolError]),
+                told: [.ended(.protocolError("new message before the end of the last one"))], answer: [protocolError]),
         ]
         + [UInt8(8), 9, 10].map { opcode in
             Row(

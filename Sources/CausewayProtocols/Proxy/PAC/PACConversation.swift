@@ -93,14 +93,14 @@ package enum PACProblem: Error, Hashable, Sendable {
     package var reason: String {
         switch self {
         case .noEngine(let text): text
-        case .unconfined(let step): "the script was not run, because the kernel did not allow to confine it (\(step))"
+        case .unconfined(let step): "the script was not run, because the kernel does not support its sandbox (\(step))"
         case .failed(let text): "the script failed: \(text)"
-        case .tooSlow: "the script took too long"
+        case .tooSlow: "the script timed out"
         case .tooManyLookups: "the script looks up more than \(PACConversation.lookupLimit) names"
-        case .broken: "the script's process made no sense"
-        case .died: "the script's process ended without a result: it took too much of the processor"
+        case .broken: "the script's process sent an invalid message"
+        case .died: "the script's process ended without a result: it exceeded its CPU time or stack"
         case .cancelled: "the evaluation was cancelled"
-        case .noProcess(let code): "there is no process to run the script in (errno \(code))"
+        case .noProcess(let code): "cannot start a process for the script (errno \(code))"
         }
     }
 }
